@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 
 from tooltray import __version__
+from tooltray.allocator import return_large_blocks
 from tooltray.control.control_session import HubControl
 from tooltray.downstream import stdio_connection
 from tooltray.downstream.idle_exit import IdleExit
@@ -20,7 +21,7 @@ from tooltray.downstream.served.call_log import ServedCallLog
 from tooltray.downstream.served.required import RequiredServers, check_served
 from tooltray.errors import TooltrayError
 from tooltray.event_loop import use_pidfd_watcher
-from tooltray.events import HttpAddressChanged
+from tooltray.events import HttpAddressChanged, ProblemReported
 from tooltray.files.atomic_file import remove_leftovers
 from tooltray.home.home import Home, default_home
 from tooltray.home.hub_place import HubPlace
@@ -71,19 +72,23 @@ class Engine:
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         use_pidfd_watcher()
         raise_file_limit()
-        await asyncio.to_thread(self._home.prepare)
+        return_large_blocks()
+        misplaced = await asyncio.to_thread(self._home.prepare)
         self._place.take()
         self._is_started = True  # from here on there is something to close
         await asyncio.to_thread(self._home.prepare)  # a hub that ended in this moment has removed its socket's folder
         await asyncio.to_thread(remove_leftovers, self._home.root, self._home.bundles)
         hub = self.hub
         await hub.build()
+        hub.misplaced.extend(misplaced)
         self._is_built = True
         hub.hub_log.start()
         hub.journal.start()
         hub.traces.start()
         hub.failures.start()
         hub.seen_decisions.start()
+        for problem in misplaced:
+            hub.bus.publish(ProblemReported(problem))
         await hub.load()
         await hub.feedbacks.start()
         await hub.files.start()

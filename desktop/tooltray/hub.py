@@ -160,6 +160,7 @@ from tooltray.entries.server_starts import ServerStarts
 from tooltray.entries.settings_api import SettingsApi
 from tooltray.entries.setup import Setup, shipped_servers
 from tooltray.entries.setup_api import SetupApi
+from tooltray.errors import Problem
 from tooltray.events import EventBus
 from tooltray.feedback.api import FeedbackApi
 from tooltray.feedback.feedback_history import FeedbackHistory, FeedbackNotes
@@ -356,6 +357,7 @@ class Hub(Composition):
 
     # the ground: settings, secrets, the environment, the log
 
+    misplaced: list[Problem] = made(lambda hub: [])
     user_folder: Path = made(lambda hub: Path.home())
     has_window: bool = made(lambda hub: hub.options.kind == "desktop")
     is_paused: Callable[[], bool] = made(lambda hub: lambda: not hub.config.settings.mcp_enabled)
@@ -801,6 +803,7 @@ def _bytes_of_results(settings: Settings) -> int:
 
 def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     """In the order in which a person reads them."""
+    yield lambda: hub.misplaced
     yield lambda: hub.config.problems
     yield lambda: hub.access.problems
     yield lambda: hub.registries.problems

@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from tooltray.regular_file import open_regular
 from tooltray.resources import resource
 
 logger = logging.getLogger(__name__)
@@ -86,7 +87,7 @@ def names_in(environ: Mapping[str, str]) -> list[str]:
 def chosen_language(settings: Path) -> str:
     """Returns the language that the file of the settings names; empty where it names none or cannot be read. Blocks."""
     try:
-        with settings.open(encoding="utf-8-sig") as file:
+        with open(settings, encoding="utf-8-sig", opener=open_regular) as file:
             found = json.loads(text)["language"] if '"language"' in (text := file.read(LARGEST_SETTINGS)) else ""
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return ""

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from tooltray.regular_file import open_regular
+
 THEMES = ("light", "dark")
 LARGEST_FILE = 64 * 1024 * 1024  # as for the settings themselves; this is some other file
 
@@ -48,7 +50,7 @@ def preferences_of(document: object) -> Preferences:
 def read_preferences(path: Path) -> Preferences:
     """What the file of the settings says of them; a file that cannot be read says nothing. Blocks."""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             data = file.read(LARGEST_FILE)
         return preferences_of(msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf")))
     except (OSError, ValueError, RecursionError):

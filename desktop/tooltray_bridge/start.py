@@ -9,6 +9,7 @@ pipes. It reads the person's login shell itself.
 
 import json
 import os
+import stat
 import subprocess
 import sys
 from time import monotonic
@@ -23,7 +24,7 @@ AGAIN_AFTER_S = 0.5  # when a hub left because of another one, which is not ther
 OTHER_HUB_CODES = (0, 3)  # a desktop has raised another's window; another hub holds the lock
 LAST_WORDS_BYTES = 1 << 16
 MESSAGE_CHARACTERS = 300  # of a hub's last line: a sentence, not a page
-START_LOCK, HOMES_JSON = "run/start.lock", "homes.json"  # in a home; as in tooltray/home/home.py
+START_LOCK, HOMES_JSON, DESKTOP_JSON = "run/start.lock", "homes.json", "run/desktop.json"  # in a home; as in tooltray/home/home.py
 SERVE = ["serve", "--started-by-bridge"]
 BACKGROUND = "--background"  # an AI client that starts is no reason to open a window
 
@@ -65,9 +66,10 @@ def _listed_homes(user_home: str) -> list[str]:
 
 
 def _read_json(path: str) -> object:
+    """Returns what a JSON file holds; None if it cannot be read. What is not a regular file is not waited for."""
     try:
-        with open(path, "rb") as file:
-            return json.loads(file.read())
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
+            return json.loads(file.read()) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
     except (OSError, ValueError):
         return None
 
@@ -95,7 +97,7 @@ class HubStart:
         if not _is_same(home, user_home):
             environment["TOOLTRAY_HOME"] = home
         serve = [*program(), *SERVE], environment
-        shown = platform.desktop_variables(home)
+        shown = platform.desktop_variables(_read_json(os.path.join(home, DESKTOP_JSON)))
         self._commands = [serve, serve] if shown is None else [([*program(), BACKGROUND], environment | shown), serve, serve]
         self._give_up_at = monotonic() + START_WITHIN_S
         self._spawn_at = 0.0

@@ -4,7 +4,6 @@ Above it: start, which uses this or start_windows (the same names). Below it: pa
 """
 
 import fcntl
-import json
 import os
 import pwd
 import shlex
@@ -15,7 +14,6 @@ from typing import IO
 
 from tooltray_bridge import paths_posix as paths
 
-DESKTOP_JSON = "run/desktop.json"  # in a home; as in tooltray/home/home.py
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 X11_SOCKETS = "/tmp/.X11-unix"
 RUNTIME_FOLDERS = "/run/user"
@@ -68,13 +66,12 @@ def _runtime_folder() -> str:
     return folder if os.path.isdir(folder) and is_private(folder) else ""
 
 
-def desktop_variables(home: str) -> dict[str, str] | None:
-    """What a desktop app needs besides to be shown where the last one was, by `run/desktop.json`; None: that display is not there."""
-    try:
-        with open(os.path.join(home, DESKTOP_JSON), "rb") as file:
-            noted = json.loads(file.read())
-    except (OSError, ValueError):
-        return None
+def desktop_variables(noted: object) -> dict[str, str] | None:
+    """Returns what a desktop app needs besides to be shown where the last one was; None: that display is not there.
+
+    Args:
+        noted: the content of `run/desktop.json`, if it could be read.
+    """
     if not isinstance(noted, dict):
         return None
     variables = {name: noted[name] for name in DISPLAY_VARIABLES if isinstance(noted.get(name), str)}

@@ -5,7 +5,6 @@ Above it: start, which uses this or start_posix (the same names).
 
 import _winapi
 import ctypes
-import json
 import msvcrt
 import os
 import subprocess
@@ -14,7 +13,6 @@ from typing import IO
 
 assert sys.platform == "win32"
 
-DESKTOP_JSON = "run/desktop.json"  # in a home; as in tooltray/home/home.py
 BREAKAWAY = 0x01000000  # CREATE_BREAKAWAY_FROM_JOB: an AI client's job would end the hub with the client
 FLAGS = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
 SESSION_VARIABLES = ("SESSIONNAME", "LOGONSERVER", "USERDOMAIN", "USERDOMAIN_ROAMINGPROFILE")  # set at the sign-in, not in the registry
@@ -71,13 +69,13 @@ def _pairs_at(address: int) -> list[tuple[str, str]]:
     return [(name, value) for name, value in pairs if not name.startswith("=")]  # `=C:` is a drive's current folder
 
 
-def desktop_variables(home: str) -> dict[str, str] | None:
-    """What a desktop app needs besides: nothing. None: the last hub of this home was none."""
-    try:
-        with open(os.path.join(home, DESKTOP_JSON), "rb") as file:
-            return {} if isinstance(json.loads(file.read()), dict) else None
-    except (OSError, ValueError):
-        return None
+def desktop_variables(noted: object) -> dict[str, str] | None:
+    """What a desktop app needs besides: nothing. None: the last hub of this home was none.
+
+    Args:
+        noted: the content of `run/desktop.json`, if it could be read.
+    """
+    return {} if isinstance(noted, dict) else None
 
 
 def try_lock(path: str) -> int | None:

@@ -11,6 +11,7 @@ processors.
 - TCP may begin with a send (MSG_FASTOPEN), of which Landlock hears nothing; neither does it of other kinds of streams (MPTCP, SCTP).
 - Limits and priorities of another process can be changed until it ends: only one's own are. On which processors a thread runs is not kept:
   libraries set it for their other threads by number (OpenMP, for a thread that it has just made), which no filter can tell from processes.
+- Extended attributes, access lists and flags of any file that can be read could be changed: to programs the disk has none.
 - A file with the set-user-id bit hands its owner's rights to other users of the computer.
 """
 
@@ -19,6 +20,7 @@ from tooltray_confine.seccomp_program import (
     ASK,
     EACCES,
     ENOSYS,
+    EOPNOTSUPP,
     EPERM,
     EPROTONOSUPPORT,
     NUMBER,
@@ -42,6 +44,7 @@ MSG_FASTOPEN = 0x20000000
 NEW_NAMESPACES, NEW_TIME_NAMESPACE, FOR_PARENT = 0x7E020000, 0x80, 0x8000
 OF_PROCESS, OF_GROUP = (0, 1), (1, 2)  # whose priority is set, for `setpriority` and `ioprio_set`; the next one is all of a user's
 TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP = 0x5412, 0x541C, 0x8901, 0x8902
+FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION = 0x40086602, 0x40046602, 0x401C5820, 0x40087602
 F_SETOWN, F_SETOWN_EX = 8, 15
 SET_ID_BITS = 0o6000
 O_ACCESS, O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_TMPFILE = 3, 1, 2, 0o100, 0o1000, 0o20000000
@@ -78,6 +81,7 @@ REFUSED = (
     *("io_uring_setup", "io_uring_enter", "io_uring_register"),
     "setns",
 )
+ATTRIBUTES = ("setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr")  # access lists are among them
 UNKNOWN = ("clone3", "openat2")  # have their flags in memory, where no filter sees them; libraries fall back to the calls before them
 
 
@@ -101,6 +105,7 @@ def rules(
         **_sockets(network),
         **({} if abi >= SIGNALS_ABI or has_own_ids else _signals(protected)),
         **{name: [refuse(EPERM)] for name in REFUSED},
+        **{name: [refuse(EOPNOTSUPP)] for name in ATTRIBUTES},
         **{name: [refuse(ENOSYS)] for name in UNKNOWN},
     }
     lines: list[Line] = [load(PROCESSOR), is_equal(kind, no="unknown"), load(NUMBER)]
@@ -131,7 +136,10 @@ def _files(abi: int) -> "dict[str, list[Line]]":
         "openat": _opening(2, abi),
         "open": _opening(1, abi),
         "fcntl": _refuse_values(1, F_SETOWN, F_SETOWN_EX),
-        "ioctl": _refuse_values(1, TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP),
+        "ioctl": _refuse_values(
+            *(1, TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP),
+            *(FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION),
+        ),
     }
     for name, index in (("creat", 1), ("chmod", 1), ("fchmod", 1), ("fchmodat", 2), ("fchmodat2", 2), ("mknod", 1), ("mknodat", 2)):
         bodies[name] = _refuse_bits(index, SET_ID_BITS)

@@ -110,6 +110,12 @@ NUMBERS: "dict[str, tuple[int, int]]" = {  # x86_64, aarch64
     "fchmodat2": (452, 452),
     "mknod": (133, -1),
     "mknodat": (259, 33),
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16),
     "ioctl": (16, 29),
     "fcntl": (72, 25),
     # signals and priorities

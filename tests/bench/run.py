@@ -32,12 +32,14 @@ from tooltray.confinement.policy import Policy
 from tooltray.confinement.support import probe
 
 FASTMCP = [str(ROOT / ".cache" / "fastmcp" / "bin" / "python"), str(Path(__file__).with_name("fastmcp_proxy.py"))]
+TOOLTRAY = [PYTHON, "-m", "tooltray"]
 DESKTOP = ["-m", "tooltray"]
 BUSY_DESKTOP = [str(Path(__file__).with_name("busy_desktop.py"))]
 HTTP_STUB = [PYTHON, "-I", "-S", str(Path(__file__).with_name("http_stub.py"))]
 CALLS = 1000
 STARTS = 4  # of a confined server in each round
 OPEN_LOOP_PER_S, OPEN_LOOP_S = 200, 8
+UNREAD_REST_CALLS, GIVEN_BACK_S = 60, 10
 UNREAD_CALLS, UNREAD_BYTES, UNREAD_S = 200, 20_000_000, 15
 
 
@@ -412,6 +414,53 @@ def beside_a_client_that_does_not_read() -> dict[str, float]:
     return figures
 
 
+def unread_rest_rows(table: Table, rounds: int) -> None:
+    """A program that asks for large results over REST and reads none of them, beside an AI client."""
+    found = medians(rounds, it=beside_a_program_that_does_not_read)["it"]
+    what = (
+        f"{UNREAD_REST_CALLS} results of {UNREAD_BYTES // 1_000_000} MB over REST that nobody reads: memory of the hub / slowest other call"
+    )
+    ours = f"{found['memory']:.0f} MB / {found['slowest']:.2f} s"
+    table.add(what, "<= 400 MB / 1 s", "", ours, "")
+    table.add(f"memory that is kept {GIVEN_BACK_S} s afterwards", "<= 50 MB", "", f"{found['kept']:.0f} MB", "")
+
+
+def beside_a_program_that_does_not_read() -> dict[str, float]:
+    home = Home(1, 20, publish={"http": {"enabled": True, "port": 0, "api": {"enabled": True}}})
+    with home.hub() as pid:
+        wait_for(lambda: json.loads(home.record.read_text())["http"])
+        token = subprocess.run(
+            [*TOOLTRAY, "http", "api", "token"], env=home.environ, capture_output=True, text=True, check=True
+        ).stdout.split()[-1]
+        client = RawClient(BRIDGE, home.environ)
+        echo = find_echo(client)
+        client.call(echo, text="x")
+        before, slowest = memory_mb(pid), 0.0
+        body = json.dumps({"name": echo.removesuffix("echo") + "blob", "arguments": {"n": UNREAD_BYTES}}).encode()
+        head = f"POST /api/mcp/tools/call HTTP/1.1\r\nHost: localhost:{port_of(home)}\r\nAuthorization: Bearer {token}\r\n"
+        request = head.encode() + b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        unread = [socket.create_connection(("127.0.0.1", port_of(home))) for _ in range(UNREAD_REST_CALLS)]
+        for each in unread:
+            each.sendall(request)
+        until = time.monotonic() + UNREAD_S
+        while time.monotonic() < until:
+            started = time.perf_counter()
+            if "result" not in (reply := client.call(echo, text="x")):
+                raise RuntimeError(reply)
+            slowest = max(slowest, time.perf_counter() - started)
+        for each in unread:
+            each.close()
+        time.sleep(GIVEN_BACK_S)
+        figures = {"memory": memory_mb(pid, "VmHWM"), "slowest": slowest, "kept": memory_mb(pid) - before}
+        client.close()
+    home.remove()
+    return figures
+
+
+def port_of(home: Home) -> int:
+    return int(json.loads(home.record.read_text())["http"].rpartition(":")[2])
+
+
 def registry_rows(table: Table) -> None:
     """A copy of the registry with 20,000 servers, searched as a person types."""
     program = str(Path(__file__).with_name("registry_search.py"))
@@ -437,9 +486,11 @@ def main() -> None:
     idle_rows(table)
     many_servers_rows(table, rounds)
     unread_rows(table, rounds)
+    unread_rest_rows(table, rounds)
     registry_rows(table)
     print(f"Python {platform.python_version()}, {os.cpu_count()} processors, medians of {rounds}:\n")
     table.print()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -24,7 +24,7 @@ from tooltray.home import socket_place, user_posix
 from tooltray.home.home import Home, find_home
 from tooltray.protocol import envelope, framing
 from tooltray.protocol.unsent import AllUnsent
-from tooltray_bridge import hot, lines, long_home, start, start_posix, tracker
+from tooltray_bridge import hot, lines, long_home, start, tracker
 from tooltray_bridge import paths_posix as paths
 
 paths_of_all_kinds = st.text(st.sampled_from("/.~ab é\udcff"), max_size=12) | st.text(
@@ -103,7 +103,7 @@ def test_both_trust_the_same_folders(home: Path, mode: int) -> None:
 def test_both_name_the_files_in_a_home_alike(home: Path) -> None:
     theirs = Home(home)
 
-    assert [home / name for name in (start.START_LOCK, start_posix.DESKTOP_JSON, start.HOMES_JSON)] == [
+    assert [home / name for name in (start.START_LOCK, start.DESKTOP_JSON, start.HOMES_JSON)] == [
         theirs.start_lock,
         theirs.desktop_json,
         theirs.homes,

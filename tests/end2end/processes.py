@@ -24,6 +24,8 @@ from typing import Any
 
 import psutil
 
+from tooltray.regular_file import read_regular
+
 ROOT = Path(__file__).parents[2]
 BRIDGE = ROOT / "desktop" / "tooltray_bridge" / "__main__.py"
 MARK = "TOOLTRAY_TEST_ID"
@@ -292,7 +294,7 @@ class World:
     def hub_pid(self) -> int | None:
         """The pid of the hub that runs, by `run/hub.json`; None while there is none."""
         try:
-            pid = json.loads((self.root / "run" / "hub.json").read_bytes())["pid"]
+            pid = json.loads(read_regular(self.root / "run" / "hub.json"))["pid"]
         except (OSError, ValueError, KeyError):
             return None
         return pid if psutil.pid_exists(pid) else None

@@ -209,3 +209,16 @@ def test_a_hub_under_nohup_outlives_its_terminal(world):
     assert world.start_bridge("--no-start").request("ping")["result"] == {}
     hub.signal(signal.SIGTERM)
     assert hub.wait() == 143
+
+
+def test_a_dry_run_of_an_import_leaves_nothing_running(world: World) -> None:
+    assert world.tooltray("import", "--dry-run").returncode == 0
+    assert world.hub_pid() is None
+    world.wait_until_empty()
+
+
+def test_a_dry_run_of_an_import_leaves_a_hub_that_ran_before(world: World) -> None:
+    world.start_hub()
+    before = world.hub_pid()
+    assert world.tooltray("import", "--dry-run").returncode == 0
+    assert world.hub_pid() == before

@@ -171,3 +171,26 @@ def test_a_legacy_client_hears_of_new_tools_on_its_stream(shared):
     with urllib.request.urlopen(listening, timeout=60) as stream:
         assert world.tooltray("servers", "add", "other", "--", sys.executable, str(ASKING)).returncode == 0
         assert any(b"notifications/tools/list_changed" in line for line in stream)
+
+
+@pytest.mark.posix
+def test_half_requests_without_a_token_keep_nobody_out(world):
+    command = 'ulimit -n 256 && exec "$0" -m tooltray serve'
+    hub = world.start("/bin/sh", "-c", command, sys.executable)
+    hub.heeds_stdin = False
+    world.wait_for(hub)
+    switched = world.tooltray("http", "on", "--port", "0", "--json")
+    url = json.loads(switched.stdout)["url"].removesuffix("/mcp")
+    host, port = url.removeprefix("http://").split(":")
+    with contextlib.ExitStack() as strangers:
+        for _ in range(300):
+            half = strangers.enter_context(socket.create_connection((host, int(port)), timeout=30))
+            with contextlib.suppress(OSError):
+                half.sendall(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\n")
+        assert json.loads(world.tooltray("status", "--json").stdout)["pid"]
+        bridge = world.start_bridge()
+        assert "capabilities" in bridge.initialize()
+        with urllib.request.urlopen(f"{url}/healthz", timeout=30) as healthz:
+            assert healthz.status == 200
+        bridge.end()
+    assert not [record for record in world.records() if "turned away" in record.get("message", "")]

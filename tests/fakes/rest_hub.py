@@ -24,7 +24,8 @@ from tooltray.downstream.sse import SseHttp
 from tooltray.downstream.streamable_http import StreamableHttp
 from tooltray.http_server.guard import Guard
 from tooltray.protocol.deadlines import DeadlineWheel
-from tooltray.rest.rest_api import RestApi
+from tooltray.rest.deliveries import Deliveries
+from tooltray.rest.rest_api import ProgramAccess, RestApi
 
 TOKEN, READ_TOKEN, CALL_TOKEN = "tooltray_api_right", "tooltray_api_read", "tooltray_api_call"
 
@@ -105,9 +106,8 @@ async def rest_hub(root: Path, *, is_on: bool = True, is_trusted: bool = False, 
         api = RestApi(
             presenter=parts.presenter,
             config=parts.conf,
-            tokens=tokens,
-            trusted=tokens,
-            trail=parts.trail,
+            access=ProgramAccess(tokens, tokens, parts.trail),
+            deliveries=Deliveries(deadlines.unsent),
             events=one_event,
             spawn=parts.keeper.spawn,
         )

@@ -96,7 +96,7 @@ async def test_more_peers_than_ends_are_waiting_are_all_taken(pipe: str) -> None
             got.append(data)
             self.transport.write(data)  # type: ignore[attr-defined]
 
-    acceptor = accept_at(Path(pipe), Peer, too_many=b"")
+    acceptor = accept_at(Path(pipe), Peer, too_many=b"", kept=1)
     channels = []
 
     def talk(number: int) -> bytes:

@@ -18,6 +18,7 @@ from pathlib import Path
 from tooltray.errors import Problem, TooltrayError
 from tooltray.files.atomic_file import write_atomically
 from tooltray.phrases import Phrase
+from tooltray.regular_file import open_regular
 
 TOKEN_BYTES = 32  # 256 bits cannot be guessed
 PREFIX = "tooltray_api_"  # lets a person or a secret scanner recognise the token
@@ -25,7 +26,6 @@ MOST_READ_BYTES = 1024  # a token has 56; a larger file is not ours
 OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 _TOKEN = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
-_NO_WAITING = getattr(os, "O_NONBLOCK", 0)  # opening a named pipe must not block
 
 
 class ApiToken:
@@ -112,20 +112,14 @@ def _read(path: Path) -> str:
         OSError: the file cannot be read or does not exist.
         ValueError: the token must not be used; the text says why.
     """
-    with open(path, "rb", opener=_opened) as file:
+    with open(path, "rb", opener=open_regular) as file:
         status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise ValueError("this is not a regular file")
         text = file.read(MOST_READ_BYTES).decode("ascii", "replace").strip()
     if sys.platform != "win32" and (status.st_mode & OF_OTHERS or status.st_uid != os.getuid()):
         raise ValueError("other users of this machine could read it")
     if not _TOKEN.fullmatch(text):
         raise ValueError("what is in it is no token")
     return text
-
-
-def _opened(path: str, flags: int) -> int:
-    return os.open(path, flags | _NO_WAITING)
 
 
 def _unusable(message: str) -> Problem:

@@ -17,6 +17,7 @@ import msgspec
 from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.files.atomic_file import set_aside, write_atomically
 from tooltray.phrases import Phrase
+from tooltray.regular_file import read_regular
 from tooltray.snapshots.http import ClientTokenSnapshot
 
 TOKEN_BYTES = 32  # 256 bits cannot be guessed, so a plain hash is enough
@@ -52,7 +53,7 @@ class ClientTokens:
         self._removed: dict[str, tuple[_Client, float]] = {}  # with when, until that cannot be undone any more
         self.problem: Problem | None = None
         try:
-            self._clients = msgspec.json.decode(path.read_bytes(), type=_File).clients
+            self._clients = msgspec.json.decode(read_regular(path), type=_File).clients
         except FileNotFoundError:
             pass
         except ValueError:

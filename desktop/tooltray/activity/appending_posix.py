@@ -6,6 +6,8 @@ Above it: log_files, which uses this or appending_windows (the same name). Below
 import os
 from pathlib import Path
 
+from tooltray.regular_file import open_regular
+
 
 def open_to_append(path: Path) -> int:
     """Opens a file for reading, and for writing at its end alone; makes it if it is not there, for this user alone.
@@ -16,4 +18,4 @@ def open_to_append(path: Path) -> int:
     Raises:
         OSError: it cannot be opened.
     """
-    return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    return open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)

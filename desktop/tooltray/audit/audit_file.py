@@ -16,6 +16,7 @@ import msgspec
 
 from tooltray.files.atomic_file import read_own, write_atomically
 from tooltray.phrases import Phrase
+from tooltray.regular_file import open_regular
 from tooltray.snapshots.audit import AuditCheck, AuditEntry
 
 LARGEST_FILE_BYTES = 2 * 2**20  # then another one is begun; some 5,000 decisions
@@ -81,7 +82,7 @@ class AuditFile:
         return noted, line
 
     def _append_line(self, line: bytes) -> None:
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
+        descriptor = open_regular(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         with open(descriptor, "r+b", buffering=0) as file:
             size = os.fstat(descriptor).st_size
             if size and not _ends_in_newline(descriptor, size):

@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.files.atomic_file import write_atomically
+from tooltray.regular_file import read_regular
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +74,7 @@ class CatalogueStore:
         """
         path = self._path(server, kind)
         try:
-            content = path.read_bytes()
+            content = read_regular(path)
         except FileNotFoundError:
             return None
         except OSError as error:

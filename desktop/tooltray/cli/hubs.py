@@ -90,8 +90,16 @@ class RunningHub(Hub):
             return done.value  # type: ignore[no-any-return]
         raise AssertionError("a call over the control channel blocks, and awaits nothing")
 
-    def info(self) -> HubInfo:
-        return msgspec.convert(self._client.call("hub/info"), HubInfo)
+    def info(self, *, timeout_s: float = CALL_TIMEOUT_S) -> HubInfo:
+        """Returns what process the hub is.
+
+        Args:
+            timeout_s: how long to wait for the answer.
+
+        Raises:
+            HubSilent: no answer in time.
+        """
+        return msgspec.convert(self._client.call("hub/info", timeout_s=timeout_s), HubInfo)
 
     def stop(self) -> int:
         """See ControlClient.stop."""
@@ -122,8 +130,8 @@ def any_hub(home: Home) -> Hub:
     Raises:
         TooltrayError: the home cannot be used, or something holds the lock and does not listen.
     """
-    home.prepare()
-    lock = HubLock(home.lock)
+    _prepare(home)
+    lock = HubLock(home.lock, home.root)
     deadline = time.monotonic() + LOCKED_TIMEOUT_S
     while True:
         hub = running_hub(home)
@@ -153,7 +161,7 @@ def started_hub(home: Home) -> RunningHub:
     hub = running_hub(home)
     if hub is not None:
         return hub
-    home.prepare()
+    _prepare(home)
     _remember_environment(home)
     from tooltray.home.home import default_home
     from tooltray_bridge.start import HubStart
@@ -170,6 +178,11 @@ def started_hub(home: Home) -> RunningHub:
             time.sleep(RETRY_EVERY_S)
     finally:
         start.close()
+
+
+def _prepare(home: Home) -> None:
+    for problem in home.prepare():
+        print_note(str(problem))
 
 
 def _remember_environment(home: Home) -> None:

@@ -20,6 +20,7 @@ from tooltray.launch.command_lookup import program_name
 from tooltray.launch.npx import bin_of
 from tooltray.launch.program_launch import CannotStart
 from tooltray.phrases import Phrase
+from tooltray.regular_file import read_regular
 
 _DONE = "installed"  # the file that says so
 _FLAGS = frozenset({"-y", "--yes", "-q", "--quiet", "--isolated"})
@@ -135,7 +136,7 @@ def _npm_program(folder: Path, name: str) -> str:
 
 def _json(file: Path) -> dict[str, dict[str, str]]:
     try:
-        found = json.loads(file.read_bytes())
+        found = json.loads(read_regular(file))
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

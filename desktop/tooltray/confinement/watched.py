@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Set
 from typing import get_args
 
+from tooltray.regular_file import open_regular
 from tooltray.snapshots.watch import SeenKind
 
 KINDS = frozenset(get_args(SeenKind))
@@ -42,7 +43,7 @@ class Watched:
 
     def _new_lines(self) -> Iterator[bytes]:
         try:
-            with open(self._path, "rb") as file:
+            with open(self._path, "rb", opener=open_regular) as file:
                 file.seek(self._offset)
                 data = file.read(max(0, MOST_READ_BYTES - self._offset))
         except OSError:

@@ -21,6 +21,7 @@ import msgspec
 
 from tooltray.discovery.registry_json import Described, read_described
 from tooltray.files.atomic_file import replace
+from tooltray.regular_file import open_regular
 from tooltray.snapshots.discovery import RegistryHit
 
 VERSION = 1  # of the tables; another one is another file
@@ -146,7 +147,7 @@ class RegistryIndex:
 
 def _check_whole(path: Path) -> None:
     """A file that was cut off is found out at once, and not when the missing part is asked for."""
-    with path.open("rb") as file:
+    with open(path, "rb", opener=open_regular) as file:
         head = file.read(100)
         size = file.seek(0, 2)
     if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
@@ -309,7 +310,7 @@ def _write_facts(database: sqlite3.Connection, facts: Facts) -> None:
 
 def _sync(path: Path) -> None:
     """What is renamed over the old file is on the disk."""
-    with path.open("rb+") as file:
+    with open(path, "rb+", opener=open_regular) as file:
         os.fsync(file.fileno())
 
 

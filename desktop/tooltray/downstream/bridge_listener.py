@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable
 from pathlib import Path
 
-from tooltray.downstream.connection import Connection, Hello
+from tooltray.downstream.connection import CONTROL, Connection, Hello
 from tooltray.errors import TooltrayError
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import CONNECTION_CLOSED, NOTHING, failure, reply_parts
@@ -20,7 +20,8 @@ if sys.platform == "win32":
 else:
     from tooltray.downstream import local_endpoint_posix as local_endpoint
 
-TOO_MANY = "too many AI clients are connected to Tooltray, or too many files are open; close some, or raise the limit (ulimit -n)"
+TOO_MANY = "Tooltray has no file descriptor left for this connection; end some AI clients or servers, or raise the limit (ulimit -n)"
+KEPT = 8  # descriptors for commands, which are to come through when AI clients and servers have all others
 _TOO_MANY = b"".join(map(bytes, reply_parts(NOTHING, failure(CONNECTION_CLOSED, TOO_MANY))))
 
 
@@ -42,7 +43,7 @@ class Listener:
         Raises:
             OSError: it cannot be opened.
         """
-        self._acceptor = local_endpoint.accept_at(path, lambda: _Guest(self), too_many=_TOO_MANY)
+        self._acceptor = local_endpoint.accept_at(path, lambda: _Guest(self), too_many=_TOO_MANY, kept=KEPT if self.only == CONTROL else 1)
 
     def close(self) -> None:
         """Takes nobody new and lets strangers go; sessions stay. May be called twice."""

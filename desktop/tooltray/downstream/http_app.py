@@ -21,6 +21,7 @@ from tooltray.downstream.streamable_http import StreamableHttp
 from tooltray.http_server.answers import refusal
 from tooltray.http_server.guard import Guard, Refused
 from tooltray.http_server.site import HttpSite, answer_all_else, expect
+from tooltray.http_server.strangers import Strangers
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +48,9 @@ class HttpApp:
         """
         self._guard, self._has_server, self._api = guard, has_server, api
         self._streamable, self._modern, self._sse = streamable, modern, sse
-        self._site = HttpSite(self._application())
+        strangers = Strangers()
+        guard.welcome = strangers.welcome
+        self._site = HttpSite(self._application(), strangers)
 
     async def open(self, place: socket.socket) -> None:
         """Serves on a bound socket."""
@@ -90,6 +93,7 @@ class HttpApp:
         try:
             self._guard.check(request.headers)
             owner = self._guard.owner(request.headers.get("Authorization"))
+            self._guard.welcome(request.transport)
             return await handler(request, owner)
         except Refused as refused:
             return refusal(refused)

@@ -187,8 +187,9 @@ class HttpListener:
 
     def _rest(self) -> "RestApi":
         """The REST interface, one for all addresses: who reads its events finds them at the next one."""
+        from tooltray.rest.deliveries import Deliveries
         from tooltray.rest.event_streams import EventStreams
-        from tooltray.rest.rest_api import RestApi
+        from tooltray.rest.rest_api import ProgramAccess, RestApi
 
         if not self._api:
             self._events = EventStreams(self._bus)
@@ -196,9 +197,8 @@ class HttpListener:
             self._api = RestApi(
                 presenter=self._presenter,
                 config=self._config,
-                tokens=self._tokens.programs,
-                trusted=self._tokens.trusted,
-                trail=self._tokens.trail,
+                access=ProgramAccess(self._tokens.programs, self._tokens.trusted, self._tokens.trail),
+                deliveries=Deliveries(self._deadlines.unsent),
                 events=self._events.answer,
                 spawn=self._spawn,
             )

@@ -20,16 +20,17 @@ def remove_stale(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
-def accept_at(path: Path, make_protocol: Callable[[], asyncio.BaseProtocol], *, too_many: bytes) -> Acceptor:
+def accept_at(path: Path, make_protocol: Callable[[], asyncio.BaseProtocol], *, too_many: bytes, kept: int) -> Acceptor:
     """Accepts connections of this user alone.
 
     Args:
         too_many: sent to peers for which there is no descriptor left.
+        kept: see Acceptor.
 
     Raises:
         OSError: the socket cannot be opened.
     """
-    return Acceptor(_bind(path), make_protocol, backlog=BACKLOG, too_many=too_many)
+    return Acceptor(_bind(path), make_protocol, backlog=BACKLOG, too_many=too_many, kept=kept)
 
 
 def _bind(path: Path) -> socket.socket:

@@ -77,11 +77,11 @@ def remove_stale(path: Path) -> None:
     """A pipe goes with the process that made it."""
 
 
-def accept_at(path: Path, make_protocol: Callable[[], asyncio.BaseProtocol], *, too_many: bytes) -> LocalAcceptor:
+def accept_at(path: Path, make_protocol: Callable[[], asyncio.BaseProtocol], *, too_many: bytes, kept: int) -> LocalAcceptor:
     """Accepts connections of this user alone.
 
     Args:
-        too_many: not needed; Windows has handles for all.
+        too_many, kept: not needed; Windows has handles for all.
 
     Raises:
         OSError: the pipe cannot be made; another program may have taken its name.

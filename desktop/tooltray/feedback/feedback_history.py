@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from tooltray.feedback.feedback_report import EXPIRED, WAITING, Report
 from tooltray.files.atomic_file import write_atomically
 from tooltray.moments import LAST_TIME_S, day_of, days_kept
+from tooltray.regular_file import read_regular
 from tooltray.snapshots.feedback import FeedbackEntry
 from tooltray.tasks import Spawn, finish_in_thread
 
@@ -154,7 +155,7 @@ def _content(path: Path) -> bytes:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(status.st_mode) or status.st_size > 2 * MOST_BYTES:
         raise ValueError
-    return path.read_bytes()
+    return read_regular(path)
 
 
 def _decoded(content: bytes) -> list[FeedbackEntry]:

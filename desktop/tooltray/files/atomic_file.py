@@ -5,7 +5,6 @@ Below it: the disk. Knows no format.
 Blocks for as long as the disk takes; on the engine's loop, call it with `asyncio.to_thread`.
 """
 
-import errno
 import logging
 import os
 import re
@@ -16,10 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import mkstemp
 
+from tooltray.regular_file import open_regular
+
 StrPath = str | os.PathLike[str]
 logger = logging.getLogger(__name__)
 STALE_AFTER_S = 60.0  # a write takes far less; an older temporary file was left by a process that was killed in the middle
-_BROKEN = ".broken-"
+BROKEN = ".broken-"
 _TEMPORARY = re.compile(r"\..+\.(?:(\d+)-)?[a-z0-9_]{8}\.tmp")  # as `write_beside` names them, with the writer's pid
 
 
@@ -112,9 +113,7 @@ def read_own(path: Path, most_bytes: int) -> bytes:
         OSError: it is not a regular file, or cannot be read.
         ValueError: it is larger than `most_bytes`.
     """
-    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:  # a pipe would block
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "it is no file")
+    with open(path, "rb", opener=open_regular) as file:
         content = file.read(most_bytes + 1)
     if len(content) > most_bytes:
         raise ValueError("too large")
@@ -123,7 +122,7 @@ def read_own(path: Path, most_bytes: int) -> bytes:
 
 def set_aside(path: Path) -> Path:
     """Renames an unusable file, so that nothing in it is lost; returns its new path, or the old one if the rename fails."""
-    aside = path.with_name(f"{path.name}{_BROKEN}{time.strftime('%Y%m%d-%H%M%S')}")
+    aside = path.with_name(f"{path.name}{BROKEN}{time.strftime('%Y%m%d-%H%M%S')}")
     try:
         path.replace(aside)
     except OSError as error:
@@ -135,7 +134,7 @@ def set_aside(path: Path) -> Path:
 def all_set_aside(path: Path) -> list[Path]:
     """The files that `set_aside` made of this one and that still exist, oldest first."""
     with suppress(OSError):
-        return sorted(each for each in path.parent.iterdir() if each.name.startswith(path.name + _BROKEN))
+        return sorted(each for each in path.parent.iterdir() if each.name.startswith(path.name + BROKEN))
     return []
 
 

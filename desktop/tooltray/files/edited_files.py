@@ -15,7 +15,6 @@ swapped (NFS, some FUSE file systems, Windows), the old file is kept under a sec
 restored, and one of the first kind is lost only if it falls between two system calls.
 """
 
-import errno
 import hashlib
 import os
 import stat
@@ -30,6 +29,7 @@ import msgspec
 from tooltray.files import file_swap
 from tooltray.files.atomic_file import finish_replacement, replace, write_beside
 from tooltray.files.file_history import FileHistory
+from tooltray.regular_file import open_regular
 
 AGAIN_AFTER_S = 0.02  # most editors are done by then
 MOST_WAITS = 50  # one second in all for a file to become complete: a person waits, too
@@ -223,13 +223,11 @@ def _state_of(path: Path | str) -> _FileState:
         OSError: it is not a regular file, or cannot be read.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))  # a pipe would block
+        descriptor = open_regular(path)
     except FileNotFoundError:
         return _FileState()
     with open(descriptor, "rb") as file:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "it is no file", str(path))
         content = file.read()
     key = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
     return _FileState(content, key, stat.S_IMODE(status.st_mode), (status.st_uid, status.st_gid))

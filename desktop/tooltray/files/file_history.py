@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tooltray.files.atomic_file import write_atomically
+from tooltray.regular_file import read_regular
 
 logger = logging.getLogger(__name__)
 VERSIONS = 10  # of each file
@@ -44,7 +45,7 @@ class FileHistory:
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             others = self.versions(path)
-            if not others or others[-1].read_bytes() != kept:
+            if not others or read_regular(others[-1]) != kept:
                 write_atomically(self._folder / f"{self._prefix(path)}{_in_order(self._clock())}", kept)
                 self._prune(path)
         except OSError as error:

@@ -5,14 +5,14 @@ the disk takes.
 """
 
 import codecs
+import errno
 import hashlib
-import os
-import stat
 from pathlib import Path
 from typing import ClassVar
 
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
+from tooltray.regular_file import NotRegular, open_regular
 
 MAX_FILE_BYTES = 8 * 1024 * 1024  # the largest configs that people have are a hundredth of it
 # the byte order mark of UTF-32 begins like that of UTF-16, so it is looked for first; without one, the zero bytes decide (RFC 4627)
@@ -69,6 +69,9 @@ def read_text(path: Path, most_bytes: int = MAX_FILE_BYTES) -> FileText:
         data = _bytes_of(path, most_bytes)
     except (FileNotFoundError, NotADirectoryError):
         return FileText()
+    except NotRegular as error:
+        kind = Phrase("it is a folder") if error.errno == errno.EISDIR else Phrase("it is no file, but a pipe or a device")
+        raise CannotOpen(kind) from None
     except OSError as error:
         raise CannotOpen(Phrase("it cannot be read: {reason}", reason=error.strerror or type(error).__name__)) from None
     except ValueError:  # a zero character in the path
@@ -95,23 +98,13 @@ def _bytes_of(path: Path, most_bytes: int) -> bytes:
     """
     Raises:
         OSError, ValueError: it cannot be opened or read.
-        CannotOpen: it is not a regular file, or too large.
+        CannotOpen: it is too large.
     """
-    _check_is_file(os.stat(path).st_mode)  # before it is opened: that alone sets some devices going
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
-    with open(descriptor, "rb") as file:
-        _check_is_file(os.fstat(descriptor).st_mode)
+    with open(path, "rb", opener=open_regular) as file:
         data = file.read(most_bytes + 1)
     if len(data) > most_bytes:
         raise CannotOpen(Phrase("it is larger than {size} MB", size=most_bytes // 1024 // 1024))
     return data
-
-
-def _check_is_file(mode: int) -> None:
-    if stat.S_ISDIR(mode):
-        raise CannotOpen(Phrase("it is a folder"))
-    if not stat.S_ISREG(mode):
-        raise CannotOpen(Phrase("it is no file, but a pipe or a device"))
 
 
 def _encoding_of(data: bytes) -> str:

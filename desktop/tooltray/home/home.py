@@ -16,12 +16,13 @@ both agree. The rules, in full:
 import errno
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
-from tooltray.errors import TooltrayError
+from tooltray.errors import Problem, TooltrayError
+from tooltray.home.misplaced_files import set_aside_misplaced
 from tooltray.phrases import Phrase
 
 if sys.platform == "win32":  # pragma: no cover - one branch per platform
@@ -50,8 +51,13 @@ class Home(msgspec.Struct, frozen=True):
     @property
     def names_in_root(self) -> frozenset[str]:
         """The names of files and folders that Tooltray keeps in the root: the first part of each path below."""
-        own = (getattr(self, name) for name, member in vars(Home).items() if isinstance(member, property) and name != "names_in_root")
-        return frozenset(path.relative_to(self.root).parts[0] for path in own if path.is_relative_to(self.root))
+        return frozenset(path.relative_to(self.root).parts[0] for path in self._paths if path.is_relative_to(self.root))
+
+    @property
+    def _paths(self) -> list[Path]:
+        """All paths below."""
+        others = ("names_in_root", "_paths")
+        return [getattr(self, name) for name, member in vars(Home).items() if isinstance(member, property) and name not in others]
 
     @property
     def settings(self) -> Path:
@@ -281,24 +287,36 @@ class Home(msgspec.Struct, frozen=True):
         """What servers wrote to standard error; secrets masked."""
         return self.logs / "servers"
 
-    def prepare(self) -> None:
+    def prepare(self) -> tuple[Problem, ...]:
         """Makes the root, `run` and the sockets' folder, each 0700, where they are missing.
 
-        Folders that exist are checked, not changed: a home may be `/tmp` by mistake.
+        Folders that exist are checked, not changed: a home may be `/tmp` by mistake. What has the name of a file of the home and is none
+        is renamed.
+
+        Returns:
+            What was renamed.
 
         Raises:
             TooltrayError: a folder cannot be made, is not a folder, or other users could write into it.
         """
-        for folder in (self.root, self.run):
-            _make_private(folder)
+        _make_private(self.root)
+        misplaced = tuple(self._set_aside_misplaced())
+        _make_private(self.run)
         try:
             user.make_socket_folder(self.root)
         except OSError as error:
             raise _cannot_use(error.filename or self.run, error) from error
+        return misplaced
 
     def tell_old_versions(self) -> None:
         """Lets bridges of older versions find the socket; for the hub, when it listens."""
         user.tell_old_versions(self.root)
+
+    def _set_aside_misplaced(self) -> Iterator[Problem]:
+        own = [path for path in self._paths if path.is_relative_to(self.root)]
+        folders = sorted(path for path in own if not path.suffix and path != self.http_token)
+        of_others = {self.bundles, self.confined, self.python}
+        return set_aside_misplaced(self.root, sorted({*own} - {*folders}), folders, [each for each in folders if each not in of_others])
 
     def remove_sockets(self) -> None:
         """For the hub, when it has ended."""

@@ -8,6 +8,8 @@ import os
 import sys
 from pathlib import Path
 
+from tooltray.regular_file import open_regular
+
 if sys.platform == "win32":  # pragma: no cover - one branch per platform
     import msvcrt
 
@@ -31,9 +33,13 @@ else:
 class HubLock:
     """Held from `try_take` to `release`."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._descriptor: int | None = None
+    def __init__(self, path: Path, folder: Path | None = None) -> None:
+        """
+        Args:
+            folder: is locked, too, where the system can: the file may be removed while its lock is held, together with the folder it is in.
+        """
+        self._path, self._folder = path, folder
+        self._descriptors: list[int] = []
 
     def try_take(self) -> bool:
         """Takes the lock without waiting; returns False if another process holds it.
@@ -41,15 +47,27 @@ class HubLock:
         Raises:
             OSError: the file cannot be opened.
         """
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        descriptor = open_regular(self._path, os.O_RDWR | os.O_CREAT)
         if not _lock(descriptor):
             os.close(descriptor)
             return False
-        self._descriptor = descriptor
+        self._descriptors.append(descriptor)
+        if self._folder and not self._lock_folder(self._folder):
+            self.release()
+            return False
         return True
 
     def release(self) -> None:
         """May be called twice, and without holding the lock."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        while self._descriptors:
+            os.close(self._descriptors.pop())
+
+    def _lock_folder(self, folder: Path) -> bool:
+        if sys.platform == "win32":  # where no file that is open can be removed
+            return True
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        self._descriptors.append(descriptor)
+        try:
+            return _lock(descriptor)
+        except OSError:  # a network disk that locks files alone
+            return True

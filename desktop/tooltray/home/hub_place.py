@@ -8,15 +8,18 @@ import json
 import logging
 import os
 import socket
+import sys
 
 from tooltray.errors import TooltrayError
 from tooltray.files.atomic_file import write_atomically
 from tooltray.home.home import ANOTHER_HOME, Home, hint_for
 from tooltray.home.hub_lock import HubLock
 from tooltray.phrases import Phrase
+from tooltray.regular_file import read_regular
 
 logger = logging.getLogger(__name__)
 
+CUT_OFF = Phrase("Its folder `run` was removed, so commands do not reach it. End its process, and start Tooltray again")
 STOP_THERE = f"Stop it there. {ANOTHER_HOME}"
 
 
@@ -28,9 +31,14 @@ class HubRunning(TooltrayError):
         machine: the host name of another machine where it runs, which has the same home on a network disk; empty: it runs here.
     """
 
-    def __init__(self, pid: int, machine: str = "") -> None:
+    def __init__(self, pid: int, machine: str = "", *, is_cut_off: bool = False) -> None:
+        """
+        Args:
+            is_cut_off: its folder `run` was removed, so no command reaches it.
+        """
         where = f"on {machine}" if machine else f"pid {pid}" if pid else ""
-        super().__init__("another hub of this home is running", where, STOP_THERE if machine else "Stop it with `tooltray stop`.")
+        hint = CUT_OFF if is_cut_off else STOP_THERE if machine else "Stop it with `tooltray stop`."
+        super().__init__("another hub of this home is running", where, hint)
         self.pid, self.machine = pid, machine
 
 
@@ -38,7 +46,7 @@ class HubPlace:
     """Held from `take` to `give_back`. All methods but `take` block on the disk."""
 
     def __init__(self, home: Home) -> None:
-        self._home, self._lock = home, HubLock(home.lock)
+        self._home, self._lock = home, HubLock(home.lock, home.root)
 
     def take(self) -> None:
         """Takes the lock of the home.
@@ -88,9 +96,9 @@ class HubPlace:
 def running_elsewhere(home: Home) -> HubRunning:
     """Who holds the home's lock, as far as `hub.json` has it; versions before 0.2 write no host name."""
     try:
-        about = json.loads(home.hub_json.read_bytes())
+        about = json.loads(read_regular(home.hub_json))
         pid, host = about["pid"], about.get("host", "")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return HubRunning(0)
+        return HubRunning(0, is_cut_off=sys.platform != "win32" and not home.control_socket.exists())
     is_elsewhere = isinstance(host, str) and host != socket.gethostname()
     return HubRunning(pid if isinstance(pid, int) else 0, host if is_elsewhere else "")

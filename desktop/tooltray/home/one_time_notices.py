@@ -8,6 +8,7 @@ import logging
 from pathlib import Path
 
 from tooltray.files.atomic_file import write_atomically
+from tooltray.regular_file import read_regular
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ class OneTimeNotices:
 
     def _read(self) -> set[str]:
         try:
-            found = json.loads(self._path.read_bytes())
+            found = json.loads(read_regular(self._path))
         except (OSError, ValueError, RecursionError):
             return set()
         return {key for key in found if isinstance(key, str)} if isinstance(found, list) else set()

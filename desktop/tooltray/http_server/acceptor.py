@@ -12,6 +12,7 @@ import os
 import socket
 from collections.abc import Callable
 
+from tooltray.http_server.strangers import Strangers
 from tooltray.tasks import TaskKeeper
 
 logger = logging.getLogger(__name__)
@@ -24,17 +25,30 @@ HEARD_BYTES = 65536  # read from a rejected peer: TCP would reset the connection
 class Acceptor:
     """Belongs to one event loop. `close` may be called twice."""
 
-    def __init__(self, place: socket.socket, make_protocol: Callable[[], asyncio.BaseProtocol], *, backlog: int, too_many: bytes) -> None:
+    def __init__(
+        self,
+        place: socket.socket,
+        make_protocol: Callable[[], asyncio.BaseProtocol],
+        *,
+        backlog: int,
+        too_many: bytes,
+        strangers: Strangers | None = None,
+        kept: int = 1,
+    ) -> None:
         """
         Args:
             place: the bound socket; `close` closes it.
             make_protocol: makes the protocol of each connection.
             too_many: the message for rejected peers.
+            strangers: counts the connections; None where all peers are known.
+            kept: descriptors that are kept for this place: all but one serve peers when no other is left.
         """
+        self._strangers, self._kept = strangers, kept
         self._place, self._make_protocol, self._too_many = place, make_protocol, too_many
         self._loop = asyncio.get_running_loop()
         self._tasks = TaskKeeper()
-        self._reserve = os.open(os.devnull, os.O_RDONLY)
+        self._reserve: list[int] = []
+        self._fill_reserve()
         self._pause: asyncio.TimerHandle | None = None
         self._has_warned = self._is_closed = False
         place.setblocking(False)
@@ -61,42 +75,58 @@ class Acceptor:
             except OSError as error:
                 if error.errno not in NO_DESCRIPTOR:
                     raise
+                if len(self._reserve) > 1:
+                    os.close(self._reserve.pop())
+                    continue
                 self._turn_away()
                 return
+            if self._strangers and self._strangers.is_full:
+                self._refuse(connection)
+                continue
             self._has_warned = False
+            with contextlib.suppress(OSError):
+                self._fill_reserve()
             self._tasks.spawn(self._connect(connection), name="connection")
 
     async def _connect(self, connection: socket.socket) -> None:
         try:
-            await self._loop.connect_accepted_socket(self._make_protocol, connection)
+            transport, _ = await self._loop.connect_accepted_socket(self._make_protocol, connection)
         except OSError as error:  # the peer has already gone
             logger.debug("a connection could not be taken: %s", error)
             connection.close()
+        else:
+            if self._strangers:
+                self._strangers.add(transport)
 
     def _turn_away(self) -> None:
         """Rejects one connection with the message `too_many`."""
         if not self._has_warned:
             self._has_warned = True
-            logger.warning("there are too many open connections and files; new AI clients are turned away")
+            logger.warning("there are too many open connections and files; new connections are turned away")
         self._give_up_reserve()
         with contextlib.suppress(OSError):
-            connection, _ = self._place.accept()
-            with connection:
-                connection.setblocking(False)
-                connection.send(self._too_many)
-                connection.shutdown(socket.SHUT_WR)
-                connection.recv(HEARD_BYTES)
+            self._refuse(self._place.accept()[0])
         try:
-            self._reserve = os.open(os.devnull, os.O_RDONLY)
+            self._fill_reserve()
         except OSError:  # another part of the process took the descriptor; wait instead of spinning
             self._loop.remove_reader(self._place)
             self._pause = self._loop.call_later(PAUSE_S, self._look_again)
+
+    def _refuse(self, connection: socket.socket) -> None:
+        with connection, contextlib.suppress(OSError):
+            connection.setblocking(False)
+            connection.send(self._too_many)
+            connection.shutdown(socket.SHUT_WR)
+            connection.recv(HEARD_BYTES)
+
+    def _fill_reserve(self) -> None:
+        while len(self._reserve) < self._kept:
+            self._reserve.append(os.open(os.devnull, os.O_RDONLY))
 
     def _look_again(self) -> None:
         self._pause = None
         self._loop.add_reader(self._place, self._accept)
 
     def _give_up_reserve(self) -> None:
-        if self._reserve >= 0:
-            os.close(self._reserve)
-            self._reserve = -1
+        while self._reserve:
+            os.close(self._reserve.pop())

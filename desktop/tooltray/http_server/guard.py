@@ -7,7 +7,7 @@ and because it has no token.
 
 import ipaddress
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Raw
@@ -59,7 +59,11 @@ class Headers(Protocol):
 
 
 class Guard:
-    """The checks of one open address."""
+    """The checks of one open address.
+
+    Attributes:
+        welcome: called with the connection of a request that may be answered: its peer is no stranger any more.
+    """
 
     def __init__(self, *, host: str, port: int, requires_token: bool, owner_of: Callable[[str], str | None]) -> None:
         """
@@ -71,6 +75,7 @@ class Guard:
         self._names = OWN_NAMES | {host.lower().strip("[]")}
         self._is_everywhere = is_everywhere(host)
         self._usual = frozenset(f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]"))  # fast path for nearly every request
+        self.welcome: Callable[[Any], object] = lambda connection: None
         self._port, self._requires_token, self._owner_of = port, requires_token, owner_of
 
     @property

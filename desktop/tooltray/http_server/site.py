@@ -13,13 +13,14 @@ from aiohttp import HttpVersion11, web
 from aiohttp.http import HttpProcessingError
 
 from tooltray.http_server.acceptor import Acceptor
+from tooltray.http_server.strangers import Strangers
 
 BACKLOG = 128  # connections that wait to be accepted
 RESPONSES_END_WITHIN_S = 1.0  # applied at most twice: clients read their responses by then, and others are disconnected
 MAX_HEADER_BYTES = 65536  # modern MCP clients repeat arguments in headers
 _TOO_MANY = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nRetry-After: 5\r\nConnection: close\r\n\r\n"
-    b"too many connections or files are open in Tooltray\n"
+    b"Tooltray has too many HTTP connections or files open (ulimit -n)\n"
 )
 IDLE_CONNECTION_S = 75.0  # clients keep a connection for the next request
 
@@ -27,7 +28,12 @@ IDLE_CONNECTION_S = 75.0  # clients keep a connection for the next request
 class HttpSite:
     """Belongs to the engine's loop; `close` may be called twice."""
 
-    def __init__(self, application: web.Application) -> None:
+    def __init__(self, application: web.Application, strangers: Strangers | None = None) -> None:
+        """
+        Args:
+            strangers: counts connections until a request of theirs is welcome; None: no request shows who sends it.
+        """
+        self._strangers = strangers
         application.on_response_prepare.append(_say_nothing_of_us)
         self._acceptor: Acceptor | asyncio.Server | None = None
         self._runner = web.AppRunner(
@@ -49,7 +55,7 @@ class HttpSite:
         if sys.platform == "win32":  # which has handles for all, and a loop that cannot wait for a socket to be ready
             self._acceptor = await asyncio.get_running_loop().create_server(self._runner.server, sock=place, backlog=BACKLOG)
         else:
-            self._acceptor = Acceptor(place, self._runner.server, backlog=BACKLOG, too_many=_TOO_MANY)
+            self._acceptor = Acceptor(place, self._runner.server, backlog=BACKLOG, too_many=_TOO_MANY, strangers=self._strangers)
 
     async def stop_taking(self) -> None:
         """Stops accepting connections; responses go on. May be called twice."""
@@ -60,6 +66,8 @@ class HttpSite:
         """Ends the connections after clients had a bounded time to read their responses."""
         await self.stop_taking()
         await self._runner.cleanup()
+        if self._strangers:
+            self._strangers.close()
 
 
 def _logger() -> logging.Logger:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tooltray.files.atomic_file import write_atomically
+from tooltray.regular_file import read_regular
 
 NAME = "tooltray-bridge"
 MODE = 0o755
@@ -85,6 +86,6 @@ def can_write() -> bool:
 def _is_so(path: Path, wanted: bytes) -> bool:
     try:
         status = path.lstat()
-        return stat.S_ISREG(status.st_mode) and stat.S_IMODE(status.st_mode) == MODE and path.read_bytes() == wanted
+        return stat.S_ISREG(status.st_mode) and stat.S_IMODE(status.st_mode) == MODE and read_regular(path) == wanted
     except OSError:
         return False

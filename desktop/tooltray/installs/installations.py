@@ -25,6 +25,7 @@ from tooltray.files.edited_files import EditedFiles, digest_of_bytes
 from tooltray.home.home import Home
 from tooltray.installs.installation import Installation
 from tooltray.phrases import Phrase
+from tooltray.regular_file import read_regular
 
 if sys.platform == "win32":
     from tooltray.installs import bridge_file_windows as bridge_file
@@ -122,7 +123,7 @@ class Installations:
     def _read(self) -> tuple[Record, bytes | None]:
         """What is not understood counts as empty: each installation records itself again when it starts."""
         try:
-            content = self._file.read_bytes()
+            content = read_regular(self._file)
         except OSError:
             return Record(), None
         with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from tooltray.files.atomic_file import set_aside
+from tooltray.regular_file import open_regular
 
 CLEARED, GONE = "cleared", "gone"
 """The facts up to which id entries are hidden, and are to be removed."""
@@ -83,7 +84,7 @@ class JournalFile:
         self._path = path
         self._names: dict[str, int] = {}
         if not path.exists():
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite gives the files beside it the same mode
+            os.close(open_regular(path, os.O_CREAT | os.O_RDWR))  # SQLite gives the files beside it the same mode
         self._database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         try:
             self._prepare()

@@ -26,6 +26,7 @@ from tooltray.kept_results.result_store import KeptPart, KeptResult, ResultStore
 from tooltray.kept_results.text_search import READ_BYTES, Line
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.member_scanner import closed
+from tooltray.regular_file import open_regular
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.own_results import own_result
 from tooltray.sessions.session_state import SessionState
@@ -188,7 +189,7 @@ class _PartReader:
         steps = json_path.read_path(path)
         if not self._part.size:
             raise TooltrayError("this part is empty")
-        with self._data.open("rb") as file:
+        with open(self._data, "rb", opener=open_regular) as file:
             whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         text = memoryview(whole)[self._part.at : self._part.at + self._part.size]
         try:
@@ -216,14 +217,14 @@ class _PartReader:
         return min(offset + next((at for at, byte in enumerate(piece) if byte & 0xC0 != 0x80), len(piece)), self._part.size)
 
     def _raw(self, start: int, end: int) -> bytes:
-        with self._data.open("rb") as file:
+        with open(self._data, "rb", opener=open_regular) as file:
             file.seek(self._part.at + start)
             return file.read(max(end - start, 0))
 
     def _pieces(self, start: int, end: int | None = None) -> Iterator[bytes]:
         """Of whole characters."""
         start, end = self._character(start), self._part.size if end is None else end
-        with self._data.open("rb") as file:
+        with open(self._data, "rb", opener=open_regular) as file:
             file.seek(self._part.at + start)
             rest, left = b"", end - start
             while left > 0 and (read := file.read(min(READ_BYTES, left))):

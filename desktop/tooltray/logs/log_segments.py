@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from tooltray.regular_file import open_regular
 from tooltray.snapshots.logs import START
 
 CHUNK_BYTES = 64 * 1024  # what is looked at in one go holds up other threads for less than 0.2 ms
@@ -73,7 +74,7 @@ def size_of(path: Path) -> int:
 def end_of_lines(path: Path) -> int:
     """Where the last line with an end ends."""
     size = size_of(path)
-    with path.open("rb") as file:
+    with open(path, "rb", opener=open_regular) as file:
         while size:
             size, end = max(size - CHUNK_BYTES, 0), size
             file.seek(size)
@@ -88,7 +89,7 @@ def lines_before(path: Path, end: int, skips: Skips | None = None) -> Iterator[F
     Raises:
         OSError: the file cannot be read.
     """
-    with path.open("rb") as file:
+    with open(path, "rb", opener=open_regular) as file:
         position = end = min(end, os.fstat(file.fileno()).st_size)
         tail = b""  # the beginning of the last line of the next chunk; it ends at `tail_end`
         tail_end, is_cut = end, False
@@ -116,7 +117,7 @@ def lines_from(path: Path, start: int, skips: Skips | None = None) -> Iterator[F
     Raises:
         OSError: the file cannot be read.
     """
-    with path.open("rb") as file:
+    with open(path, "rb", opener=open_regular) as file:
         start = start if start <= os.fstat(file.fileno()).st_size else 0
         file.seek(start)
         rest, is_cut, position = b"", False, start
@@ -160,7 +161,7 @@ def _first_with_time(path: Path, offset: int, end: int, time_of: Callable[[bytes
     """The first line that begins at an offset or after it, before `end`, and has a time."""
     begin = offset
     if offset:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             file.seek(offset - 1)
             begin = offset - 1 + (file.read(MAX_LINE_BYTES).find(b"\n") + 1 or MAX_LINE_BYTES)
     for each in lines_from(path, begin):

@@ -23,6 +23,7 @@ from tooltray.errors import TooltrayError
 from tooltray.files.atomic_file import write_atomically
 from tooltray.naming.name_space import NameSpace, Naming
 from tooltray.naming.tool_settings import Tool, tool_of
+from tooltray.regular_file import read_regular
 
 logger = logging.getLogger(__name__)
 
@@ -158,7 +159,7 @@ class PublishedNames:
 
     def _load(self) -> None:
         try:
-            content = self._path.read_bytes()
+            content = read_regular(self._path)
         except FileNotFoundError:
             return
         except OSError as error:

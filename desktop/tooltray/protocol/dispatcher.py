@@ -110,7 +110,10 @@ class RawDispatcher:
         if self.is_closed:
             return
         for line in self._lines.feed(chunk):
-            self._receive(line)
+            try:
+                self._receive(line)
+            except MemoryError:  # its call fails, and not the hub
+                self._on_oversized(bytes(line[:KEPT_OF_OVERSIZED_BYTES] + line[-KEPT_OF_OVERSIZED_BYTES:]), len(line))
 
     def receive(self, message: bytes | bytearray, *, along_with: Raw = NOTHING) -> None:
         """One whole message or batch of the peer; white space between its parts may be of any kind.
@@ -436,7 +439,10 @@ class RawDispatcher:
     def _on_oversized(self, ends: bytes, size: int) -> None:
         if self.calls.settle_too_large(ends, size):
             return
-        reason = f"a message of {size:,} bytes is beyond the limit of {self._lines.max_line_bytes:,}"
+        limit = self._lines.max_line_bytes
+        reason = f"a message of {size:,} bytes is beyond the limit of {limit:,}"
+        if size <= limit:
+            reason = f"there is no memory for a message of {size:,} bytes"
         self._on_malformed(MalformedFrame(reason, envelope.find_id(ends), envelope.INVALID_REQUEST), ends)
 
     def _close(self, reason: str, *, requests_stay: bool = False) -> None:

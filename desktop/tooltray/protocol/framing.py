@@ -81,12 +81,21 @@ class LineBuffer:
         return bytearray()
 
     def _grow(self, chunk: bytes) -> None:
-        self._partial += chunk
+        try:
+            self._partial += chunk
+        except MemoryError:  # the line is given up, and with it what it takes
+            self._is_oversized = True
+            self._drop_middle()
+            self._partial += chunk
         self._is_oversized = self._is_oversized or len(self._partial) > self.max_line_bytes
         if len(self._partial) > LOOKED_AT_BYTES and not (self._is_oversized or self._is_looked_at):
             self._is_looked_at = True
             self._is_oversized = self._is_unwanted(bytes(self._partial[:KEPT_OF_OVERSIZED_BYTES]))
-        if self._is_oversized and len(self._partial) > 2 * KEPT_OF_OVERSIZED_BYTES:
+        if self._is_oversized:
+            self._drop_middle()
+
+    def _drop_middle(self) -> None:
+        if len(self._partial) > 2 * KEPT_OF_OVERSIZED_BYTES:
             kept = self._partial[:KEPT_OF_OVERSIZED_BYTES] + self._partial[-KEPT_OF_OVERSIZED_BYTES:]
             self._dropped_bytes += len(self._partial) - len(kept)
             self._partial = kept

@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tooltray.files.atomic_file import write_atomically
+from tooltray.regular_file import open_regular
 from tooltray.snapshots.registries import RegistryMeasurement
 
 logger = logging.getLogger(__name__)
@@ -74,7 +75,7 @@ class RegistryCache:
 
 
 def _read(path: Path) -> Measured:
-    with path.open("rb") as file:
+    with open(path, "rb", opener=open_regular) as file:
         measured = msgspec.json.decode(file.read(MAX_FILE_BYTES), type=Measured)
     if not 0 <= measured.at < NO_TIME_LATER_S:
         raise ValueError("it was measured at no time")

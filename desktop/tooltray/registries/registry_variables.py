@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tooltray.launch.npm_config import REGISTRY_VARIABLE
+from tooltray.regular_file import open_regular
 
 UV_VARIABLE, PIP_VARIABLE = "UV_DEFAULT_INDEX", "PIP_INDEX_URL"
 _OWN_INDEX = frozenset({UV_VARIABLE, PIP_VARIABLE, "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "PIP_EXTRA_INDEX_URL"})
@@ -51,7 +52,7 @@ def _files(environ: Mapping[str, str]) -> Iterator[Path]:
 
 def _names_index(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             return bool(_NAMES_INDEX.search(file.read(_MAX_FILE_BYTES)))
     except OSError:
         return False

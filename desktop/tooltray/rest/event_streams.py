@@ -8,14 +8,14 @@ restarts of the hub.
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 from aiohttp import web
 
 from tooltray.events import ConfigChanged, EventBus
 from tooltray.http_server.answers import start_events
-from tooltray.http_server.event_streams import KEEPALIVE_S, Response
+from tooltray.http_server.event_streams import KEEPALIVE_S, Response, write_parts
 from tooltray.protocol.event_stream import KEEPALIVE
 from tooltray.rest.shapes import encoded, in_json
 
@@ -34,8 +34,9 @@ class _Kept(msgspec.Struct, frozen=True):
     data: bytes
 
     @property
-    def frame(self) -> bytes:
-        return b"event: %s\nid: %d\ndata: %s\n\n" % (self.name.encode(), self.number, self.data)
+    def frame(self) -> list[bytes]:
+        """In parts, as each stream that waits has it and the data may be long."""
+        return [b"event: %s\nid: %d\ndata: " % (self.name.encode(), self.number), self.data, b"\n\n"]
 
 
 class EventStreams:
@@ -100,7 +101,7 @@ class EventStreams:
         """
         place = self._place_of(seen)
         start = self._last if place is None else place
-        head = b"retry: %d\nid: %d\n\n" % (RETRY_MS, start)
+        head = [b"retry: %d\nid: %d\n\n" % (RETRY_MS, start)]
         if seen and place is None:
             head += _Kept(start, RESET, b"{}").frame
         run = self._run
@@ -116,7 +117,7 @@ class EventStreams:
             if place == self._last:
                 if await self._has_come() or not may_read():
                     continue
-                frame = KEEPALIVE
+                frame = [KEEPALIVE]
             elif self._has(place):
                 place += 1
                 frame = self._frame(place)
@@ -126,7 +127,7 @@ class EventStreams:
                 return False
         return True
 
-    def _frame(self, number: int) -> bytes:
+    def _frame(self, number: int) -> list[bytes]:
         return self._ring[number - self._ring[0].number].frame
 
     async def _has_come(self) -> bool:
@@ -164,11 +165,11 @@ class EventStreams:
         self._has_news = asyncio.Event()  # waiting streams hold the old one; later waits need a new one
 
 
-async def _write(response: Response, data: bytes) -> bool:
-    """Writes data; returns False if the client did not read within `READ_WITHIN_S`."""
+async def _write(response: Response, parts: Sequence[bytes]) -> bool:
+    """Writes parts of data; returns False if the client did not read within `READ_WITHIN_S`."""
     try:
         async with asyncio.timeout(READ_WITHIN_S):
-            await response.write(data)
+            await write_parts(response, parts)
     except TimeoutError:
         return False
     return True

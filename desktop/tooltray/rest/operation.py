@@ -109,6 +109,11 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
         return self.scope or ("read" if self.method == "GET" else "manage")
 
     @property
+    def is_paced(self) -> bool:
+        """Whether servers may have to work for it, so that of many at once some wait."""
+        return (self.method, self.scope) == ("POST", "call")
+
+    @property
     def id(self) -> str:
         """Unique among all operations."""
         return "-".join((self.method.lower(), *(segment.strip("{}") for segment in self.segments[1:])))

@@ -25,6 +25,7 @@ _KINDS = {
     415: "unsupported-media-type",
     422: "refused",
     500: "bug",
+    503: "not-read",
 }
 """The last part of a problem's `type` by status. A name and no URL: the problem itself contains all information."""
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Protocol
 from urllib.parse import urlencode
 
+import msgspec
 from aiohttp import web
 
 from tooltray import __version__
@@ -21,6 +22,7 @@ from tooltray.http_server.guard import EVENTS_TYPE, JSON_TYPE, Guard, Refused
 from tooltray.phrases import Phrase
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest import requests
+from tooltray.rest.deliveries import Deliveries
 from tooltray.rest.openapi import EVENTS_PATH, INDEX_PATH, OPENAPI_PATH, document
 from tooltray.rest.operation import Call, Operation
 from tooltray.rest.operations import operations_at
@@ -61,6 +63,19 @@ class Trust(Protocol):
     async def has(self, digest: str) -> bool:
         """Returns whether a token is trusted."""
         ...
+
+
+class ProgramAccess(msgspec.Struct, frozen=True):
+    """Who may use the interface.
+
+    Attributes:
+        tokens, trusted: the valid tokens, and those of them that may consent in a person's place.
+        trail: records what trusted programs decide.
+    """
+
+    tokens: Tokens
+    trusted: Trust
+    trail: AuditTrail
 
 
 class ProgramAsker:
@@ -109,21 +124,19 @@ class RestApi:
         *,
         presenter: McpPresenter,
         config: McpConfHelper,
-        tokens: Tokens,
-        trusted: Trust,
-        trail: AuditTrail,
+        access: ProgramAccess,
+        deliveries: Deliveries,
         events: Events,
         spawn: Spawn,
     ) -> None:
         """
         Args:
-            tokens, trusted: the valid tokens, and those of them that may consent in a person's place.
-            trail: records what trusted programs decide.
             events: handles `GET /api/events` of an authenticated caller.
             spawn: runs work that continues after its response.
         """
         self._presenter, self._config, self._events, self._spawn = presenter, config, events, spawn
-        self._tokens, self._trusted, self._trail = tokens, trusted, trail
+        self._tokens, self._trusted, self._trail = access.tokens, access.trusted, access.trail
+        self._deliveries = deliveries
         self._changing_entries = asyncio.Lock()
         shown = {INDEX_PATH: self._show_index, OPENAPI_PATH: self._show_openapi, EVENTS_PATH: self._stream_events}
         self._own: dict[tuple[str, ...], Answer] = {requests.segments_below_api(path): answer for path, answer in shown.items()}
@@ -137,7 +150,8 @@ class RestApi:
         try:
             holder = self._authenticate(request, guard)
             with asked_by(ProgramAsker(holder, self._trusted, self._trail)):
-                return await self._answer(request, holder)
+                response = await self._answer(request, holder)
+            return await self._deliveries.send(request, holder.name, response) if isinstance(response, web.Response) else response
         except Failed as failed:
             return problem_response(failed)
         except TooltrayError as error:
@@ -166,6 +180,7 @@ class RestApi:
         if holder is None:
             hint = "`tooltray http api token` shows one; send it as `Authorization: Bearer TOKEN`."
             raise Failed(401, "A token of the REST interface is needed", hint=hint, headers={"WWW-Authenticate": "Bearer"})
+        guard.welcome(request.transport)
         return holder
 
     async def _save_tokens(self) -> None:
@@ -198,6 +213,9 @@ class RestApi:
         operation, path = found[method]
         if not holder.may(operation.needed_scope):
             raise out_of_scope(holder.scope, operation.needed_scope)
+        if operation.is_paced:
+            async with self._deliveries.turn(holder.name):
+                return await self._do(request, operation, path)
         return await self._do(request, operation, path)
 
     async def _do(self, request: web.Request, operation: Operation, path: Mapping[str, str]) -> web.Response:

@@ -27,6 +27,7 @@ from msgspec.structs import replace
 from tooltray.files.atomic_file import write_atomically
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
+from tooltray.regular_file import read_regular
 from tooltray.secrets.vaults import SecretsDenied, SecretsLocked
 
 # OWASP's password storage cheat sheet gives these as one of five equal choices; this one takes 32 MB and about 0.3 s
@@ -168,7 +169,7 @@ class FileVault:
     def _load(self) -> _Box | None:
         """The file as it is on disk; None if there is none. It is read each time, because the command line may write it, too."""
         try:
-            return _Box.from_json(self._path.read_bytes())
+            return _Box.from_json(read_regular(self._path))
         except FileNotFoundError:
             return None
         except OSError as error:

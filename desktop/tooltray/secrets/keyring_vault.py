@@ -19,6 +19,7 @@ from typing import Protocol, TypeVar
 from tooltray.errors import TooltrayError
 from tooltray.files.atomic_file import write_atomically
 from tooltray.phrases import Phrase
+from tooltray.regular_file import read_regular
 from tooltray.secrets.vaults import SecretsAbsent, SecretsDenied, SecretsLocked
 
 logger = logging.getLogger(__name__)
@@ -128,7 +129,7 @@ class KeyringVault:
     def names(self) -> list[str]:
         """The names of the stored secrets. A malformed file is set aside; the secrets themselves are still in the keyring."""
         try:
-            names = json.loads(self._names_file.read_bytes())
+            names = json.loads(read_regular(self._names_file))
             return sorted({str(name) for name in list(names)})
         except FileNotFoundError:
             return []

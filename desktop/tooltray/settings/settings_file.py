@@ -34,6 +34,7 @@ from tooltray.files.atomic_file import write_atomically
 from tooltray.files.edited_files import EditedFiles, FileChanged, digest_of_bytes
 from tooltray.files.json_text import NotJson, read_json, write_json
 from tooltray.phrases import Phrase
+from tooltray.regular_file import read_regular
 from tooltray.settings.document import CURRENT_VERSION, Document, Edit, migrate, version_of
 from tooltray.settings.settings_reading import Reading, read_settings
 from tooltray.settings.usable import SettingsPlaces
@@ -178,7 +179,7 @@ class SettingsFile:
             if status.st_size > MAX_SETTINGS_BYTES:
                 size = status.st_size // 1024**2
                 raise self._unreadable(Phrase("it has {size} MB, so it is no settings file of Tooltray", size=size))
-            return self._path.read_bytes()
+            return read_regular(self._path)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -240,7 +241,7 @@ class SettingsFile:
     def _copy(self, content: bytes, suffix: str) -> None:
         """Keeps a copy beside the file; an earlier copy of something else stays."""
         place = self._beside(suffix)
-        if not (place.exists() and place.read_bytes() == content):
+        if not (place.exists() and read_regular(place) == content):
             write_atomically(_free(place), content)
 
     def _set_aside(self, content: bytes, reason: str) -> Problem:

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from tooltray.files.atomic_file import write_atomically
+from tooltray.regular_file import read_regular
 
 logger = logging.getLogger(__name__)
 ERAS_KEPT_FOR_S = 7 * 86400.0  # then the server is asked again
@@ -27,7 +28,7 @@ class EraMemory:
         self._path = path
         self._known: dict[str, _Known] = {}
         try:
-            self._known = msgspec.json.decode(path.read_bytes(), type=dict[str, _Known])
+            self._known = msgspec.json.decode(read_regular(path), type=dict[str, _Known])
         except FileNotFoundError:
             pass
         except (OSError, ValueError) as error:

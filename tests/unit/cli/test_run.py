@@ -137,7 +137,7 @@ def test_a_hub_that_has_just_started_is_waited_for(hub_home: Home) -> None:
 
 def test_a_lock_that_cannot_be_opened_is_told(tooltray: Tooltray, hub_home: Home) -> None:
     hub_home.prepare()
-    hub_home.lock.mkdir()
+    hub_home.lock.symlink_to("/proc/self/not there")
     result = tooltray("servers", "list")
     assert result.code == 1
     assert "hub.lock" in result.err

@@ -1,4 +1,5 @@
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,103 @@ def test_a_home_may_be_a_link_of_ones_own(tmp_path: Path) -> None:
     home = Home(tmp_path / "link")
     home.prepare()
     assert (tmp_path / "real/run").is_dir()
+
+
+OWN_PATHS = sorted(
+    name for name, member in vars(Home).items() if isinstance(member, property) and name != "names_in_root" and name[0] != "_"
+)
+
+
+def put_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def put_folder_with_a_file(path: Path) -> None:
+    path.mkdir()
+    (path / "of somebody").write_text("kept")
+
+
+def put_looping_link(path: Path) -> None:
+    path.symlink_to(path)
+
+
+def put_link_to_a_device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def put_link_into_nowhere(path: Path) -> None:
+    path.symlink_to("/nonexistent/folder/file")
+
+
+@pytest.mark.parametrize("put", [put_pipe, put_folder_with_a_file, put_looping_link, put_link_to_a_device, put_link_into_nowhere])
+@pytest.mark.parametrize("name", OWN_PATHS)
+def test_what_is_in_the_place_of_a_file_is_set_aside_with_a_message(name: str, put: Callable[[Path], None], tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    path: Path = getattr(home, name)
+    if not path.is_relative_to(home.root) or path == home.root:
+        pytest.skip("it is outside the home")
+    path.parent.mkdir(mode=0o700, parents=True)
+    (home.root).chmod(0o700)
+    is_folder = not path.suffix and name != "http_token"
+    if is_folder and put is put_folder_with_a_file:
+        put = put_pipe
+    put(path)
+
+    said = home.prepare()
+
+    asides = [each for each in path.parent.iterdir() if ".broken-" in each.name]
+    assert len(asides) == 1
+    assert [str(path) in problem.message and asides[0].name in problem.message for problem in said] == [True]
+    assert path.is_dir() if path == home.run else not os.path.lexists(path)
+    assert home.prepare() == ()
+
+
+def test_a_link_to_a_file_that_is_yet_to_be_made_stays(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.prepare()
+    home.settings.symlink_to(tmp_path / "dotfiles.json")
+    assert home.prepare() == ()
+    assert home.settings.is_symlink()
+
+
+def test_a_file_in_the_place_of_a_folder_is_set_aside(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.prepare()
+    home.catalogue.write_text("")
+    [said] = home.prepare()
+    assert "it is not a folder" in said.message
+
+
+@pytest.mark.parametrize(
+    "name", ["activity.db-wal", "audit-000000001.jsonl", "audit.json", "logs/tooltray.jsonl", "results/x.json", "run/watches/files.jsonl"]
+)
+def test_pipes_in_the_place_of_further_files_are_set_aside(name: str, tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.prepare()
+    path = home.root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(path)
+    [said] = home.prepare()
+    assert f"{path}: it is no file, but a pipe or a device" in said.message
+    assert not path.exists()
+
+
+def test_other_files_in_a_home_are_left_alone(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.prepare()
+    os.mkfifo(home.root / "of-another-program")
+    assert home.prepare() == ()
+
+
+def test_what_cannot_be_renamed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = Home(tmp_path / "home")
+    home.prepare()
+    os.mkfifo(home.settings)
+
+    def refuse(path: Path, target: Path) -> Path:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    [said] = home.prepare()
+    assert "cannot be renamed" in said.message
+    assert said.hint == "Remove it."

@@ -1,8 +1,11 @@
 """home/hub_place.py"""
 
+import errno
 import json
 import os
+import shutil
 import socket
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,3 +99,39 @@ def test_a_lock_that_cannot_be_opened_is_told(home: Home) -> None:
     home.lock.mkdir()
     with pytest.raises(TooltrayError, match="the hub's lock cannot be taken"):
         HubPlace(home).take()
+
+
+@pytest.mark.posix
+def test_a_removed_run_folder_makes_no_second_hub(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.prepare()
+    first, second = HubPlace(home), HubPlace(home)
+    first.take()
+    shutil.rmtree(home.run)
+    home.prepare()
+    with pytest.raises(HubRunning) as caught:
+        second.take()
+    assert "was removed" in caught.value.problem.hint
+    first.give_back()
+    second.take()
+    second.give_back()
+
+
+@pytest.mark.posix
+def test_a_disk_that_does_not_lock_folders_has_a_hub_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = Home(tmp_path / "home")
+    home.prepare()
+    fcntl = pytest.importorskip("fcntl")
+    flock = fcntl.flock
+
+    def of_files_alone(descriptor: int, operation: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EBADF, "Bad file descriptor")
+        flock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", of_files_alone)
+    place = HubPlace(home)
+    place.take()
+    with pytest.raises(HubRunning):
+        HubPlace(home).take()
+    place.give_back()

@@ -12,6 +12,7 @@ from tests.fakes.heard import PATIENCE_S
 
 from tooltray.http_server import acceptor
 from tooltray.http_server.acceptor import Acceptor
+from tooltray.http_server.strangers import LEAST_STRANGERS, Strangers
 
 pytestmark = pytest.mark.posix  # Windows has handles for all, and its own listener
 
@@ -39,6 +40,11 @@ class Greeting(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._transport.write(b"welcome\n")
         self._transport.close()
+
+
+class Lasting(asyncio.Transport):
+    def is_closing(self) -> bool:
+        return False
 
 
 @pytest.fixture
@@ -118,3 +124,24 @@ async def test_it_can_be_closed_while_it_waits(place: Place, monkeypatch: pytest
     monkeypatch.undo()
     taking.close()
     writer.close()
+
+
+async def test_the_reserve_of_a_place_serves_peers_when_no_other_descriptor_is_left(place: Place) -> None:
+    taking, address = Acceptor(place, Greeting, backlog=8, too_many=SORRY, kept=2), place.getsockname()
+    place.failures = 1
+    assert await heard(address) == b"welcome\n"
+    place.failures = 1
+    assert await heard(address) == b"welcome\n"
+    taking.close()
+
+
+async def test_strangers_are_counted_and_refused_when_the_address_has_all_that_it_may_have(place: Place) -> None:
+    strangers = Strangers(1)
+    taking, address = Acceptor(place, Greeting, backlog=8, too_many=SORRY, strangers=strangers), place.getsockname()
+    assert await heard(address) == b"welcome\n"
+    known = [Lasting() for _ in range(2 * LEAST_STRANGERS)]
+    for each in known:
+        strangers.welcome(each)
+    assert await heard(address) == SORRY
+    taking.close()
+    strangers.close()

@@ -339,6 +339,21 @@ async def test_a_message_beyond_the_bound_is_answered_with_an_error_under_its_id
 
 
 @in_fake_time
+async def test_a_message_for_which_there_is_no_memory_is_an_error_of_its_own_alone() -> None:
+    dispatcher, channel = make_dispatcher()
+
+    def tap(is_sent: bool, message: bytes | bytearray) -> None:
+        if not is_sent and b"large" in message:
+            raise MemoryError
+
+    dispatcher.tap = tap
+    dispatcher.feed(line(id=1, method="large") + line(id=2, method="m"))
+    await channel.reply(2)
+    assert errors(channel) == [(1, -32600)]
+    assert "there is no memory for a message of" in channel.messages[0]["error"]["message"]
+
+
+@in_fake_time
 async def test_a_message_beyond_the_bound_whose_id_cannot_be_found_is_answered_under_null() -> None:
     dispatcher, channel = make_dispatcher(max_line_bytes=2000)
     filler = "x" * 20_000

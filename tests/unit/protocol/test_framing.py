@@ -4,6 +4,8 @@ import asyncio
 import itertools
 import os
 import socket
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -163,3 +165,23 @@ async def test_a_pipe_has_the_limit_too() -> None:
 
 def test_what_is_not_there_need_not_be_read() -> None:
     read_in_pieces(None)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not keep a process to so much address space")
+def test_a_line_for_which_there_is_no_memory_is_dropped_and_the_next_one_arrives() -> None:
+    import resource
+
+    dropped: list[tuple[bytes, int]] = []
+    buffer = LineBuffer(on_oversized=lambda ends, size: dropped.append((ends, size)), max_line_bytes=2**40)
+    chunk = b"a" * 2**20
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + 32 * 2**20, before[1]))
+    try:
+        for _ in range(1000):
+            list(buffer.feed(chunk))
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+    assert list(buffer.feed(b"c\nnext\n")) == [b"next"]
+    [(ends, size)] = dropped
+    assert (ends[:1], ends[-1:], size) == (b"a", b"c", 1000 * 2**20 + 1)

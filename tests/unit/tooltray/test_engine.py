@@ -358,18 +358,18 @@ async def test_a_home_that_cannot_be_made_is_told(hubs: Hubs, unusable: Home) ->
 
 
 async def test_a_lock_that_cannot_be_opened_is_told(hubs: Hubs) -> None:
-    hubs.home.lock.mkdir(parents=True)
-    hubs.home.root.chmod(0o700)
-    hubs.home.run.chmod(0o700)
-    with pytest.raises(TooltrayError, match=f"the hub's lock cannot be taken. {hubs.home.lock}: Is a directory"):
+    hubs.home.prepare()
+    hubs.home.lock.symlink_to("/proc/self/not there")
+    with pytest.raises(TooltrayError, match=f"the hub's lock cannot be taken. {hubs.home.lock}: No such file"):
         await hubs.engine().start()
 
 
 async def test_a_start_that_fails_half_way_leaves_nothing(hubs: Hubs, is_free: Callable[[], bool]) -> None:
     hubs.home.prepare()
-    hubs.home.socket.mkdir()
+    hubs.home.window.mkdir()  # is set aside before the socket is made
     hubs.settings(mcpServers={"s": FAKE}, defaultServers=["s"])
     engine = hubs.engine()
+    engine.hub.bus.subscribe(ProblemReported, lambda _: hubs.home.socket.mkdir())
     with pytest.raises(TooltrayError, match="the hub's socket cannot be opened"):
         await engine.start()
     await engine.close()
@@ -401,11 +401,11 @@ async def test_a_start_that_is_cancelled_at_any_moment_leaves_nothing(hubs: Hubs
 @pytest.mark.expected_warnings("could not be written")
 async def test_a_hub_that_cannot_say_where_it_is_serves_all_the_same(hubs: Hubs) -> None:
     hubs.home.prepare()
-    hubs.home.hub_json.mkdir()
+    hubs.home.hub_json.symlink_to("/proc/self/not there")
     engine = await hubs.start()
     assert (await (await hubs.client()).request("ping"))["result"] == {}
     await engine.close()
-    hubs.home.hub_json.rmdir()
+    hubs.home.hub_json.unlink(missing_ok=True)
 
 
 # ending by itself, and handing over

@@ -375,7 +375,7 @@ def test_the_desktop_app_is_started_on_the_display_it_had_and_else_the_hub_alone
 @pytest.mark.parametrize(
     "noted",
     [
-        "",
+        "null",
         "[]",
         "{}",
         '{"DISPLAY": 7}',
@@ -386,28 +386,24 @@ def test_the_desktop_app_is_started_on_the_display_it_had_and_else_the_hub_alone
         '{"XAUTHORITY": "/x"}',
     ],
 )
-def test_a_display_that_is_not_there_is_no_display(home: Path, root: Path, noted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_display_that_is_not_there_is_no_display(home: Path, noted: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(start_posix, "X11_SOCKETS", str(home))
-    (root / "run").mkdir(parents=True)
-    (root / "run" / "desktop.json").write_text(noted)
     with socket.socket(socket.AF_UNIX) as screen:
         screen.bind(str(home / "X7"))
         screen.listen()
 
-        assert start_posix.desktop_variables(str(root)) is None
+        assert start_posix.desktop_variables(json.loads(noted)) is None
 
 
-def test_a_wayland_display_is_looked_for_in_the_users_runtime_folder(home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wayland_display_is_looked_for_in_the_users_runtime_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runtime = home / str(os.getuid())
     runtime.mkdir(mode=0o700)
     monkeypatch.setattr(start_posix, "RUNTIME_FOLDERS", str(home))
-    (root / "run").mkdir(parents=True)
-    (root / "run" / "desktop.json").write_text('{"WAYLAND_DISPLAY": "wayland-0"}')
     with socket.socket(socket.AF_UNIX) as screen:
         screen.bind(str(runtime / "wayland-0"))
         screen.listen()
 
-        assert start_posix.desktop_variables(str(root)) == {"WAYLAND_DISPLAY": "wayland-0"}
+        assert start_posix.desktop_variables({"WAYLAND_DISPLAY": "wayland-0"}) == {"WAYLAND_DISPLAY": "wayland-0"}
 
 
 def test_the_sessions_folder_and_bus_are_given_if_they_are_the_users(home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -499,3 +495,12 @@ def test_a_home_that_cannot_be_looked_at_is_refused(home: Path) -> None:
     (home / "file").touch()
 
     assert start.why_not(str(home / "file" / "x"), str(home / "file" / "x"))
+
+
+@pytest.mark.parametrize("name", [start.HOMES_JSON, start.DESKTOP_JSON])
+@pytest.mark.parametrize("put", [os.mkfifo, os.mkdir])
+def test_a_start_does_not_wait_for_what_is_in_the_place_of_a_file(name: str, put: Callable[[Path], None], home: Path, root: Path) -> None:
+    (root / "run").mkdir(parents=True)
+    put(root / name)
+    assert "a bridge starts one only in" in start.why_not(str(home / "other"), str(root))
+    start.HubStart(str(root), str(root)).close()

@@ -154,3 +154,12 @@ def test_nobody_types_into_a_terminal_or_sends_signals_by_a_file():
         assert answer("ioctl", 0, request) == "EPERM"
     assert answer("ioctl", 0, 0x5401) == answer("fcntl", 0, 1) == "allowed"
     assert answer("fcntl", 3, 8, 9) == answer("fcntl", 3, 15, 9) == "EPERM"
+
+
+def test_attributes_access_lists_and_flags_of_files_are_not_changed():
+    answer = Filter()
+    for name in ("setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr"):
+        assert answer(name) == "ENOTSUP"  # the same number
+    for request in (0x40086602, 0x40046602, 0x401C5820, 0x40087602, 0xFFFF0000_40086602):
+        assert answer("ioctl", 3, request) == "EPERM"
+    assert answer("ioctl", 3, 0x80086601) == "allowed"  # reads the flags

@@ -147,9 +147,11 @@ def _confinement(hub: RunningHub, diagnosis: "Diagnosis") -> list[str]:
 
 def _check_home(home: Home) -> Check:
     try:
-        home.prepare()
+        misplaced = home.prepare()
     except TooltrayError as error:
         return Check("home", problem=error.problem)
+    if misplaced:
+        return Check("home", problem=misplaced[0])
     try:
         _write_something(home.root)
     except OSError as error:

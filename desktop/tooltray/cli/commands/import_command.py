@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tooltray.cli.commands import setup_command
-from tooltray.cli.hubs import RunningHub, started_hub
+from tooltray.cli.hubs import RunningHub, running_hub, started_hub
 from tooltray.cli.options.values import STDIN, is_path
 from tooltray.cli.person import ask_for_secrets, confirmed, is_person_there
 from tooltray.cli.speech import tr
@@ -45,9 +45,22 @@ def take_in(args: argparse.Namespace, home: Home) -> int:
         if args.replace or setup_command.is_setup(text):
             return setup_command.take_over(args, home, text)
         given = {"text": text}
+    is_visit = args.dry_run and not _is_running(home)
     with started_hub(home) as hub:
-        plan = hub.ask(hub.api.ai_clients.preview_client_import(**given), timeout_s=LOOK_TIMEOUT_S)  # type: ignore[arg-type]
-        return _import(args, home, hub, plan, given)
+        try:
+            plan = hub.ask(hub.api.ai_clients.preview_client_import(**given), timeout_s=LOOK_TIMEOUT_S)  # type: ignore[arg-type]
+            return _import(args, home, hub, plan, given)
+        finally:
+            if is_visit and not hub.ask(hub.api.hub.get_snapshot()).session_count:
+                hub.stop()
+
+
+def _is_running(home: Home) -> bool:
+    hub = running_hub(home)
+    if hub is None:
+        return False
+    hub.close()
+    return True
 
 
 def _import(args: argparse.Namespace, home: Home, hub: RunningHub, plan: ImportPlan, given: Given) -> int:

@@ -29,6 +29,7 @@ from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 
+STATUS_WITHIN_S = 1.2  # with the start of the command, that of a stopped hub answers within 2 s
 READ_TIMEOUT_S = 60.0  # a file that is half written gets a second look; one on a slow disk takes its time
 NOT_RUNNING = 3  # the exit code of `status`, as init scripts have it (Linux Standard Base, "Init Script Actions")
 KEPT, WAITING = "keep", "wait"
@@ -61,7 +62,8 @@ def status(args: argparse.Namespace, home: Home) -> int:
         answer(args, {"running": False, "home": str(home.root)}, tr("Tooltray is not running ({root}).", root=home.root))
         return NOT_RUNNING
     with hub:
-        info, snapshot = hub.info(), hub.ask(hub.api.hub.get_snapshot())
+        info = hub.info(timeout_s=STATUS_WITHIN_S)
+        snapshot = hub.ask(hub.api.hub.get_snapshot())
         files = _files(hub)
     found = {"running": True, "home": str(home.root)} | as_json(snapshot) | as_json(info)
     return answer(args, found, *_hub_lines(info, snapshot, home), *map(clean_line, _file_lines(files)))

@@ -18,6 +18,7 @@ from tooltray.cli.terminal import answer, answer_list, clean_line, count
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 from tooltray.phrases import Phrase
+from tooltray.regular_file import read_regular
 from tooltray.secrets.secrets import PASSPHRASE_VARIABLE
 from tooltray.secrets.vaults import SecretsLocked
 from tooltray.snapshots.setup import ServerRemoval
@@ -129,7 +130,7 @@ def _choose_file(home: Home) -> None:
 def chosen_backend(home: Home) -> str | None:
     """Returns the backend in the settings; None if nothing is chosen. Only reads the file: a running hub is its only writer."""
     try:
-        settings = json.loads(home.settings.read_bytes())
+        settings = json.loads(read_regular(home.settings))
         kind = settings["secrets"]["backend"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -30,6 +30,7 @@ from tooltray.home.home import Home, default_home
 from tooltray.installs import start_at_login
 from tooltray.installs.installation import this_installation
 from tooltray.installs.upkeep import how_to_remove, uninstaller
+from tooltray.regular_file import read_regular
 from tooltray.snapshots.ai_clients import moved_by
 
 SECRET_NAMES = "secret-names.json"
@@ -219,7 +220,7 @@ class _Steps:
 def _own_url(home: Home) -> str | None:
     """The address in entries of AI clients that connect over HTTP, with the port of the settings; None: none was ever chosen."""
     try:
-        port = json.loads(home.settings.read_bytes())["publish"]["http"].get("port", DEFAULT_PORT)
+        port = json.loads(read_regular(home.settings))["publish"]["http"].get("port", DEFAULT_PORT)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     return f"http://127.0.0.1:{port}"

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import msgspec
 
+from tooltray.regular_file import open_regular
 from tooltray.tasks import TaskKeeper, finish_in_thread
 
 logger = logging.getLogger(__name__)
+
 MOST_BYTES = 64 * 1024  # it has some hundred bytes; what is larger was not written by a window
 MODE = 0o600
 
@@ -67,7 +69,7 @@ class WindowMemory:
 def _read(path: Path) -> dict[str, object]:
     """Blocks for as long as reading a small file takes."""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             return msgspec.json.decode(file.read(MOST_BYTES), type=dict[str, object])
     except (OSError, msgspec.DecodeError, RecursionError):
         return {}

@@ -360,7 +360,7 @@ def test_the_path_of_ai_clients_is_mended_and_that_is_said(tooltray: Tooltray, h
         assert "written anew" not in tooltray("doctor").out
         installations.path.unlink()
         hub_home.bin.rmdir()
-        hub_home.bin.touch()
+        hub_home.bin.symlink_to("/proc/self")  # takes no files
         assert "PROBLEM: bridge: The program that AI clients start cannot be written" in tooltray("doctor").out
 
 
