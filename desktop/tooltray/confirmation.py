@@ -131,8 +131,9 @@ def set_asker(asker: Asker) -> None:
 
 
 def set_call(verb: str, arguments: Mapping[str, object] = {}) -> None:
-    """Which verb is called in this task, for who asks a person about it, or records it."""
-    _call.set((verb, arguments))
+    """Which verb is called in this task, for who asks a person about it, or records it; of secrets only their names."""
+    secrets = arguments.get("secrets")
+    _call.set((verb, {**arguments, "secrets": list(secrets)} if isinstance(secrets, Mapping) else arguments))
 
 
 @contextlib.contextmanager

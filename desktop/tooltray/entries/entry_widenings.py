@@ -18,10 +18,10 @@ from tooltray.settings.expansion import secret_names
 from tooltray.settings.given_entries import read_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.settings.widening import ALL, calls_widen
+from tooltray.settings.widening import calls_widen
 
-UNTOLD = MCPServerConfig(command="any", auto_approve=(ALL,))
-"""What a server may do that somebody has added without a word on what it may."""
+UNTOLD = MCPServerConfig(command="any")
+"""What a server may do that was added without a choice of what it may: it asks before it changes something."""
 MORE, SECRETS = Phrase("Letting a server do more"), Phrase("Giving a server secrets of others")
 MOST_REMOVED = 1000  # nobody removes more while a hub runs; the oldest is forgotten
 

@@ -11,7 +11,6 @@ from tooltray.rest.operation import Call
 from tooltray.settings.expansion import secret_names
 from tooltray.settings.widening import profile_widens
 
-READS = ("read",)  # the default approval rule of an entry without `autoApprove`
 HARMLESS_REMEDIES = frozenset({"start"})
 
 

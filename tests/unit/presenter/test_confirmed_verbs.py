@@ -44,6 +44,7 @@ WIDENING: dict[str, Verb] = {
     "a new server in which a tool sends nothing": lambda hub, folder: hub.add_mcp_server(
         "new", {"command": "p", "toolOverrides": {"t": {"flow": "none"}}}
     ),
+    "a new server that runs everything": lambda hub, folder: hub.add_mcp_server("new", {"command": "p", "autoApprove": ["all"]}),
     "a new server with the secret of another": lambda hub, folder: hub.add_mcp_server(
         "new", {"command": "p", "args": ["${secret:k/A}"]}, project=folder
     ),
@@ -89,7 +90,7 @@ NARROWING: dict[str, Verb] = {
     "a server as it stands": lambda hub, folder: hub.test_server("1", "s"),
     "a command's own server": lambda hub, folder: hub.add_mcp_server("new", {"command": "p", "disable": True}),
     "a new server with secrets of its own": lambda hub, folder: hub.add_mcp_server(
-        "new", {"command": "p", "disable": True, "autoApprove": ["all"], "env": {"A": "${secret:new/A}"}}
+        "new", {"command": "p", "disable": True, "autoApprove": ["read"], "env": {"A": "${secret:new/A}"}}
     ),
     "a copy of a server": lambda hub, folder: hub.duplicate_mcp_server("k", "new"),
     "an import without rules": lambda hub, folder: hub.import_setup({"mcpServers": {"new": {"command": "p", "disable": True}}}),

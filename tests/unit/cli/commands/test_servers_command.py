@@ -131,7 +131,7 @@ def test_a_url_is_added_with_its_headers(tooltray: Tooltray, hub_home: Home) -> 
         "url": "https://example.org/mcp",
         "headers": {"X-Team": "a: b"},
         "isolation": "session",
-        "autoApprove": ["all"],
+        "autoApprove": ["read"],
     }
     assert settings_of(hub_home)["mcpServers"]["far"] == entry
     listed = tooltray("servers", "list", "--json").json[0]
@@ -204,7 +204,7 @@ def test_a_server_is_added_to_the_settings_with_everything_that_was_given(tooltr
     assert (result.code, result.err) == (0, "")
     assert result.out.splitlines() == [
         "Added files; it starts with the hub.",
-        "All its tools may be called without asking (autoApprove: all).",
+        "Tools that read may be called without asking; writes ask (autoApprove: read).",
     ]
     settings = settings_of(hub_home)
     assert settings["mcpServers"]["files"] == {
@@ -214,7 +214,7 @@ def test_a_server_is_added_to_the_settings_with_everything_that_was_given(tooltr
         "cwd": str(tmp_path),
         "icons": "🗂",
         "descriptions": "my files",
-        "autoApprove": ["all"],
+        "autoApprove": ["read"],
     }
     assert settings["defaultServers"] == ["files"]
 
@@ -222,16 +222,17 @@ def test_a_server_is_added_to_the_settings_with_everything_that_was_given(tooltr
 @pytest.mark.parametrize(
     ("options", "rules", "said"),
     [
+        ([], ["read"], "Tools that read may be called without asking; writes ask (autoApprove: read)."),
         (["--ask"], ["read"], "Tools that read may be called without asking; writes ask (autoApprove: read)."),
         (["--approve", "read", "--approve", "get_it"], ["read", "get_it"], "all else asks (autoApprove: read, get_it)."),
         (["--approve", "all"], ["all"], "All its tools may be called without asking (autoApprove: all)."),
     ],
 )
 def test_what_goes_through_unasked_is_chosen_and_said_and_stays_when_the_server_is_replaced(
-    tooltray: Tooltray, hub_home: Home, options: list[str], rules: list[str], said: str
+    person: Tooltray, hub_home: Home, options: list[str], rules: list[str], said: str
 ) -> None:
     for words in (options, ["--replace"]):
-        result = tooltray("servers", "add", "files", *words, "--", "npx")
+        result = person("servers", "add", "files", *words, "--", "npx")
         assert result.out.splitlines()[1].endswith(said)
         assert settings_of(hub_home)["mcpServers"]["files"]["autoApprove"] == rules
 
@@ -278,7 +279,7 @@ def test_adding_in_json_says_what_was_stored(tooltray: Tooltray) -> None:
     assert tooltray("servers", "add", "files", "--json", "--", "npx").json == {
         "server": "files",
         "default": True,
-        "autoApprove": ["all"],
+        "autoApprove": ["read"],
         "secrets": [],
         "started": False,
         "tools": None,
@@ -373,11 +374,10 @@ def test_secrets_of_a_server_that_could_not_be_added_are_forgotten(
     assert tooltray("secrets", "list", "--json").json == []
 
 
-def test_a_secret_that_was_there_before_a_failure_stays(tooltray: Tooltray, hub_home: Home) -> None:
-    answers = {"get_mcp_servers": {}, "get_secret_names": ["git/A"], "set_secret": None, "add_mcp_server": refuse}
-    with FakeControlHub(hub_home, {**answers, "remove_unused_secrets": ["git/B"]}) as hub:
-        assert tooltray("servers", "add", "git", "--secret", "A", "--secret", "B", "--", "run", stdin="1\n2\n").code == 1
-    assert [params for method, params in hub.calls if method == "remove_unused_secrets"] == [{"names": ["git/B"]}]
+def test_a_script_adds_no_server_that_runs_everything(tooltray: Tooltray, hub_home: Home) -> None:
+    result = tooltray("servers", "add", "files", "--approve", "all", "--", "npx")
+    assert (result.code, "needs a person at a terminal" in result.err) == (1, True)
+    assert not hub_home.settings.exists()
 
 
 # adding with a hub
@@ -395,8 +395,9 @@ def test_a_running_hub_starts_the_new_server_and_its_tools_are_counted(tooltray:
     assert result.out.splitlines()[0] == "Added files; it is running and has 3 tools."
     assert hub.params_of("add_mcp_server") == {
         "name": "files",
-        "config": {"command": "npx", "args": ["pkg"], "autoApprove": ["all"]},
+        "config": {"command": "npx", "args": ["pkg"], "autoApprove": ["read"]},
         "is_default": True,
+        "secrets": {},
     }
     assert hub.methods()[-2:] == ["start_server", "get_tools"]
 
@@ -422,7 +423,7 @@ def test_a_server_is_added_to_a_projects_own_file_under_the_name_that_is_free(
     assert result.out.splitlines()[0] == f"Added web-shop to {shop}/.mcp.json; it is running and has 3 tools."
     assert result.err == ""
     first, second = (params for method, params in hub.calls if method == "add_mcp_server")
-    assert first == {"name": "web", "config": {"command": "./serve.py", "args": ["serve.py"]}, "project": str(shop)}
+    assert first == {"name": "web", "config": {"command": "./serve.py", "args": ["serve.py"]}, "project": str(shop), "secrets": {}}
     assert second["config"] == {"command": "npx", "args": [], "autoApprove": ["read"]}
     assert hub.params_of("start_server") == {"name": "web-shop"}
     assert (in_json["server"], in_json["project"], in_json["tools"]) == ("web-shop", str(shop), 3)
