@@ -104,6 +104,7 @@ class Unattended(Person):
 
 PERSON, UNATTENDED = Person(), Unattended()
 YES_TO_CALLS = Phrase("Allowing tool calls")  # what widens approval
+OTHER_WORDS = Phrase("Showing a tool in other words")  # a model may take it for another one
 _asker: ContextVar[Asker] = ContextVar("asker", default=UNATTENDED)
 _call: ContextVar[tuple[str, Mapping[str, object]]] = ContextVar("call", default=("", {}))
 

@@ -40,11 +40,6 @@ async def switches_on(call: Call) -> bool:
     return bool(call.arguments["enabled"])
 
 
-async def changes_words(call: Call) -> bool:
-    """New words, hints or icons of a tool can mislead a model; restoring the tool's own needs no confirmation."""
-    return any(call.arguments.get(word) is not None for word in ("name", "description", "title", "annotations", "icons"))
-
-
 async def changes_arguments(call: Call) -> bool:
     """Deferred arguments are part of the command."""
     return call.arguments.get("template") is not None or bool(call.arguments["deferred"])

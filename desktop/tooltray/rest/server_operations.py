@@ -23,7 +23,7 @@ from tooltray.files.json_text import check_revision
 from tooltray.presenter.hub_api import HubApi
 from tooltray.projects.api import ProjectsApi
 from tooltray.rest import server_json
-from tooltray.rest.confirmation_rules import changes_arguments, changes_words, mends, switches_on
+from tooltray.rest.confirmation_rules import changes_arguments, mends, switches_on
 from tooltray.rest.operation import Call, Operation
 from tooltray.rest.problems import Failed
 from tooltray.rest.server_json import Restarting, ServerView, view
@@ -209,7 +209,7 @@ OPERATIONS = (
     Operation("GET", "/mcp/servers/{server}/tools", ToolsApi.get_tools, page_key=_tool_name),
     Operation("PUT", "/mcp/servers/{server}/tools/{tool}", ToolsApi.set_tool_enabled, status=204, needs_trust=switches_on),
     Operation("PUT", "/mcp/servers/{server}/skills", SkillsApi.set_skill_enabled, status=204, needs_trust=switches_on),
-    Operation("PUT", "/mcp/servers/{server}/tools/{tool}/override", ViewsApi.set_tool_override, status=204, needs_trust=changes_words),
+    Operation("PUT", "/mcp/servers/{server}/tools/{tool}/override", ViewsApi.set_tool_override, status=204),
     Operation("GET", "/mcp/servers/{server}/diagnosis", HubApi.diagnose),
     Operation(
         "POST",

@@ -2,6 +2,7 @@
 
 import getpass
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the person types where nothing is echoed; the questions are removed from it."""
     typed: list[str] = []
     monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setattr(getpass, "getpass", lambda question: typed.pop(0))
     return typed
 

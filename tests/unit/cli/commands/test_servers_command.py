@@ -25,8 +25,9 @@ def settings_of(home: Home) -> dict[str, Any]:
     return settings
 
 
-def choose_file_backend(tooltray: Tooltray, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert tooltray("secrets", "backend", "file", stdin="open sesame\n").code == 0
+def choose_file_backend(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.settings.parent.mkdir(parents=True, exist_ok=True)
+    home.settings.write_text('{"secrets": {"backend": "file"}}')
     monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
 
 
@@ -148,7 +149,7 @@ def test_an_sse_server_is_added_as_one(tooltray: Tooltray, hub_home: Home) -> No
 def test_secret_headers_are_asked_for_and_the_entry_refers_to_them(
     tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    choose_file_backend(tooltray, monkeypatch)
+    choose_file_backend(hub_home, monkeypatch)
     options = ["--header-secret", "X-Api-Key", "--bearer-secret", "--secret-stdin"]
     monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
     result = tooltray("servers", "add", "far", "--url", "https://example.org/mcp", *options, stdin="the key\nthe token\n")
@@ -343,7 +344,7 @@ def test_a_secret_in_a_variable_is_pointed_out_and_added_all_the_same(tooltray: 
 def test_a_secret_is_stored_under_the_servers_name_and_the_entry_refers_to_it(
     tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    choose_file_backend(tooltray, monkeypatch)
+    choose_file_backend(hub_home, monkeypatch)
     monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
     result = tooltray("servers", "add", "git", "--secret", "API_KEY", "--secret", "B", "--env", "C=1", "--", "run", stdin="sk-1\r\nsk-2\n")
     assert (result.code, result.err) == (0, "")
@@ -367,7 +368,7 @@ def test_a_missing_value_stops_before_anything_is_stored(tooltray: Tooltray, hub
 def test_secrets_of_a_server_that_could_not_be_added_are_forgotten(
     tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    choose_file_backend(tooltray, monkeypatch)
+    choose_file_backend(hub_home, monkeypatch)
     monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
     assert tooltray("servers", "add", "hub", "--secret", "A", "--", "run", stdin="v\n").code == 1
     monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
@@ -492,7 +493,7 @@ SHARED = [{"name": "team", "users": ["wiki"]}, {"name": "door", "users": ["a", "
 def test_without_a_hub_a_removed_servers_own_secret_goes_and_a_shared_one_stays(
     tooltray: Tooltray, person: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    choose_file_backend(tooltray, monkeypatch)
+    choose_file_backend(hub_home, monkeypatch)
 
     def typed(*words: str, stdin: str = "") -> list[str]:
         monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
@@ -526,7 +527,7 @@ def test_without_a_hub_a_removed_servers_own_secret_goes_and_a_shared_one_stays(
 def test_without_a_hub_a_removal_ends_the_sign_in_and_knows_the_projects(
     tooltray: Tooltray, hub_home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    choose_file_backend(tooltray, monkeypatch)
+    choose_file_backend(hub_home, monkeypatch)
 
     def typed(*words: str, stdin: str = "") -> str:
         monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
