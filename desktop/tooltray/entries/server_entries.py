@@ -135,7 +135,7 @@ def as_added(entry: Mapping[str, Any]) -> dict[str, Any]:
 
     An entry that is in a file already is not changed: what it leaves out keeps the meaning that it has there.
     """
-    return {"autoApprove": list(USUAL_RULES), **entry}
+    return dict(entry) if "autoApprove" in entry else {**entry, "autoApprove": list(USUAL_RULES)}
 
 
 def free_name(wanted: str, taken: Collection[str]) -> str:

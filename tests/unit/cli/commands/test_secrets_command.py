@@ -20,7 +20,7 @@ PASSPHRASE = "open sesame"
 
 
 @pytest.fixture
-def answers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def answers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:
     """What the person types where nothing is echoed; the questions are removed from it."""
     typed: list[str] = []
     monkeypatch.setattr("sys.stdin", Terminal())
