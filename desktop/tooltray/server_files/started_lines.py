@@ -36,6 +36,11 @@ def lines_of(config: MCPServerConfig, folder: str, depth: int = 0) -> Iterator[M
             yield from lines_of(found, folder, depth + 1)
 
 
+def starts_others(config: MCPServerConfig, folder: str) -> bool:
+    """Returns whether an entry starts its program by a shell line or a runner, whose whole doing nobody can tell beforehand."""
+    return next(lines_of(config, folder), None) is not None or any(map(os.path.isfile, deciding_files(config, folder)))
+
+
 def deciding_files(config: MCPServerConfig, folder: str) -> Iterator[str]:
     """Yields the paths of files that decide what a runner starts: package.json and what its `main` and `bin` name, a Makefile."""
     base, name = place_of(config.cwd or "", folder, folder), program_name(config.command or "")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tooltray.server_files.started_files import started_files
+from tooltray.server_files.started_lines import starts_others
 from tooltray.settings.server_config import MCPServerConfig
 
 PACKAGE = {
@@ -46,3 +47,10 @@ def test_a_package_that_cannot_be_read_names_nothing(tmp_path: Path, package: An
     for command, words in (("npm", ("run", "go")), ("node", (".",))):
         started = started_files(MCPServerConfig(command=command, args=words), os.path.realpath(tmp_path))
         assert set(started) == {"package.json"}
+
+
+@pytest.mark.parametrize(("command", "words", "is_other"), [("sh", ("-c", "run"), True), ("node", (".",), True), ("p", ("a.py",), False)])
+def test_where_not_all_can_be_covered_it_is_known(tmp_path: Path, command: str, words: tuple[str, ...], is_other: bool) -> None:
+    (tmp_path / "package.json").write_text('{"main": "a.js"}')
+    (tmp_path / "a.js").write_text("")
+    assert starts_others(MCPServerConfig(command=command, args=words), os.path.realpath(tmp_path)) is is_other

@@ -2,7 +2,6 @@
 
 import getpass
 import json
-import sys
 from typing import Any
 
 import pytest
@@ -24,7 +23,7 @@ def answers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     """What the person types where nothing is echoed; the questions are removed from it."""
     typed: list[str] = []
     monkeypatch.setattr("sys.stdin", Terminal())
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setattr("tooltray.cli.hubs.is_at_terminal", lambda: True)
     monkeypatch.setattr(getpass, "getpass", lambda question: typed.pop(0))
     return typed
 
