@@ -114,6 +114,7 @@ class Unattended(Person):
 
 PERSON, UNATTENDED = Person(), Unattended()
 YES_TO_CALLS = Phrase("Allowing tool calls")  # what widens approval
+OTHER_WORDS = Phrase("Showing a tool in other words")  # a model may take it for another one
 _asker: ContextVar[Asker] = request_scoped("asker", UNATTENDED)
 _call: ContextVar[tuple[str, Mapping[str, object]]] = request_scoped("call", ("", {}))
 
@@ -141,8 +142,9 @@ def set_asker(asker: Asker) -> None:
 
 
 def set_call(verb: str, arguments: Mapping[str, object] = {}) -> None:
-    """Which verb is called in this task, for who asks a person about it, or records it."""
-    _call.set((verb, arguments))
+    """Which verb is called in this task, for who asks a person about it, or records it; of secrets only their names."""
+    secrets = arguments.get("secrets")
+    _call.set((verb, {**arguments, "secrets": list(secrets)} if isinstance(secrets, Mapping) else arguments))
 
 
 @contextlib.contextmanager

@@ -64,5 +64,9 @@ class Conflict(TooltrayError):
     """It is not as whoever asked believed: a name is taken, or what was looked at has changed meanwhile."""
 
 
+class SecretsUnreachable(TooltrayError):
+    """The place where secrets are kept cannot be used now."""
+
+
 class Denied(TooltrayError):
     """Whoever asked may not do that; a person has to allow it first."""

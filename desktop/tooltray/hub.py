@@ -144,7 +144,6 @@ from tooltray.downstream.served.surroundings import in_surroundings
 from tooltray.downstream.sessions import Sessions
 from tooltray.entries.api import ServersApi
 from tooltray.entries.clean_text import clean_text
-from tooltray.entries.entry_edits import EntryEdits
 from tooltray.entries.entry_widenings import EntryWidenings
 from tooltray.entries.files_api import FilesApi
 from tooltray.entries.proposal_snapshots import ProposalSnapshots
@@ -152,7 +151,6 @@ from tooltray.entries.proposal_store import ProposalStore
 from tooltray.entries.proposals import Proposals
 from tooltray.entries.secret_uses import SecretUses
 from tooltray.entries.secrets_api import SecretsApi
-from tooltray.entries.server_addition import ServerAddition
 from tooltray.entries.server_entries import ServerEntries
 from tooltray.entries.server_removals import ServerRemovals
 from tooltray.entries.server_secrets import ServerSecrets
@@ -646,7 +644,7 @@ class Hub(Composition):
         lost="files.lost_projects",
         proposed=lambda hub: lambda: hub.proposals.entries,
     )
-    server_secrets: ServerSecrets = part(provider_problem="provided_secrets.problem")
+    server_secrets: ServerSecrets = part(provider_problem="provided_secrets.problem", on_stored=Later("starts.retry_failed"))
     widenings: EntryWidenings = part()
     proposal_store: ProposalStore = read(lambda hub: ProposalStore(hub.home.proposals))
     proposal_snapshots: ProposalSnapshots = part(
@@ -674,7 +672,6 @@ class Hub(Composition):
         provided="provided_secrets",
     )
     server_tests: ServerTests = part()
-    entry_edits: EntryEdits = part()
     server_removals: ServerRemovals = part(on_removed=lambda hub: partial(_forget, hub))
     server_entries: ServerEntries = part()
     caller: OwnCaller = part()
@@ -710,7 +707,6 @@ class Hub(Composition):
     confinement_api: ConfinementApi = part(allowances="allowances", guarded="make_guarded", watches="watches")
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
     logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
-    addition: ServerAddition = part()
     bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
     bundle_folders: BundleFolders = part(store="bundle_store", proposed=lambda hub: lambda: hub.proposals.entries)
     bundle_sources: BundleSources = part(folder="home.bundles")

@@ -117,7 +117,14 @@ UNNOTED = {  # what no test is about
     "list_client_tokens",
     "toggle_mcp_default_server",
 }
-UNNOTED_ARGUMENTS = {("set_secret", "value"), ("diagnose", "wait_s"), ("remove_mcp_server", "keep_secrets"), ("call_tool", "project")}
+UNNOTED_ARGUMENTS = {
+    ("set_secret", "value"),
+    ("add_mcp_server", "secrets"),
+    ("update_mcp_server", "secrets"),
+    ("diagnose", "wait_s"),
+    ("remove_mcp_server", "keep_secrets"),
+    ("call_tool", "project"),
+}
 NOTED_IF_GIVEN = {
     ("add_mcp_server", "project"),
     ("update_mcp_server", "revision"),
@@ -142,6 +149,9 @@ class FakePresenter(VerbsInMemory):
             self.calls.append((verb, *(value for name, value in arguments.items() if _is_noted(verb, name, value))))
         if verb in self.failures:
             raise self.failures[verb]
+        if verb in ("add_mcp_server", "update_mcp_server"):
+            for name, value in arguments["secrets"].items():
+                await self._do("set_secret", name, value)
         answer = getattr(self, verb, None) or partial(ANSWERS.get(verb, _nothing), self)
         given = answer(**arguments)
         return await given if inspect.isawaitable(given) else given

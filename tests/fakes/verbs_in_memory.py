@@ -50,7 +50,9 @@ class VerbsInMemory(HubInMemory):
         entry = self.entries.get(name, {})
         return ServerEntry(self.names_in_files.get(name, name), dict(entry), {**entry, **self.chosen.get(name, {})})
 
-    def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
+    def add_mcp_server(
+        self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "", secrets: Mapping[str, str] = {}
+    ) -> str:
         self.entries[name] = dict(config)
         if is_default:
             self.defaults.append(name)
@@ -58,7 +60,7 @@ class VerbsInMemory(HubInMemory):
         self._publish_config()
         return name
 
-    def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
+    def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "", secrets: Mapping[str, str] = {}) -> None:
         check_revision(revision_of(self.entries.get(name, {})), revision)
         self.change_entry(name, config)
         self.tell(replace(self.find(name), is_disabled=bool(config.get("disable"))))

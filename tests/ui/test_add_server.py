@@ -15,13 +15,14 @@ from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, field, words
 
 from tooltray.entries.secret_spans import secret_spans
-from tooltray.errors import TooltrayError
+from tooltray.errors import SecretsUnreachable, TooltrayError
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.chip import Chip
+from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CodeView, CoveredCode
 
 BLOCK = json.dumps({"mcpServers": {"gh": {"command": "npx", "args": ["-y", "gh"], "env": {"GH_TOKEN": "abc", "LOG": "info"}}}})
@@ -57,10 +58,10 @@ async def test_a_pasted_command_shows_what_will_run_and_is_added(theme: Theme) -
         paste(sheet, "LOG=info npx -y @scope/server-notes '/my files'")
         await until(lambda: "npx -y @scope/server-notes '/my files'" in words(sheet))
         assert "LOG" in words(sheet)
-        assert "AI clients can use all its tools" in words(sheet)
+        assert control(sheet, "Tools that change things: Ask first").isVisible()
         assert field(sheet, "Name of the server").text() == "notes"
         primary(sheet).click()
-        entry = {"command": "npx", "args": ["-y", "@scope/server-notes", "/my files"], "env": {"LOG": "info"}, "autoApprove": ["all"]}
+        entry = {"command": "npx", "args": ["-y", "@scope/server-notes", "/my files"], "env": {"LOG": "info"}}
         await desk.asked("add_mcp_server", "notes", entry, True)
         await until(lambda: desk.window.sheet is None)
 
@@ -72,7 +73,32 @@ async def test_name_and_start_are_the_person_s(theme: Theme) -> None:
         switch(sheet, "Start fetch with the hub").click()
         await until(lambda: "When a client needs it" in words(sheet))
         primary(sheet).click()
-        await desk.asked("add_mcp_server", "web", {"command": "uvx", "args": ["mcp-server-fetch"], "autoApprove": ["all"]}, False)
+        await desk.asked("add_mcp_server", "web", {"command": "uvx", "args": ["mcp-server-fetch"]}, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen", "rules"),
+    [
+        ('{"a": {"command": "x", "autoApprove": ["write"], "callRules": [{"tool": "t"}]}}', "ask", None),
+        ('{"a": {"command": "x", "autoApprove": ["write"]}}', "run", ["all"]),
+        ('{"a": {"command": "x", "autoApprove": ["write"]}}', "own", ["write"]),
+        ('{"a": {"command": "x", "autoApprove": []}}', "", []),
+    ],
+)
+async def test_what_asks_is_chosen_in_the_sheet_and_a_text_alone_allows_nothing(
+    theme: Theme, text: str, chosen: str, rules: list[str] | None
+) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk, text)
+        asking = sheet.previews[0].findChild(Choice)
+        assert isinstance(asking, Choice)
+        assert (asking.chosen == "ask") is (rules != [])
+        if chosen:
+            asking.choose(chosen)
+        primary(sheet).click()
+        await until(lambda: "a" in desk.engine.entries)
+        assert desk.engine.entries["a"].get("autoApprove") == rules
+        assert "callRules" not in desk.engine.entries["a"]
 
 
 @pytest.mark.parametrize(("name", "complaint"), [("files", "taken"), ("", "needs a name"), ("a/b", "not usable as a name")])
@@ -126,7 +152,7 @@ async def test_a_url_shows_what_is_connected_to_and_is_added(theme: Theme) -> No
         assert {"mcp.example.org", "https://mcp.example.org/mcp"} <= set(words(sheet).splitlines())
         assert "workspace" not in words(sheet)
         primary(sheet).click()
-        entry = {"url": "https://mcp.example.org/mcp?workspace=7", "autoApprove": ["all"]}
+        entry = {"url": "https://mcp.example.org/mcp?workspace=7"}
         await desk.asked("add_mcp_server", "example", entry, True)
 
 
@@ -193,7 +219,7 @@ async def test_when_adding_fails_the_sheet_says_why_and_keeps_what_was_typed(the
 async def test_when_the_second_of_two_fails_adding_again_goes_on_with_it(theme: Theme) -> None:
     two = json.dumps({"mcpServers": {"a": {"command": "a"}, "gh": {"command": "npx", "env": {"GH_TOKEN": "abc"}}}})
     async with Desk(FakePresenter(), theme) as desk:
-        desk.engine.failures["set_secret"] = TooltrayError("there is no keyring")
+        desk.engine.failures["set_secret"] = SecretsUnreachable("there is no keyring")
         sheet = panel(desk, two)
         primary(sheet).click()
         await until(lambda: sheet.findChild(SecretsHelp))
@@ -206,7 +232,7 @@ async def test_when_the_second_of_two_fails_adding_again_goes_on_with_it(theme: 
 
 async def test_without_a_keyring_the_person_chooses_a_file_and_adding_goes_on(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        desk.engine.failures["set_secret"] = TooltrayError("there is no keyring", "", "Choose another place")
+        desk.engine.failures["set_secret"] = SecretsUnreachable("there is no keyring", "", "Choose another place")
         sheet = panel(desk, BLOCK)
         primary(sheet).click()
         await until(lambda: sheet.findChild(SecretsHelp))
@@ -224,7 +250,7 @@ async def test_without_a_keyring_the_person_chooses_a_file_and_adding_goes_on(th
 
 async def test_a_wrong_passphrase_is_told_where_it_was_typed(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        desk.engine.failures["set_secret"] = TooltrayError("there is no keyring")
+        desk.engine.failures["set_secret"] = SecretsUnreachable("there is no keyring")
         desk.engine.failures["unlock_secrets"] = TooltrayError("the passphrase is wrong")
         sheet = panel(desk, BLOCK)
         primary(sheet).click()
@@ -308,7 +334,7 @@ async def test_while_the_keyring_asks_for_its_password_the_sheet_says_so(theme: 
     class Prompting(FakePresenter):
         async def set_secret(self, name: str, value: str) -> None:
             await prompt.wait()
-            raise TooltrayError("The keyring is locked", "its prompt was closed", "Try again")
+            raise SecretsUnreachable("The keyring is locked", "its prompt was closed", "Try again")
 
     async with Desk(Prompting(), theme) as desk:
         sheet = panel(desk, BLOCK)
@@ -348,7 +374,8 @@ async def test_a_link_shows_command_variables_origin_and_dangers_and_approves_no
         assert "a link made for Tooltray, which any web page can have" in said
         assert "it deletes or overwrites files" in said
         assert "through a shell" in said
-        assert "You are asked about each call" in said
+        assert control(sheet, "Tools that change things: Ask first").isVisible()
+        assert "autoApprove" not in sheet.previews[0].new_server.entry
         assert [method for method, *_ in desk.engine.calls if method == "add_mcp_server"] == []
 
 

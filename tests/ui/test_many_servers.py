@@ -231,3 +231,54 @@ async def test_what_the_window_remembers_outlives_it_and_a_damaged_file_costs_no
     assert (again.text("a"), again.texts("b"), again.text("b"), again.texts("a"), again.text("c")) == ("x", ["y", "z"], "", [], "")
     path.write_bytes(b"[[[")
     assert WindowMemory(path, save=write_atomically, tasks=tasks).text("a") == ""
+
+
+# servers that run everything without asking
+
+
+async def test_servers_that_run_everything_are_offered_to_ask_first_once_and_with_undo(theme: Theme) -> None:
+    shown = [
+        server("a", auto_approve=("all", "ask:t")),
+        server("b", auto_approve=("all",)),
+        server("c", auto_approve=("read",)),
+        server("hub", is_builtin=True, auto_approve=("all",)),
+    ]
+    async with Desk(FakePresenter(shown), theme) as desk:
+        await until(lambda: "2 servers change things without asking" in words(desk.page.notices))
+        control(desk.page.notices, "Ask first").click()
+        await desk.asked("set_server_auto_approve", "a", ["read", "ask:t"])
+        await desk.asked("set_server_auto_approve", "b", ["read"])
+        await until(lambda: desk.window.findChild(Toast))
+        assert "without asking" not in words(desk.page.notices)
+        desk.window.findChild(Toast).action_requested.emit()
+        await desk.asked("set_server_auto_approve", "a", ["all", "ask:t"])
+        await desk.asked("set_server_auto_approve", "b", ["all"])
+        desk.page.many.look_at_rules()
+        assert "without asking" not in words(desk.page.notices)
+
+
+async def test_an_offer_that_was_declined_does_not_come_again(theme: Theme) -> None:
+    async with Desk(FakePresenter([server(f"s{n}", auto_approve=("all",)) for n in range(8)]), theme) as desk:
+        await until(lambda: "8 servers change things without asking" in words(desk.page.notices))
+        assert "and 2 more" in words(desk.page.notices)
+        control(desk.page.notices, "Leave it as it is").click()
+        desk.page.many.look_at_rules()
+        assert "without asking" not in words(desk.page.notices)
+        assert all(call[0] != "set_server_auto_approve" for call in desk.engine.calls)
+
+
+async def test_where_rules_cannot_be_changed_nothing_is_said_to_be_done(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a", auto_approve=("all",))]), theme) as desk:
+        desk.engine.failures["set_server_auto_approve"] = TooltrayError("the disk is full")
+        await until(lambda: "1 server changes things without asking" in words(desk.page.notices))
+        control(desk.page.notices, "Ask first").click()
+        await until(lambda: "The disk is full" in words(desk.page))
+        assert desk.window.findChild(Toast) is None
+
+
+async def test_a_person_whose_servers_all_ask_is_offered_nothing_for_one_that_is_opened_later(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        desk.engine.tell(server("a", auto_approve=("all",)))
+        desk.page.many.look_at_rules()
+        assert "without asking" not in words(desk.page.notices)

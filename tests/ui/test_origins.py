@@ -156,7 +156,7 @@ async def test_a_new_server_can_go_into_the_file_of_a_project_that_is_in_use(the
         desk.page.add("npx -y memory-server")
         panel = desk.window.sheet.panel
         assert isinstance(panel, AddServerPanel)
-        where = panel.findChild(Choice)
+        where = next(each for each in panel.findChildren(Choice) if each.accessibleName().startswith("Where"))
         assert where.accessibleName() == "Where it is written: Your settings, for all clients"
         where.choose(SHOP)
         assert where.accessibleName() == "Where it is written: .mcp.json of shop"

@@ -15,7 +15,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control
 
-from tooltray.errors import SECRET_MISSING, Problem, TooltrayError
+from tooltray.errors import SECRET_MISSING, Problem, SecretsUnreachable
 from tooltray.events import ServerTestOutput
 from tooltray.files.json_text import revision_of
 from tooltray.phrases import Phrase
@@ -170,7 +170,7 @@ async def test_secrets_that_were_typed_are_stored_with_it_and_kept_nowhere_here(
 
 async def test_a_keyring_that_is_locked_saves_nothing_and_what_was_typed_stays(theme: Theme) -> None:
     async with opened(theme) as (desk, view):
-        desk.engine.failures["set_secret"] = TooltrayError("the keyring is locked")
+        desk.engine.failures["set_secret"] = SecretsUnreachable("the keyring is locked")
         pairs = view.form.field("env").pairs
         assert pairs is not None
         await until(lambda: pairs.rows[0]._stored is False)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from tooltray.ai_clients.client_edits import ClientEdits
 from tooltray.ai_clients.import_waits import ImportWaits
-from tooltray.entries.server_addition import ServerAddition
+from tooltray.entries.api import ServersApi
 from tooltray.errors import Conflict, Problem, TooltrayError
 from tooltray.events import EventBus, ImportProgressed
 from tooltray.phrases import Phrase
@@ -39,12 +39,12 @@ class Imports:
         self,
         *,
         secrets: SecretStore,
-        addition: ServerAddition,
+        servers_api: ServersApi,
         import_waits: ImportWaits,
         client_edits: ClientEdits,
         bus: EventBus,
     ) -> None:
-        self._secrets, self._addition, self._waits, self._edits, self._bus = secrets, addition, import_waits, client_edits, bus
+        self._secrets, self._servers, self._waits, self._edits, self._bus = secrets, servers_api, import_waits, client_edits, bus
         self._cancelled: asyncio.Event | None = None  # of the import that runs
         self._done = 0
         self._adding = asyncio.Lock()  # each server is followed by all parts of the hub before the next one comes
@@ -100,7 +100,7 @@ class Imports:
         if offer.candidate.state == "same":
             return offer.candidate.here
         entry, secrets = offer.stored_as(name, values, self._secrets.known_values())
-        return await self._addition.add(name, entry, secrets, is_default=False)
+        return await self._servers.add_mcp_server(name, entry, is_default=False, secrets=secrets)
 
     # what leaves the clients
 

@@ -24,8 +24,6 @@ from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.modes import Modes
 
 LONGEST_PLACE = 120  # characters of a host or a path
-WITHOUT_GUARD = Phrase('switches "flowGuard" off in settings.json')
-OWN_RULES = "changes what goes through unasked for this AI client (`tooltray clients approve`)"
 
 
 class ApprovalRules:
@@ -73,15 +71,14 @@ class ApprovalRules:
         rules = self._modes.auto_approve(state)
         if rules is None or route.decision.is_excepted or self._servers.get(route.server).is_builtin:
             return route.decision
-        decision = approval.decide(route.server, route.definition.name, route.hints, rules)
-        return decision if decision.is_approved else replace(decision, hint=OWN_RULES)
+        return approval.decide(route.server, route.definition.name, route.hints, rules)
 
 
 def _guarded(decision: Decision, route: Route, read: SessionFlow) -> Decision:
     what, tool = in_words(read), suspicion.visible(route.definition.name)
     message = Phrase("this session has {read}, and '{tool}' sends or publishes", read=what, tool=tool)
     flow = Phrase("it has {read}, and now wants to send with {tool}", read=what, tool=tool)
-    return replace(decision, is_approved=False, rule="", message=message, hint=WITHOUT_GUARD, flow=flow)
+    return replace(decision, is_approved=False, rule="", message=message, flow=flow)
 
 
 def in_words(read: SessionFlow) -> Phrase:

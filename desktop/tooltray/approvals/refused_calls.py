@@ -13,10 +13,6 @@ from tooltray.approvals.waiting_approvals import Question, WaitingApprovals
 from tooltray.catalogue.definition import definition_text
 from tooltray.phrases import Phrase
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
-from tooltray.shell_words import joined
-
-WORDS_OF_APPROVE = ("refuse",)
-"""What `tooltray approve` takes as a word of its own before a name."""
 
 _REFUSED_ALREADY = Phrase("nobody answered when it was called, and it was refused")
 
@@ -28,32 +24,24 @@ class RefusedCalls:
         self._waiting, self._rules, self._snapshots = waiting, rules, question_snapshots
 
     def refuse(self, call: AskedCall, how: str = "Nobody can be asked here") -> Envelope:
-        """Refused without a person's answer, and remembered: the command that is named allows the next call that is the same.
+        """Refuses a call without the user's answer, and remembers it as a question that the user can still answer. The text is for a model:
+        it names the question, and nothing that a model with a shell could do about it.
 
         Args:
-            how: it came to that.
+            how: why the user has not answered.
         """
         before = self._snapshots.seen_before(call)
         question = self._waiting.refuse(call, partial(self._snapshots.of, call, before, _REFUSED_ALREADY))
-        command = f"tooltray approve {question.snapshot.id}"
+        waits = f"Ask the user to look at it in Tooltray, where it waits as {question.snapshot.id}."
         if self._waiting.is_refused(call.same):
-            return refusal(
-                f"the person refused this call of '{call.shown_tool}' a short while ago; do not call it again unasked. "
-                f"A person who thinks better of it types in a terminal: {command} (the next call that is the same, within 10 minutes)"
-            )
+            declined = f"the user declined this call of '{call.shown_tool}' a short while ago"
+            return refusal(f"{declined}; do not call it again unless the user asks for it. It waits in Tooltray as {question.snapshot.id}.")
         why = call.decision.message
         if before is not None:
             why = f"the tool '{call.shown_tool}' is defined in another way than when it was allowed"
         if before == definition_text(call.route.definition):
             why = f"'{call.shown_tool}' was allowed, but {OTHER_SETTINGS}"
-        if call.decision.flow:
-            way = f"To allow it, a person types in a terminal: {command}"
-            return refusal(f"{why}. {how}. {way} (the next call that is the same, within 10 minutes)")
-        return refusal(
-            f"{why}. {how}. To allow it, a person types in a terminal: {command} (the next call that is the same, "
-            f"within 10 minutes) or {lasting_command(call) or f'{command} --always'} (always, for this AI client alone), "
-            f"or {call.decision.hint}."
-        )
+        return refusal(f"{why}. {how}. {waits}")
 
     def renew_all(self) -> None:
         """Those whose tool is defined in another way since are questions about the tool as it is now."""
@@ -74,17 +62,6 @@ class RefusedCalls:
         before = definition_text(call.route.definition)
         shown = partial(self._snapshots.of, other, before, _REFUSED_ALREADY, replaces=question.snapshot.id)
         return self._waiting.refuse(other, shown).snapshot.id
-
-
-def lasting_command(call: AskedCall) -> str:
-    """What allows a tool to the client that calls it; empty where a name has characters that nobody can type."""
-    server, tool, client = call.route.server, call.route.definition.name, call.client
-    if not "".join((server, tool, client)).isprintable() or not tool:
-        return ""
-    for_whom = [f"--client={client}"] if client.startswith("-") else ["--client", client] if client else []
-    needs_mark = server in WORDS_OF_APPROVE or server.startswith("-") or tool.startswith("-")
-    words = [*for_whom, "--", server, tool] if needs_mark else [server, tool, *for_whom]
-    return joined(["tooltray", "approve", *words])
 
 
 def refusal(message: str) -> Envelope:

@@ -22,13 +22,12 @@ from tooltray.confinement.new_servers import as_new
 from tooltray.confirmation import must_wait
 from tooltray.entries.api import ServersApi
 from tooltray.entries.pasted_names import clean_name
-from tooltray.entries.server_addition import ORIGIN, ServerAddition
+from tooltray.entries.server_entries import ORIGIN, free_name
 from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.errors import Denied, NotFound, TooltrayError
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
-from tooltray.secrets.vaults import SecretMissing
 from tooltray.settings.given_entries import FORBIDDEN_IN_NAMES
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_edits import name_is_taken
@@ -78,13 +77,12 @@ class BundleInstalls:
         config: McpConfHelper,
         secrets: SecretStore,
         server_secrets: ServerSecrets,
-        addition: ServerAddition,
         servers_api: ServersApi,
     ) -> None:
         self._sources, self._reader = bundle_parts.sources, bundle_parts.reader
         self._store, self._folders = bundle_parts.store, bundle_parts.folders
         self._config, self._secrets, self._server_secrets = config, secrets, server_secrets
-        self._addition, self._servers = addition, servers_api
+        self._servers = servers_api
 
     async def read(self, source: str) -> BundleOffer:
         """
@@ -186,7 +184,7 @@ class BundleInstalls:
                 raise name_is_taken(found)
             return found, True
         plain = clean_name("".join(" " if sign in FORBIDDEN_IN_NAMES else sign for sign in bundle)) or "bundle"
-        return found or self._addition.free_name(plain), False
+        return found or free_name(plain, self._config.settings.mcp_servers), False
 
     def _here(self, bundle: str) -> str:
         return next((name for name, entry in self._config.entries.items() if _origin(entry).get("name") == bundle), "")
@@ -233,7 +231,12 @@ class BundleInstalls:
         is_new = await finish_in_thread(self._store.place, plan.record, reading.file.path, programs)
         try:
             await finish_in_thread(self._store.keep, plan.record)
-            await (self._update(plan) if plan.is_update else self._addition.add(plan.server, plan.entry, plan.secrets))
+            if plan.is_update:
+                unneeded = [name for name in await self._secrets.names() if name.startswith(f"{plan.server}/")]
+                await self._servers.update_mcp_server(plan.server, plan.entry, secrets=plan.secrets)
+                await self._server_secrets.remove_unused(unneeded)
+            else:
+                await self._servers.add_mcp_server(plan.server, plan.entry, secrets=plan.secrets)
         except TooltrayError:
             if is_new:
                 await finish_in_thread(self._store.remove, self._store.path(plan.record))
@@ -242,25 +245,6 @@ class BundleInstalls:
             raise
         if plan.is_update:
             await finish_in_thread(self._store.forget_server, plan.server, plan.record.folder)
-
-    async def _update(self, plan: _Plan) -> None:
-        before = {name: await self._value(name) for name in plan.secrets}
-        unneeded = [name for name in await self._secrets.names() if name.startswith(f"{plan.server}/")]
-        try:
-            for name, value in plan.secrets.items():
-                await self._secrets.set(name, value)
-            await self._servers.update_mcp_server(plan.server, plan.entry)
-        except TooltrayError:
-            for name, value in before.items():
-                await (self._secrets.set(name, value) if value else self._server_secrets.remove_unused([name]))
-            raise
-        await self._server_secrets.remove_unused(unneeded)
-
-    async def _value(self, secret: str) -> str:
-        try:
-            return await self._secrets.get(secret)
-        except SecretMissing:
-            return ""
 
     def _snapshot(self, server: str, origin: Mapping[str, str], entry: Mapping[str, Any]) -> BundleSnapshot:
         found = next((each for each in self._store.records if each.sha256 == origin.get("sha256")), None)

@@ -130,7 +130,6 @@ class Decision(msgspec.Struct, frozen=True):
     Attributes:
         category: "read" or "write".
         message: why it is refused; empty if it is approved.
-        hint: what a person does to allow it; empty if it is approved.
         is_excepted: this tool asks, whatever else is allowed.
         rule: the first entry of `autoApprove` that approves it; empty if none does.
         flow: of a call that the flow guard has ask, whatever else is allowed: why, in words.
@@ -139,7 +138,6 @@ class Decision(msgspec.Struct, frozen=True):
     is_approved: bool
     category: Category
     message: str = ""
-    hint: str = ""
     is_excepted: bool = False
     rule: str = ""
     flow: str = ""
@@ -304,22 +302,15 @@ def _why_meaningless(entry: str, tool_names: Collection[str]) -> str:
 
 
 def _exception(server: str, original_name: str, found: Category) -> Decision:
-    tool, owner, entry = _quoted(original_name), _quoted(server), _quoted(EXCEPTION + original_name)
-    message = f"the tool {tool} of the server {owner} asks each time, as a person chose"
-    return Decision(False, found, message, f'takes {entry} out of "autoApprove" of {owner} in settings.json', True)
+    tool, owner = _quoted(original_name), _quoted(server)
+    return Decision(False, found, f"the tool {tool} of the server {owner} asks each time, as a person chose", True)
 
 
 def _refusal(server: str, original_name: str, found: Category) -> Decision:
     tool, owner = _quoted(original_name), _quoted(server)
     does = "only reads" if found == "read" else "writes, or may write"
     message = Phrase("the tool {tool} of the server {owner} {does}, and that needs a person's yes", tool=tool, owner=owner, does=does)
-    entry = _quoted(entry_for(original_name))
-    return Decision(
-        False,
-        found,
-        message,
-        f'adds "{found}" (every tool of this category) or {entry} (this tool alone) to "autoApprove" of {owner} in settings.json',
-    )
+    return Decision(False, found, message)
 
 
 def _quoted(text: str) -> str:

@@ -18,8 +18,9 @@ from tooltray.discovery.server_forms import Choice, Made, choices_of, find_choic
 from tooltray.discovery.server_origins import names_here, with_origin
 from tooltray.discovery.starters import Starters
 from tooltray.discovery.updates import RegistryUpdates
+from tooltray.entries.api import ServersApi
 from tooltray.entries.pasted_names import guess_name
-from tooltray.entries.server_addition import ServerAddition
+from tooltray.entries.server_entries import free_name
 from tooltray.errors import Problem, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -45,7 +46,7 @@ class DiscoveryApi:
         registry_copy: RegistryCopy,
         registry_updates: RegistryUpdates,
         starters: Starters,
-        addition: ServerAddition,
+        servers_api: ServersApi,
         bundles: Bundles | None = None,
     ) -> None:
         """
@@ -53,7 +54,7 @@ class DiscoveryApi:
             bundles: None: they cannot be had.
         """
         self._config, self._copy, self._updates = config, registry_copy, registry_updates
-        self._starters, self._addition, self._bundles = starters, addition, bundles
+        self._starters, self._servers, self._bundles = starters, servers_api, bundles
 
     # the registry
 
@@ -96,7 +97,7 @@ class DiscoveryApi:
         choice = find_choice(described, option)
         if bundle := _bundle(choice):
             return await self._installer().preview(bundle.identifier, bundle.sha256, values)
-        here = self._addition.free_name(_short_name(described.name))
+        here = self._free_name(_short_name(described.name))
         made = made_of(choice, values, server=here)
         entry = as_new(with_origin(made, choice, described.name, described.version))
         return _new_server(here, entry, made, choice, f"{described.name} {described.version}")
@@ -119,10 +120,10 @@ class DiscoveryApi:
         choice = find_choice(described, option)
         if bundle := _bundle(choice):
             return await self._installer().install(bundle.identifier, bundle.sha256, values, server)
-        here = server or self._addition.free_name(_short_name(described.name))
+        here = server or self._free_name(_short_name(described.name))
         made = made_of(choice, values, server=here)
         entry = as_new(with_origin(made, choice, described.name, described.version))
-        return await self._addition.add(here, entry, made.secrets)
+        return await self._servers.add_mcp_server(here, entry, secrets=made.secrets)
 
     async def refresh_registry(self) -> RegistryStatus:
         """Asks the registry for what has changed, now; what goes wrong stands in `problem`."""
@@ -157,9 +158,13 @@ class DiscoveryApi:
             TooltrayError: a value is missing or is none that can be given, or it cannot be stored.
         """
         starter = self._starters.get(id)
-        here = server or self._addition.free_name(id)
+        here = server or self._free_name(id)
         made = made_of(starter.choice, values, server=here)
-        return await self._addition.add(here, as_new(starter_list.with_origin(made.entry, starter)), made.secrets)
+        entry = as_new(starter_list.with_origin(made.entry, starter))
+        return await self._servers.add_mcp_server(here, entry, secrets=made.secrets)
+
+    def _free_name(self, wanted: str) -> str:
+        return free_name(wanted, self._config.settings.mcp_servers)
 
     def _installer(self) -> Bundles:
         if self._bundles is None:

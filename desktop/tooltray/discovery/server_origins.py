@@ -11,7 +11,7 @@ import msgspec
 
 from tooltray.api import JsonObject
 from tooltray.discovery.server_forms import Choice, Made, fingerprint
-from tooltray.entries.server_addition import ORIGIN
+from tooltray.entries.server_entries import ORIGIN
 from tooltray.snapshots.forms import FieldValue
 
 REGISTRY, STARTER = "registry", "starter"

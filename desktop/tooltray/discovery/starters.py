@@ -13,7 +13,7 @@ from tooltray.api import JsonObject
 from tooltray.discovery.registry_json import Described, Package, read_described
 from tooltray.discovery.server_forms import Choice, choices_of
 from tooltray.discovery.server_origins import STARTER, from_list
-from tooltray.entries.server_addition import ORIGIN
+from tooltray.entries.server_entries import ORIGIN
 from tooltray.errors import NotFound
 from tooltray.phrases import Phrase
 from tooltray.settings.server_config import shown_url

@@ -14,7 +14,7 @@ from tooltray.discovery.registry_json import Described
 from tooltray.discovery.server_forms import MADE, Choice, choices_of, fingerprint, made_of
 from tooltray.discovery.server_origins import FromRegistry, from_registry, with_origin
 from tooltray.entries.api import ServersApi
-from tooltray.entries.server_addition import ORIGIN
+from tooltray.entries.server_entries import ORIGIN
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper

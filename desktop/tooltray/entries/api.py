@@ -79,13 +79,17 @@ class ServersApi:
             return client_links(name, entry)
         return client_links(server, (await self.get_server_entry(server)).counts)
 
-    async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
-        """Adds a server and begins to start it; what a person adds may use all its tools unless the entry says otherwise. What a program
-        adds waits for a person's yes, unless its token is trusted. Of a command, a person confirms what goes beyond the last server of this
-        name, or beyond any that is added: rules on arguments, secrets of other servers.
+    async def add_mcp_server(
+        self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "", secrets: Mapping[str, str] = {}
+    ) -> str:
+        """Adds a server with its secrets, or nothing of both, and begins to start it. Its tools ask before they change something, unless
+        the entry has an `autoApprove` of its own. What a program adds waits for a person's consent, unless its token is trusted. Of a
+        command, a person confirms what goes beyond the last server of this name, or beyond any that is added: wider rules, rules on
+        arguments, secrets of other servers.
 
         Args:
             project: a folder, into whose own file the entry goes; empty: into the settings.
+            secrets: values to store by the names of secrets, which the entry has as `${secret:NAME}`.
 
         Returns:
             Its name here; one of a project may have another one there.
@@ -93,23 +97,25 @@ class ServersApi:
         Raises:
             Conflict: the name is taken.
             Denied: nobody has confirmed what it may do beyond that.
-            TooltrayError: the entry is not valid, the folder cannot be a project, or the file not be written.
+            TooltrayError: the entry is not valid, the folder cannot be a project, or the secrets or the file cannot be written.
         """
-        return await self._entries.add(name, config, is_default=is_default, project=project)
+        return await self._entries.add(name, config, secrets, is_default=is_default, project=project)
 
-    async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
-        """Replaces a server's entry, in the file where it is; a running one is restarted if that changes what runs. Of a program whose
-        token is not trusted, what widens something waits for a person's yes, and what runs goes on.
+    async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "", secrets: Mapping[str, str] = {}) -> None:
+        """Replaces a server's entry and secrets, or nothing of both, in the file where the entry is; a running server is restarted if that
+        changes what runs. Of a program whose token is not trusted, what widens something waits for a person's consent, and what runs goes
+        on.
 
         Args:
             revision: of the entry that is to be replaced, as its snapshot has it; empty: whatever it is.
+            secrets: as of `add_mcp_server`.
 
         Raises:
             NotFound: there is no such server.
             Conflict: its entry is another one by now.
-            TooltrayError: the entry is not valid, or the file cannot be written.
+            TooltrayError: the entry is not valid, or the secrets or the file cannot be written.
         """
-        await self._entries.change(name, config, revision)
+        await self._entries.change(name, config, revision, secrets)
 
     async def remove_mcp_server(self, name: str, revision: str = "", keep_secrets: bool = False) -> ServerRemoval:
         """Removes a server's entry from the file where it is, stops it, and removes what is among the secrets for it alone.

@@ -11,6 +11,7 @@ from tooltray.entries.portable_entry import without_secrets
 from tooltray.errors import Problem, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.entry_text import check_entry
+from tooltray.settings.file_server import FileServer
 from tooltray.settings.given_entries import check_runs_outside
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, runs_otherwise
@@ -20,41 +21,30 @@ LINES_AROUND = 3  # of what stays, around each change
 MASK = "••••••"
 
 
-class EntryEdits:
-    """Belongs to the engine's loop."""
+def preview_edit(config: McpConfHelper, name: str, entry: Mapping[str, object]) -> ServerUpdatePreview:
+    """See ServersApi.preview_server_update."""
+    there = config.server_entry(name).entry
+    slips = tuple(check_entry(entry))
+    server, now = config.file_server(name), config.settings.mcp_servers.get(name)
+    return ServerUpdatePreview(
+        file=server.file if server else str(config.path),
+        diff=entry_diff(name, there, entry),
+        is_restarted=not slips and (now is None or runs_otherwise(now, MCPServerConfig.model_validate(entry))),
+        revision=config.revision(name),
+        problem=_why_not(server, name, entry) if server and not slips else None,
+        slips=slips,
+    )
 
-    def __init__(self, *, config: McpConfHelper) -> None:
-        self._config = config
 
-    def preview(self, name: str, entry: Mapping[str, object]) -> ServerUpdatePreview:
-        """See ServersApi.preview_server_update."""
-        there = self._config.server_entry(name).entry
-        slips = tuple(check_entry(entry))
-        server = self._config.file_server(name)
-        return ServerUpdatePreview(
-            file=server.file if server else str(self._config.path),
-            diff=entry_diff(name, there, entry),
-            is_restarted=not slips and self._runs_another(name, entry),
-            revision=self._config.revision(name),
-            problem=self._why_not(name, entry) if not slips else None,
-            slips=slips,
-        )
-
-    def _runs_another(self, name: str, entry: Mapping[str, object]) -> bool:
-        now = self._config.settings.mcp_servers.get(name)
-        return now is None or runs_otherwise(now, MCPServerConfig.model_validate(entry))
-
-    def _why_not(self, name: str, entry: Mapping[str, object]) -> Problem | None:
-        if not (server := self._config.file_server(name)):
-            return None
-        if server.origin == "served":
-            title, where = Phrase("'{name}' is not changed", name=name), Phrase("its entry is in {file}", file=server.file)
-            return Problem(title, where, Phrase("Change it there."))
-        try:
-            check_runs_outside(name, MCPServerConfig.model_validate(entry))
-        except TooltrayError as error:
-            return error.problem
-        return None
+def _why_not(server: FileServer, name: str, entry: Mapping[str, object]) -> Problem | None:
+    if server.origin == "served":
+        title, where = Phrase("'{name}' is not changed", name=name), Phrase("its entry is in {file}", file=server.file)
+        return Problem(title, where, Phrase("Change it there."))
+    try:
+        check_runs_outside(name, MCPServerConfig.model_validate(entry))
+    except TooltrayError as error:
+        return error.problem
+    return None
 
 
 def entry_diff(name: str, before: Mapping[str, object], after: Mapping[str, object]) -> tuple[str, ...]:

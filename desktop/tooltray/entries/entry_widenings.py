@@ -11,17 +11,17 @@ from collections.abc import AsyncIterator, Mapping
 from typing import NamedTuple
 
 from tooltray.approvals.rule_words import words
-from tooltray.confirmation import YES_TO_CALLS, confirm_widening
+from tooltray.confirmation import OTHER_WORDS, YES_TO_CALLS, confirm_widening
 from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.phrases import Phrase
 from tooltray.settings.expansion import secret_names
 from tooltray.settings.given_entries import read_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.settings.widening import ALL, calls_widen
+from tooltray.settings.widening import calls_widen, words_mislead
 
-UNTOLD = MCPServerConfig(command="any", auto_approve=(ALL,))
-"""What a server may do that somebody has added without a word on what it may."""
+UNTOLD = MCPServerConfig(command="any")
+"""What a server may do that was added without a choice of what it may: it asks before it changes something."""
 MORE, SECRETS = Phrase("Letting a server do more"), Phrase("Giving a server secrets of others")
 MOST_REMOVED = 1000  # nobody removes more while a hub runs; the oldest is forgotten
 
@@ -98,6 +98,8 @@ class EntryWidenings:
     async def _widenings(self, name: str, was: MCPServerConfig, now: MCPServerConfig) -> AsyncIterator[Widening]:
         if calls_widen(was, now):
             yield Widening(YES_TO_CALLS, {"rules": _rules(now), "rules_before": _rules(was)})
+        if tools := [tool for tool, each in now.tool_overrides.items() if words_mislead(was.tool_overrides.get(tool), each)]:
+            yield Widening(OTHER_WORDS, {"tools": tools})
         if now.confinement.widens(was.confinement):
             yield Widening(MORE, now.confinement.beyond(was.confinement))
         wanted = set(secret_names(now)) - set(secret_names(was))

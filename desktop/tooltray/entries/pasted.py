@@ -64,7 +64,7 @@ class PastedServer(msgspec.Struct, frozen=True):
         config: the entry in the spelling of `mcpServers`, with all values as pasted.
         secrets: variables, headers and query parameters that look like secrets, by name; the value is empty if the text has only a
             placeholder.
-        origin: where a link is from, for a person; empty for any other text. Of a link nothing is approved in advance.
+        origin: where a link is from, for a person; empty for any other text.
     """
 
     name: str
@@ -117,15 +117,21 @@ class PastedServer(msgspec.Struct, frozen=True):
         return tuple(found)
 
     @property
+    def own_rules(self) -> tuple[str, ...]:
+        """What the text itself lets run without asking, in words; empty if it has no such rules."""
+        rules, by_arguments = self.config.get("autoApprove"), self.config.get("callRules")
+        listed = [str(rule) for rule in rules] if isinstance(rules, list) else []
+        if isinstance(rules, list) and not rules:
+            listed = [Phrase("nothing")]
+        return (*listed, *([Phrase("rules on arguments")] if by_arguments else ()))
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What a person should know before adding it."""
         return tuple(pasted_warnings(self.name, self.config))
 
     def stored_as(self, name: str, secrets: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
         """Returns the entry for the settings, and the secrets to store.
-
-        A person adds this server knowingly, so all its calls are approved unless the text has `autoApprove`; of a link, which somebody else
-        has written, none are.
 
         Args:
             name: the name under which the server is added.
@@ -135,7 +141,6 @@ class PastedServer(msgspec.Struct, frozen=True):
             The entry, with `${secret:NAME/KEY}` for each secret, and the values by the names of the secrets.
         """
         entry = self.filled_in({key: f"${{secret:{name}/{key}}}" for key in secrets})
-        entry.setdefault("autoApprove", [] if self.origin else ["all"])
         return entry, {f"{name}/{key}": value for key, value in secrets.items()}
 
     def filled_in(self, values: Mapping[str, str], entry: Mapping[str, Any] | None = None) -> dict[str, Any]:

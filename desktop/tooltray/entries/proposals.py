@@ -132,10 +132,13 @@ class Proposals:
 
     # for programs
 
-    async def add(self, name: str, entry: Mapping[str, Any], *, is_default: bool, project: str, revision: str = "") -> str:
+    async def add(
+        self, name: str, entry: Mapping[str, Any], secrets: Mapping[str, str] = {}, *, is_default: bool, project: str, revision: str = ""
+    ) -> str:
         """Proposes a new server, or replaces a waiting proposal of this name.
 
         Args:
+            secrets: values by the names of secrets that the entry uses.
             project: folder of the project whose own file the entry is for; empty for the settings.
             revision: expected revision of the waiting proposal; empty for any.
 
@@ -149,11 +152,14 @@ class Proposals:
             before = self._waiting().get(name)
             check_revision(self._snapshots.digest(name, before) if before else "", revision)
             asked = without_secrets(name, entry)
-            await self._hold(name, asked.entry, asked.values, KeptProposal({}, folder, is_default=is_default))
+            await self._hold(name, asked.entry, {**asked.values, **secrets}, KeptProposal({}, folder, is_default=is_default))
         return name
 
-    async def change(self, name: str, entry: Mapping[str, Any], revision: str) -> None:
+    async def change(self, name: str, entry: Mapping[str, Any], revision: str, secrets: Mapping[str, str] = {}) -> None:
         """Proposes a change of a server; a change that widens nothing is made at once and replaces a waiting one.
+
+        Args:
+            secrets: as of `add`.
 
         Raises:
             Conflict: the server has another revision.
@@ -165,7 +171,7 @@ class Proposals:
             if (there := self._config.file_server(name)) and there.origin != "project":
                 await self._files.change(name, entry, revision)  # raises the error that explains why such a file is not changed
             was, asked = without_secrets(name, self._config.server_entry(name).entry), without_secrets(name, entry)
-            new = {secret: value for secret, value in asked.values.items() if was.values.get(secret) != value}
+            new = {secret: value for secret, value in {**asked.values, **secrets}.items() if was.values.get(secret) != value}
             stored, values = await self._renamed(asked.entry, new, taken=was.values)
             named = set(mentioned(stored))
             kept = {secret: value for secret, value in was.values.items() if secret in named}

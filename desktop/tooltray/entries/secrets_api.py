@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING, get_args
 
 from tooltray.access.trusted_tokens import TRUSTED_SECRET
-from tooltray.errors import TooltrayError
+from tooltray.confirmation import confirm_widening
+from tooltray.errors import SecretsUnreachable, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import BACKUP_SECRET, SecretStore
-from tooltray.secrets.vaults import SecretBackend
+from tooltray.secrets.vaults import SecretBackend, SecretsAbsent
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.settings_edits import secret_backend
 from tooltray.snapshots.setup import ServerRemoval
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 class SecretsApi:
     def __init__(self, *, config: McpConfHelper, secrets: SecretStore, server_secrets: "ServerSecrets", starts: "ServerStarts") -> None:
         self._config, self._secrets, self._server_secrets, self._starts = config, secrets, server_secrets, starts
+        self._before: SecretBackend | None = None  # the place that was chosen until the last choice
 
     async def get_secrets(self) -> StoredSecrets:
         """The secrets: which are stored, which are used by what, and where they are kept. Values are not asked for, so that no keyring
@@ -89,9 +91,29 @@ class SecretsApi:
         await self._secrets.unlock(passphrase)
         self._starts.retry_failed()
 
+    async def _is_left(self, backend: SecretBackend) -> bool:
+        """Whether a place that can have secrets is left for another one. There is none without a keyring; and who has just chosen one that
+        does not open goes back to the one before."""
+        try:
+            await self._secrets.check()
+        except SecretsAbsent:
+            return False
+        except SecretsUnreachable:
+            return backend != self._before
+        return True
+
     async def set_secret_backend(self, kind: str) -> None:
-        """Chooses where secrets are kept: `keyring`, `file` or `memory`; what is stored elsewhere stays there."""
-        await self._config.edit(secret_backend(_backend(kind)))
+        """Chooses where secrets are kept: `keyring`, `file` or `memory`; what is stored elsewhere stays there.
+
+        Raises:
+            Denied: nobody has confirmed that it is another place.
+            TooltrayError: there is no such place, or the settings cannot be written.
+        """
+        backend, before = _backend(kind), self._secrets.kind
+        if backend != before and await self._is_left(backend):
+            await confirm_widening(Phrase("Keeping secrets in another place"), {"from": before}, to=backend)
+        await self._config.edit(secret_backend(backend))
+        self._before = before
         self._starts.use_secret_backend()
 
 

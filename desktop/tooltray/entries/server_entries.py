@@ -1,29 +1,35 @@
 """The entries of servers, wherever each is: in the settings, in a project's own file, or among what waits for a person's yes.
 
-Above it: ServersApi. Below it: the settings, ProjectServers, Proposals, EntryWidenings and ServerRemovals. Starts and stops nothing: who
-runs servers follows what the files say.
+A server and its secrets are one act: either both are stored or neither is. Starts and stops nothing: the server manager follows the files.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tooltray.confirmation import must_wait
+from tooltray.entries.entry_edits import preview_edit
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
+from tooltray.settings.given_entries import BUILTIN_NAMES, check_name
 from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.server_config import USUAL_RULES
 from tooltray.settings.server_edits import name_is_taken
 from tooltray.snapshots.edited_entries import ServerUpdatePreview
 from tooltray.snapshots.servers import ServerEntry
 from tooltray.snapshots.setup import ServerRemoval
 
 if TYPE_CHECKING:
-    from tooltray.entries.entry_edits import EntryEdits
     from tooltray.entries.entry_widenings import EntryWidenings
     from tooltray.entries.proposals import Proposals
     from tooltray.entries.server_removals import ServerRemovals
+    from tooltray.entries.server_secrets import ServerSecrets
     from tooltray.server_files.project_servers import ProjectServers
     from tooltray.settings.server_config import MCPServerConfig
     from tooltray.upstream.server_manager import ServerManager
+
+
+ORIGIN = "origin"
+"""Member of an entry: `{"kind": "registry", "name": ..., "version": ...}`; kinds: registry, starter, bundle, link, client, text."""
 
 
 class ServerEntries:
@@ -35,13 +41,13 @@ class ServerEntries:
         config: McpConfHelper,
         project_servers: "ProjectServers",
         proposals: "Proposals",
-        entry_edits: "EntryEdits",
         widenings: "EntryWidenings",
+        server_secrets: "ServerSecrets",
         server_removals: "ServerRemovals",
         servers: "ServerManager",
     ) -> None:
         self._config, self._project_servers, self._proposals = config, project_servers, proposals
-        self._edits, self._widenings, self._removals, self._servers = entry_edits, widenings, server_removals, servers
+        self._widenings, self._secrets, self._removals, self._servers = widenings, server_secrets, server_removals, servers
 
     def entry(self, name: str) -> ServerEntry:
         """See ServersApi.get_server_entry."""
@@ -55,7 +61,7 @@ class ServerEntries:
         if self._proposals.is_new(name):
             return self._proposals.preview(name, entry)
         check_is_in_settings(self._servers, name)
-        return self._edits.preview(name, entry)
+        return preview_edit(self._config, name, entry)
 
     def check_may_run(self, name: str) -> None:
         """Checks that a server is not only a proposal.
@@ -66,43 +72,53 @@ class ServerEntries:
         self._proposals.check_may_run(name)
 
     async def add(
-        self, name: str, entry: Mapping[str, Any], *, is_default: bool = True, project: str = "", like: "MCPServerConfig | None" = None
+        self,
+        name: str,
+        entry: Mapping[str, Any],
+        secrets: Mapping[str, str] = {},
+        *,
+        is_default: bool = True,
+        project: str = "",
+        like: "MCPServerConfig | None" = None,
     ) -> str:
         """See ServersApi.add_mcp_server.
 
         Args:
             like: the server of which it is a copy.
         """
+        given = as_added(entry)
         if await must_wait():
-            return await self._proposals.add(name, entry, is_default=is_default, project=project)
+            return await self._proposals.add(name, given, secrets, is_default=is_default, project=project)
+        check_name(name, BUILTIN_NAMES)
         if not project and name in self._config.settings.mcp_servers:
             raise name_is_taken(name)
-        given = {"autoApprove": ["all"], **entry}
         await self._widenings.confirm_new(name, given, like=like)
-        if project:
-            return await self._project_servers.add(project, name, entry)
-        await self._config.set_server(name, given, is_default=is_default, is_new=True)
+        async with self._secrets.stored(secrets):
+            if project:
+                return await self._project_servers.add(project, name, given)
+            await self._config.set_server(name, given, is_default=is_default, is_new=True)
         return name
 
-    async def change(self, name: str, entry: Mapping[str, Any], revision: str) -> None:
+    async def change(self, name: str, entry: Mapping[str, Any], revision: str, secrets: Mapping[str, str] = {}) -> None:
         """See ServersApi.update_mcp_server."""
         if self._proposals.is_new(name):
-            return await self._replace_proposal(name, entry, revision)
+            return await self._replace_proposal(name, entry, revision, secrets)
         check_is_in_settings(self._servers, name)
         if await must_wait():
-            return await self._proposals.change(name, entry, revision)
+            return await self._proposals.change(name, entry, revision, secrets)
         revision = await self._widenings.confirm(name, entry, revision)
-        if self._config.file_server(name):
-            return await self._project_servers.change(name, entry, revision)
-        return await self._config.set_server(name, entry, revision=revision)
+        async with self._secrets.stored(secrets):
+            if self._config.file_server(name):
+                return await self._project_servers.change(name, entry, revision)
+            return await self._config.set_server(name, entry, revision=revision)
 
-    async def _replace_proposal(self, name: str, entry: Mapping[str, Any], revision: str) -> None:
-        """What waits is another one; a person, or a program that is trusted, says yes to it thereby."""
+    async def _replace_proposal(self, name: str, entry: Mapping[str, Any], revision: str, secrets: Mapping[str, str]) -> None:
+        """Replaces a waiting proposal; a person, or a program that is trusted, consents to it thereby."""
         project = self._proposals.project(name)
         if await must_wait():
-            await self._proposals.add(name, entry, is_default=True, project=project, revision=revision)
+            await self._proposals.add(name, entry, secrets, is_default=True, project=project, revision=revision)
         else:
-            await self.add(name, entry, project=project)
+            await self.add(name, entry, secrets, project=project)
             await self._proposals.removed(name)
 
     async def remove(self, name: str, revision: str, *, keep_secrets: bool) -> ServerRemoval:
@@ -111,6 +127,26 @@ class ServerEntries:
             return ServerRemoval(name, tuple(await self._proposals.withdraw(name)))
         check_is_not_builtin(self._servers, name)
         return await self._removals.remove(name, revision, keep_secrets=keep_secrets)
+
+
+def as_added(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the entry of a server that is added by any way but an editor: it asks before it changes something, unless the entry says
+    otherwise.
+
+    An entry that is in a file already is not changed: what it leaves out keeps the meaning that it has there.
+    """
+    return dict(entry) if "autoApprove" in entry else {**entry, "autoApprove": list(USUAL_RULES)}
+
+
+def free_name(wanted: str, taken: Collection[str]) -> str:
+    """Returns a name for a new server: the wanted one, or that with a number behind it.
+
+    Args:
+        taken: the names of all servers; those of servers that come with Tooltray are taken in any case.
+    """
+    taken = {*taken, *BUILTIN_NAMES}
+    numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
+    return wanted if wanted not in taken else next(name for name in numbered if name not in taken)
 
 
 def check_exists(servers: "ServerManager", name: str | None) -> None:

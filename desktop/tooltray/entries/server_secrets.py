@@ -5,7 +5,7 @@ on a person's request, and never while they are used: changed files and reloaded
 """
 
 import contextlib
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -55,12 +55,50 @@ class ServerSecrets:
         sign_ins: KeptSignIns,
         secret_uses: SecretUses,
         provider_problem: Callable[[str], Awaitable[Problem | None]] = _none_known,
+        on_stored: Callable[[], None] = lambda: None,
     ) -> None:
         """
         Args:
+            on_stored: called when secrets were stored for a server; what has failed without them can start now.
             provider_problem: says why a secret that is kept elsewhere cannot be had.
         """
         self._secrets, self._sign_ins, self._uses, self._provider_problem = secrets, sign_ins, secret_uses, provider_problem
+        self._on_stored = on_stored
+
+    @contextlib.asynccontextmanager
+    async def stored(self, values: Mapping[str, str]) -> AsyncIterator[None]:
+        """Stores secrets for as long as what is done inside succeeds: where that fails, each secret becomes what it was before.
+
+        Args:
+            values: by the names of the secrets.
+
+        Raises:
+            TooltrayError: the secrets cannot be reached; none was changed.
+        """
+        there = await self._secrets.names() if values else []
+        before: dict[str, str] = {}
+        is_done = False
+        try:
+            for name, value in values.items():
+                before[name] = await self._secrets.get(name) if name in there else ""
+                await self._secrets.set(name, value)
+            yield
+            is_done = True
+        finally:
+            if not is_done:
+                await self._put_back(before)
+        if values:
+            self._on_stored()
+
+    async def _put_back(self, before: Mapping[str, str]) -> None:
+        """Makes secrets what they were; one that was none is removed, unless a server is known to use it by now."""
+        users = (await self._uses.all()).users
+        for name, value in before.items():
+            with contextlib.suppress(TooltrayError):  # the first failure is the one to report
+                if value:
+                    await self._secrets.set(name, value)
+                elif name not in users:
+                    await self._secrets.remove(name)
 
     async def of(self, server: str) -> ServerRemoval:
         """Returns what would be removed with a server; nothing for an unknown name. Errors of the secret store are in `problem`."""

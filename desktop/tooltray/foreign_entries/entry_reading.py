@@ -35,7 +35,6 @@ Entry = JsonObject
 ReadFile = Callable[[str], str]
 """Returns the text of a file that an entry names; raises CannotUse."""
 
-READS = ["read"]  # what goes through unasked, of every server that is imported
 _FIELDS = ("command", "args", "env", "cwd", "url", "headers", "type", "callTimeout", "toolFilter", "disabledTools", "descriptions")
 _BARE_URL_IS_SSE = frozenset({"gemini", "cline"})
 _SECONDS, _MILLISECONDS = frozenset({"cline", "roo", "goose"}), frozenset({"claude", "gemini", "copilot-cli"})
@@ -124,7 +123,6 @@ def read_server(server: RawServer, *, home: str, read_file: ReadFile) -> ReadSer
         entry["deferredStartup"] = True
     elif server.project and "command" in entry:
         entry.setdefault("cwd", server.project)
-    entry["autoApprove"] = READS
     _check(server.name, entry)
     said = carried.said if carried else ""
     return ReadServer(entry, tuple(variables.asks.values()), tuple(variables.read), is_off, said, _remark(server.raw))

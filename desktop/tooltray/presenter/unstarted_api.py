@@ -25,6 +25,7 @@ from tooltray.entries.api import ServersApi
 from tooltray.entries.files_api import YES_TO_SERVERS, FilesApi, about_entries, commands_of, distrust_other, known_requests, trust_others
 from tooltray.entries.outgoing_links import client_links
 from tooltray.entries.secrets_api import SecretsApi
+from tooltray.entries.server_entries import as_added
 from tooltray.entries.setup_api import SetupApi
 from tooltray.errors import TooltrayError
 from tooltray.journal.api import ActivityApi
@@ -43,6 +44,7 @@ from tooltray.resources import resource
 from tooltray.settings.given_entries import BUILTIN_NAMES
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, config_hash
+from tooltray.settings.server_edits import name_is_taken
 from tooltray.snapshots.http import NewApiToken, Scope
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.logs import ALL_LINES, LogFilter, LogPage
@@ -176,16 +178,26 @@ class _ServersApi(_Unstarted, ServersApi):
     async def get_server_entry(self, name: str) -> ServerEntry:
         return self._config.server_entry(name)
 
-    async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
-        revision = await self._parts.widenings.confirm(name, config, "")
-        await self._config.set_server(name, config, is_default=is_default, revision=revision)
-        self._forget_stop(name)
+    async def add_mcp_server(
+        self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "", secrets: Mapping[str, str] = {}
+    ) -> str:
+        if name in self._config.settings.mcp_servers:
+            raise name_is_taken(name)
+        await self._set(name, as_added(config), "", secrets, is_default=is_default)
         return name
 
-    async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
+    async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "", secrets: Mapping[str, str] = {}) -> None:
         self._config.server_entry(name)  # or there is none
-        revision = await self._parts.widenings.confirm(name, config, revision)
-        await self._config.set_server(name, config, revision=revision)
+        await self._set(name, config, revision, secrets)
+
+    async def _set(
+        self, name: str, entry: Mapping[str, Any], revision: str, secrets: Mapping[str, str], *, is_default: bool | None = None
+    ) -> None:
+        for secret in secrets:
+            _check_keeps_secrets(self._parts.secrets.kind, secret)
+        revision = await self._parts.widenings.confirm(name, entry, revision)
+        async with self._parts.server_secrets.stored(secrets):
+            await self._config.set_server(name, entry, is_default=is_default, revision=revision)
         self._forget_stop(name)
 
     async def remove_mcp_server(self, name: str, revision: str = "", keep_secrets: bool = False) -> ServerRemoval:

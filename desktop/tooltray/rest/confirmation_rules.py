@@ -11,7 +11,6 @@ from tooltray.rest.operation import Call
 from tooltray.settings.expansion import secret_names
 from tooltray.settings.widening import profile_widens
 
-READS = ("read",)  # the default approval rule of an entry without `autoApprove`
 HARMLESS_REMEDIES = frozenset({"start"})
 
 
@@ -39,11 +38,6 @@ async def accepts_a_question(call: Call) -> bool:
 async def switches_on(call: Call) -> bool:
     """Switching on a tool or the measuring of registries needs confirmation, since a person may have switched it off."""
     return bool(call.arguments["enabled"])
-
-
-async def changes_words(call: Call) -> bool:
-    """New words, hints or icons of a tool can mislead a model; restoring the tool's own needs no confirmation."""
-    return any(call.arguments.get(word) is not None for word in ("name", "description", "title", "annotations", "icons"))
 
 
 async def changes_arguments(call: Call) -> bool:

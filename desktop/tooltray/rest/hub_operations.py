@@ -141,7 +141,7 @@ _SECRETS = (
     Operation("GET", "/mcp/unused-secrets", SecretsApi.get_unused_secrets, page_key=str),
     Operation("POST", "/mcp/unused-secrets/remove", SecretsApi.remove_unused_secrets, wrap="removed"),
     Operation("GET", "/mcp/secret-backend", SecretsApi.check_secrets, wrap="kind"),
-    Operation("PUT", "/mcp/secret-backend", SecretsApi.set_secret_backend, status=204, needs_trust=always),
+    Operation("PUT", "/mcp/secret-backend", SecretsApi.set_secret_backend, status=204),
     Operation(
         "POST",
         "/mcp/secret-backend/unlock",

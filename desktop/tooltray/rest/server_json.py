@@ -12,7 +12,6 @@ import msgspec
 from tooltray.api import JsonObject
 from tooltray.entries.portable_entry import without_secrets
 from tooltray.errors import TooltrayError
-from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest.problems import WHAT_IT_TAKES, Failed
 from tooltray.settings.given_entries import BUILTIN_NAMES, check_name, read_given_entry
 from tooltray.settings.server_config import SPELLINGS, MCPServerConfig
@@ -131,21 +130,15 @@ def read_given(given: Entry, name: str) -> JsonObject:
     return entry
 
 
-async def keep_secrets(presenter: McpPresenter, name: str, entry: Entry, before: Entry | None = None) -> JsonObject:
-    """Stores values that look like secrets among the secrets; returns the entry with placeholders.
+def with_secrets(name: str, entry: Entry, before: Entry | None = None) -> tuple[JsonObject, dict[str, str]]:
+    """Returns an entry with placeholders for values that look like secrets, and the values by the names of the secrets.
 
     Args:
-        before: the replaced entry. If the new entry has the placeholder for one of its plain values, that value is stored.
-
-    Raises:
-        TooltrayError: the secrets cannot be reached.
+        before: the replaced entry. If the new entry has the placeholder for one of its plain values, that value is among the secrets.
     """
     portable = without_secrets(name, entry)
-    stored, values = portable.entry, portable.values
-    if before is not None:
-        text = msgspec.json.encode(stored).decode()
-        known = without_secrets(name, before).values
-        values = {secret: value for secret, value in known.items() if f"${{secret:{secret}}}" in text} | values
-    for secret, value in values.items():
-        await presenter.secrets.set_secret(secret, value)
-    return stored
+    if before is None:
+        return portable.entry, dict(portable.values)
+    text = msgspec.json.encode(portable.entry).decode()
+    known = without_secrets(name, before).values
+    return portable.entry, {secret: value for secret, value in known.items() if f"${{secret:{secret}}}" in text} | portable.values

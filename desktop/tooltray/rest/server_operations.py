@@ -6,8 +6,6 @@ Above it: the table of all operations. Below it: the presenter's API, and server
 import logging
 import os
 from collections import defaultdict
-from collections.abc import Collection
-from functools import partial
 from typing import Protocol
 from urllib.parse import quote
 
@@ -23,10 +21,9 @@ from tooltray.entries.setup_api import SetupApi
 from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.files.json_text import check_revision
 from tooltray.presenter.hub_api import HubApi
-from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.projects.api import ProjectsApi
 from tooltray.rest import server_json
-from tooltray.rest.confirmation_rules import READS, changes_arguments, changes_words, mends, switches_on
+from tooltray.rest.confirmation_rules import changes_arguments, mends, switches_on
 from tooltray.rest.operation import Call, Operation
 from tooltray.rest.problems import Failed
 from tooltray.rest.server_json import Restarting, ServerView, view
@@ -94,34 +91,13 @@ async def _add(call: Call) -> ServerView:
     given = dict(call.arguments["server"])
     name, project = _text(given, "name"), _text(given, "project", "")
     entry = server_json.read_given(given, name)
-    waits = await must_wait()
-    if waits:
-        entry.setdefault("autoApprove", list(READS))
     async with call.changing_entries:
         if any(server.name == name for server in (await call.presenter.hub.get_snapshot()).servers):
             raise name_is_taken(name)
-        add = call.presenter.servers.add_mcp_server if waits else partial(_added, call.presenter)
-        server = await add(name, entry, project=project)
+        stored, secrets = server_json.with_secrets(name, entry)
+        server = await call.presenter.servers.add_mcp_server(name, stored, project=project, secrets=secrets)
     call.headers["Location"] = f"/api{SERVERS}/{quote(server, safe='')}"
     return await _shown(call, server)
-
-
-async def _added(presenter: McpPresenter, name: str, entry: server_json.Entry, *, project: str) -> str:
-    known = set(await presenter.secrets.get_secret_names())
-    stored = await server_json.keep_secrets(presenter, name, entry)
-    try:
-        return await presenter.servers.add_mcp_server(name, stored, project=project)
-    except Conflict:  # another server has the name by now and may use the secrets
-        await presenter.secrets.remove_unused_secrets(await _new_secrets(presenter, name, known))
-        raise
-    except TooltrayError:
-        for secret in await _new_secrets(presenter, name, known):
-            await presenter.secrets.remove_secret(secret)
-        raise
-
-
-async def _new_secrets(presenter: McpPresenter, server: str, known: Collection[str]) -> list[str]:
-    return [secret for secret in await presenter.secrets.get_secret_names() if secret not in known and secret.startswith(f"{server}/")]
 
 
 async def _replace(call: Call) -> ServerView:
@@ -130,8 +106,8 @@ async def _replace(call: Call) -> ServerView:
     async with call.changing_entries:
         check_revision((await _snapshot(call, name)).revision, revision)
         before = (await call.presenter.servers.get_server_entry(name)).entry
-        stored = entry if await must_wait() else await server_json.keep_secrets(call.presenter, name, entry, before)
-        await call.presenter.servers.update_mcp_server(name, stored, revision)
+        stored, secrets = (entry, {}) if await must_wait() else server_json.with_secrets(name, entry, before)
+        await call.presenter.servers.update_mcp_server(name, stored, revision, secrets)
     return await _shown(call, name)
 
 
@@ -233,7 +209,7 @@ OPERATIONS = (
     Operation("GET", "/mcp/servers/{server}/tools", ToolsApi.get_tools, page_key=_tool_name),
     Operation("PUT", "/mcp/servers/{server}/tools/{tool}", ToolsApi.set_tool_enabled, status=204, needs_trust=switches_on),
     Operation("PUT", "/mcp/servers/{server}/skills", SkillsApi.set_skill_enabled, status=204, needs_trust=switches_on),
-    Operation("PUT", "/mcp/servers/{server}/tools/{tool}/override", ViewsApi.set_tool_override, status=204, needs_trust=changes_words),
+    Operation("PUT", "/mcp/servers/{server}/tools/{tool}/override", ViewsApi.set_tool_override, status=204),
     Operation("GET", "/mcp/servers/{server}/diagnosis", HubApi.diagnose),
     Operation(
         "POST",

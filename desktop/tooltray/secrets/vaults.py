@@ -6,21 +6,21 @@ Above it: SecretStore, the other vaults, the settings (names only). Below it: er
 import shlex
 from typing import Literal, Protocol
 
-from tooltray.errors import SECRET_MISSING, NotFound, TooltrayError
+from tooltray.errors import SECRET_MISSING, NotFound, SecretsUnreachable
 from tooltray.phrases import Phrase
 
 SecretBackend = Literal["keyring", "file", "memory"]
 
 
-class SecretsAbsent(TooltrayError):
+class SecretsAbsent(SecretsUnreachable):
     """No backend is available: no keyring service, no D-Bus, or a backend that is not on our list."""
 
 
-class SecretsLocked(TooltrayError):
+class SecretsLocked(SecretsUnreachable):
     """The backend is locked: a locked keyring, an unanswered prompt, a missing or a wrong passphrase."""
 
 
-class SecretsDenied(TooltrayError):
+class SecretsDenied(SecretsUnreachable):
     """The backend refused: access denied by the system, an unacceptable value, a damaged or read-only file."""
 
 

@@ -19,9 +19,8 @@ from tooltray.sessions.session_state import SessionState
 from tooltray.settings.file_server import FileServer
 from tooltray.settings.given_entries import read_given_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.server_config import USUAL_RULES
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
-
-USUAL_RULES = ("autoApprove", ["read"])  # the default for a project's file; not written into it, since other programs read it too
 
 
 class ProjectServers:
@@ -91,9 +90,10 @@ class ProjectServers:
         """Writes a new entry into a project's own file and trusts it; returns the server's name in the hub."""
         folder = await self.folder_to_write(project)
         read_given_entry(name, entry)
-        written = {key: value for key, value in entry.items() if (key, value) != USUAL_RULES}
+        usual = ("autoApprove", list(USUAL_RULES))  # not written into the file, since other programs read it too
+        written = {member: value for member, value in entry.items() if (member, value) != usual}
         digest = await self._edits.add(folder, name, written)
-        [server] = await self._decisions.trust_own(folder, name, digest, unasked=None if "autoApprove" in entry else ("all",))
+        [server] = await self._decisions.trust_own(folder, name, digest)
         self._files.touch(folder)
         await self._files.read_now(folder)
         return server

@@ -17,6 +17,7 @@ from tooltray.files.atomic_file import read_own, write_atomically
 from tooltray.phrases import Phrase
 from tooltray.server_files.project_paths import paths_inside, place_of
 from tooltray.server_files.project_runners import runs_by_name
+from tooltray.server_files.started_lines import deciding_files, lines_of
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.upstream.project_folder import is_inside
 
@@ -44,7 +45,8 @@ def started_files(config: MCPServerConfig, folder: str) -> dict[str, str]:
     """
     if config.transport != "stdio":
         return {}
-    found = dict.fromkeys(_started(config, folder))
+    entries = [config, *lines_of(config, folder)]
+    found = dict.fromkeys(path for each in entries for path in _started(each, folder))
     return {path: digest_at(os.path.join(folder, path)) for path in sorted(found)[:MOST_FILES]}
 
 
@@ -58,7 +60,7 @@ def _started(config: MCPServerConfig, folder: str) -> Iterator[str]:
     names = [name for module in modules for name in _files_of(module)] + [
         os.path.join(each, name) for each in folders for name in ENTRY_FILES
     ]
-    for name in names:
+    for name in (*names, *deciding_files(config, folder)):
         path = place_of(name, base, folder)
         if "\0" not in path and os.path.isfile(path) and is_inside(os.path.normpath(path), folder):
             yield _below(path, folder)

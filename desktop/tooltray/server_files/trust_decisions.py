@@ -127,20 +127,14 @@ class TrustDecisions:
         chosen = self._config.own_settings.file_servers.get(self._trust.name(folder, entry.name))
         return (chosen is None or chosen.confinement is None) and starts_confined(entry.config.to_entry())
 
-    async def trust_own(self, folder: str, entry: str, digest: str, *, unasked: tuple[str, ...] | None = None) -> list[str]:
-        """Trusts an entry that Tooltray itself has written; returns a list with the server's name.
-
-        Args:
-            unasked: the approval rules for its calls; None to keep those of the entry, or those chosen before. Ignored for an entry that
-                was just removed and is restored: its earlier choices are restored, too.
+    async def trust_own(self, folder: str, entry: str, digest: str) -> list[str]:
+        """Trusts an entry that Tooltray itself has written; returns a list with the server's name. An entry that was just removed gets back
+        what was chosen for it in the settings.
         """
         async with self._lock:
             names = await self._trust.say_yes(folder, {entry: digest}, is_own=True)
-            chosen: Mapping[str, Any] = {} if unasked is None else {"autoApprove": list(unasked)}
-            if self._taken and self._taken[0] == (folder, entry, digest):
-                chosen = self._taken[1]
-            if chosen:
-                await self._config.edit(all_choices(dict.fromkeys(names, chosen)))
+            if self._taken and self._taken[0] == (folder, entry, digest) and self._taken[1]:
+                await self._config.edit(all_choices(dict.fromkeys(names, self._taken[1])))
         return names
 
     async def distrust(self, project: str, entry: str) -> str:

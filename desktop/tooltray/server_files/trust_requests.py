@@ -22,6 +22,7 @@ from tooltray.phrases import Phrase
 from tooltray.secrets.providers import places_of
 from tooltray.server_files.project_paths import PROJECT_VARIABLES, found_inside, is_writable_by_others
 from tooltray.server_files.project_runners import run_of_project
+from tooltray.server_files.started_lines import starts_others
 from tooltray.settings.expansion import needed_variables, secret_names, variable_names
 from tooltray.settings.file_server import FileEntry
 from tooltray.settings.server_config import MCPServerConfig
@@ -178,6 +179,8 @@ def host_of(url: str) -> str:
 
 def _warnings(entry: FileEntry, folder: str, file: str, auto_approve: tuple[str, ...]) -> Iterator[str]:
     yield from content_warnings(entry, folder)
+    if folder and starts_others(entry.config, folder):
+        yield Phrase("your yes covers the files it is seen to start, not what these load or make up while they run")
     if "all" in auto_approve:
         yield Phrase("all its calls would go through unasked")
     if is_writable_by_others(file, stat.S_IWGRP | stat.S_IWOTH):

@@ -102,6 +102,9 @@ AtOnce = Annotated[int, Field(ge=1, le=10_000, strict=True)]
 PerMinute = Annotated[int, Field(ge=1, le=100_000, strict=True)]
 Seconds = Annotated[float, BeforeValidator(plain_number), Field(gt=0, strict=True, allow_inf_nan=False)]
 
+USUAL_RULES = ("read",)
+"""What an entry without `autoApprove` lets run without asking."""
+
 
 class ToolFilter(JsonModel):
     """Which of a server's tools are published: only those in the list, or all but those. Names are the server's own."""
@@ -195,7 +198,7 @@ class MCPServerConfig(JsonModel):
     type: Annotated[Transport | None, BeforeValidator(_our_type)] = None
     base_url: Target = None
     custom_headers: Words = Field(default_factory=dict)
-    auto_approve: AutoApprove = ("read",)
+    auto_approve: AutoApprove = USUAL_RULES
     call_rules: CallRules = ()
     icons: Shown = ""
     descriptions: Shown = ""

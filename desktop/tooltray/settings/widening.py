@@ -23,6 +23,9 @@ HARMLESS_PUBLISHING = frozenset({"naming", "mode", "lazyLoad", "feedback"})
 """Of `publish`: how tools are shown."""
 
 
+_WORDS = ("name", "description", "title", "annotations", "icons")
+
+
 def rules_widen(before: Collection[str], after: Collection[str]) -> bool:
     """Whether rules of `autoApprove` let calls go unasked that others do not."""
     asks_before, asks_after = _exceptions(before), _exceptions(after)
@@ -63,6 +66,12 @@ def override_widens(was: ToolOverride, now: ToolOverride | None) -> bool:
     """Whether a tool asks less often by another override: hints of one make it stricter, and what it does counts for the flow guard."""
     after = now or ToolOverride()
     return was.flow != after.flow or (was.annotations is not None and was.annotations != after.annotations)
+
+
+def words_mislead(was: ToolOverride | None, now: ToolOverride) -> bool:
+    """Whether a tool gets other words, hints or icons, by which a model may take it for another one; its own again do not mislead."""
+    before = was or ToolOverride()
+    return any(getattr(now, word) not in (None, getattr(before, word)) for word in _WORDS)
 
 
 def _field_widens(field: str, was: MCPServerConfig, now: MCPServerConfig) -> bool:

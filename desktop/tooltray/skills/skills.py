@@ -278,8 +278,8 @@ async def _fault(reply: Envelope, uri: str, file: SkillFile) -> str:
 def _held(server: str, skill: Skill) -> Envelope:
     return failure(
         CONNECTION_CLOSED,
-        f"the skill '{skill.name}' of server '{server}' is another one than it was, and is held until a person has looked at the change: in"
-        " the window of Tooltray under Permissions, or with `tooltray grants changes`",
+        f"the skill '{skill.name}' of server '{server}' is another one than it was, and is held until a person has looked at the"
+        " change. Ask the user to look at it in Tooltray, under Permissions",
     )
 
 

@@ -261,6 +261,14 @@ def facts(server: ServerSnapshot) -> list[tuple[str, str]]:
     return found
 
 
+OPEN = frozenset(("all", "*"))  # rules that let every call run without asking
+
+
+def runs_everything(server: ServerSnapshot) -> bool:
+    """Returns whether every call of a server that a person has added runs without asking."""
+    return not server.is_builtin and not OPEN.isdisjoint(server.auto_approve)
+
+
 def _rules(server: ServerSnapshot) -> str:
     rules = server.auto_approve
     if "all" in rules:

@@ -25,7 +25,6 @@ from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
 from tooltray.settings.file_server import FileServer
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.shell_words import quoted
 from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.refused_requests import RefusedRequests
@@ -275,7 +274,7 @@ class ManagedServer:
         if self.config.disable:
             return TooltrayError(Phrase("server '{name}' is switched off", name=self.name), hint=Phrase("Switch it on in Tooltray."))
         if self._first.is_stopped:
-            hint = Phrase("Start it in Tooltray, or with `tooltray servers start {name}`.", name=quoted(self.name))
+            hint = Phrase("Start it in Tooltray.")
             return TooltrayError(Phrase("server '{name}' is stopped", name=self.name), Phrase("a person stopped it"), hint)
         return None
 

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from tooltray.api import JsonObject
-from tooltray.confirmation import YES_TO_CALLS, check_unchanged, confirm_widening
+from tooltray.confirmation import OTHER_WORDS, YES_TO_CALLS, check_unchanged, confirm_widening
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings import view_settings
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.tool_override import ToolOverride
-from tooltray.settings.widening import client_rules_widen, override_widens
+from tooltray.settings.widening import client_rules_widen, override_widens, words_mislead
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.tools import ToolCosts
 from tooltray.views.client_modes import ClientModes
@@ -112,7 +112,8 @@ class ViewsApi:
     ) -> None:
         """Shows a tool to AI clients under another name, or with another description, title, hints or icons; None: its own.
 
-        Hints never let a call through that would ask by the server's own; stricter ones make it ask.
+        Hints never let a call through that would ask by the server's own; stricter ones make it ask. A person confirms other words, since a
+        model may take the tool for another one.
 
         Args:
             tool: the server's own name for it.
@@ -121,12 +122,15 @@ class ViewsApi:
 
         Raises:
             NotFound: there is no such server in the settings.
+            Denied: nobody has confirmed it.
             TooltrayError: one of these cannot be used, or the settings cannot be written.
         """
         given = {"name": name, "description": description, "title": title, "annotations": annotations, "icons": icons}
         before = self._override(server, tool)
-        if before and override_widens(before, view_settings.read_override(tool, {**given, "flow": before.flow})):
-            await confirm_widening(YES_TO_CALLS, server=server, tool=tool)
+        now = view_settings.read_override(tool, {**given, "flow": before.flow if before else None})
+        is_laxer = before is not None and override_widens(before, now)
+        if is_laxer or words_mislead(before, now):
+            await confirm_widening(YES_TO_CALLS if is_laxer else OTHER_WORDS, given, server=server, tool=tool)
             check_unchanged(before, self._override(server, tool))
         await self._profiles.set_override(server, tool, {member: value for member, value in given.items() if value is not None})
 

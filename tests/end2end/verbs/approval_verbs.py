@@ -23,7 +23,7 @@ async def notes(hub):
 async def refused_note(hub, text="a"):
     """Calls the tool, which is refused; returns the id under which that is remembered."""
     said = await hub.refusal("call_tool", name="save_note", arguments={"text": text})
-    found = re.search(r"tooltray approve (\w+) ", said)  # calls with other arguments, of checks before this one, are remembered, too
+    found = re.search(r"waits as (\w+)", said)  # calls with other arguments, of checks before this one, are remembered, too
     assert found, said
     assert found[1] in [each["id"] for each in await hub("get_approvals")], said
     return found[1]

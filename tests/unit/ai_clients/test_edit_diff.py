@@ -93,4 +93,3 @@ def test_a_key_is_never_hidden_whatever_the_word_before_it_is() -> None:
     text = '+  "token",\n+  "mcpServersOfTheWholeCompany": {\n+    "API_KEY": "dummy-value-1",\n+    "auth" : {}\n+  "password": "x"'
     text += '\n+  "--token",\n+  "dummy-value-1",'
     assert masked_diff(text) == text.replace("dummy-value-1", HIDDEN).replace('"x"', f'"{HIDDEN}"')
-

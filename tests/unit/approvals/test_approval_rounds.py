@@ -255,9 +255,9 @@ async def test_a_client_that_says_no_at_once_has_asked_nobody_and_the_call_can_s
     async with desk(tmp_path, has_window=False) as here:
         client = here.session("Own", capabilities=FORM, answer=answer)
         refusal = await here.refusal(client=client)
-        assert "Its AI client was asked, and nobody answered there. To allow it, a person types in a terminal: tooltray approve" in refusal
+        assert "Its AI client was asked, and nobody answered there. Ask the user to look at it in Tooltray" in refusal
         [waiting] = await here.parts.presenter.get_approvals()
-        assert f"tooltray approve {waiting.id} " in refusal
+        assert f"waits as {waiting.id}." in refusal
         await here.parts.presenter.answer_approval(waiting.id, "once")
         assert "result" in await here.call(client=client)
         assert len(client.asked.all) == 1
@@ -278,14 +278,14 @@ async def test_a_yes_counts_however_quick_it_is(tmp_path: Path) -> None:
 async def test_a_client_that_cannot_ask_after_all_gets_the_command(tmp_path: Path) -> None:
     async with desk(tmp_path, has_window=False) as here:
         client = here.session("Own", capabilities=FORM, answer=failure(-32600, "no"))
-        assert "tooltray approve s write_it" in await here.refusal(client=client)
+        assert "waits as" in await here.refusal(client=client)
 
 
 async def test_a_clients_answer_that_cannot_be_written_is_asked_for_again_and_then_given_up(tmp_path: Path) -> None:
     async with desk(tmp_path, has_window=False) as here:
         client = here.session("Own", capabilities=FORM, answer={"action": "accept", "content": {"answer": "always"}})
         with here.unwritable():
-            assert "tooltray approve s write_it" in await here.refusal(client=client)
+            assert "waits as" in await here.refusal(client=client)
         assert len(client.asked.all) == 3
         assert "cannot be saved" in client.asked.all[1][1]["message"]
 
@@ -358,7 +358,7 @@ async def test_an_old_yes_does_not_let_other_arguments_through(tmp_path: Path) -
 async def test_a_modern_client_that_cannot_be_asked_gets_the_command(tmp_path: Path) -> None:
     async with desk(tmp_path, has_window=False) as here:
         meta: dict[str, Any] = {"io.modelcontextprotocol/clientCapabilities": {}}
-        assert "tooltray approve s write_it" in await here.refusal(client=here.session("Own"), is_modern=True, _meta=meta)
+        assert "waits as" in await here.refusal(client=here.session("Own"), is_modern=True, _meta=meta)
 
 
 @pytest.mark.parametrize("spoken", [("legacy",), ("modern",)])

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from tests.fakes.approval_desk import desk
 
-from tooltray.approvals.approval_rules import OWN_RULES, ApprovalRules
+from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.catalogue import approval
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
@@ -18,7 +18,7 @@ async def test_a_clients_own_rules_go_in_the_place_of_the_servers(tmp_path: Path
     clients = {"publish": {"clients": {"Cursor": {"autoApprove": []}, "Own": {"autoApprove": ["write"]}}}}
     async with desk(tmp_path, autoApprove=["all"], settings=clients, has_window=False) as here:
         said = await here.refusal("read_it")
-        assert said.endswith("or changes what goes through unasked for this AI client (`tooltray clients approve`).")
+        assert "only reads, and that needs a person's yes" in said
         assert "result" in await here.call("write_it", here.session("Own"))
         assert "result" in await here.call("read_it", here.session("Other"))
 
@@ -46,7 +46,7 @@ def test_the_servers_own_decision_counts_without_rules_of_the_client_and_for_bui
     route = Route("s", tool, approval.decide("s", tool.name, None, ["all"]))
     guard = SimpleNamespace(is_on=False)
     found = ApprovalRules(config=None, servers=servers, modes=modes, flow_guard=guard).decision(route, SessionState("1"), NOTHING)
-    assert (found.is_approved, found.hint == OWN_RULES) == (is_approved, not is_approved)
+    assert found.is_approved is is_approved
 
 
 async def test_while_paused_nothing_is_allowed(tmp_path: Path) -> None:

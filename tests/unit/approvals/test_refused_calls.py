@@ -6,51 +6,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import Raw
 from tests.fakes.approval_desk import READ, desk
-from tests.fakes.exchanges import exchange_of
-from tests.fakes.hub_parts import Client
 from tests.fakes.scripted_server import tool
 
-from tooltray.approvals import refused_calls
-from tooltray.approvals.approval_questions import asked_call
 from tooltray.approvals.waiting_approvals import KEPT_FOR_S, MOST_PASSES, MOST_REFUSED
-from tooltray.catalogue import approval
-from tooltray.catalogue.definition import read_definition
-from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import Conflict, TooltrayError
-from tooltray.protocol.envelope import Envelope
 from tooltray.snapshots.clients import SessionProject
 
 CHANGED = tool("write_it", description="Sends it")
 
 
-def lasting_command(server: str, name: str, client: str) -> str:
-    definition = read_definition(json.dumps({"name": name}).encode())
-    decision = approval.decide(server, name, None, ())
-    route = Route(server, definition, decision)
-    exchange = exchange_of(Envelope(params=Raw(b"{}")), Client(), client=client)
-    call = asked_call(route, decision, exchange, lambda: None, gone)
-    return refused_calls.lasting_command(call)
-
-
-async def gone() -> None:
-    return None
-
-
 async def refused_id(here: Any, **params: Any) -> str:
     said = await here.refusal(**params)
     [question] = await here.parts.presenter.get_approvals()
-    assert f"tooltray approve {question.id} " in said
+    assert f"waits as {question.id}." in said or f"waits in Tooltray as {question.id}." in said
     return str(question.id)
 
 
-async def test_where_nobody_can_be_asked_a_call_is_refused_with_the_command_that_allows_it(tmp_path: Path) -> None:
+async def test_where_nobody_can_be_asked_a_call_is_refused_and_the_model_reads_no_way_around_it(tmp_path: Path) -> None:
     async with desk(tmp_path, has_window=False) as here:
         id = await refused_id(here, arguments={"a": 1})
         said = await here.refusal(arguments={"a": 2})
-        assert "tooltray approve s write_it --client Cursor (always, for this AI client alone)" in said
-        assert said.count("allow it") == 1
+        assert not any(recipe in said for recipe in ("tooltray ", "settings.json", "autoApprove", "terminal", "--"))
+        assert "Ask the user" in said
         assert here.questions == 0
         await here.parts.presenter.answer_approval(id, "once")
         assert "error" in await here.call(arguments={"a": 2})
@@ -87,44 +65,23 @@ async def test_a_refused_call_can_be_allowed_for_good_or_put_away(tmp_path: Path
 async def test_a_call_that_a_person_refused_is_refused_again_in_these_words_until_another_answer(tmp_path: Path) -> None:
     async with desk(tmp_path, has_window=False) as here:
         await here.parts.presenter.answer_approval(await refused_id(here, arguments={"a": 1}), "refuse")
-        assert (await here.refusal(arguments={"a": 1})).startswith("the person refused this call of 'write_it' a short while ago")
+        assert (await here.refusal(arguments={"a": 1})).startswith("the user declined this call of 'write_it' a short while ago")
         await here.parts.presenter.answer_approval(await refused_id(here, arguments={"a": 1}), "once")
         assert "result" in await here.call(arguments={"a": 1})
-        assert "the person refused" not in await here.refusal(arguments={"a": 1})
+        assert "the user declined" not in await here.refusal(arguments={"a": 1})
 
 
 async def test_a_no_to_a_call_is_none_to_another(tmp_path: Path) -> None:
     async with desk(tmp_path, has_window=False) as here:
         await here.parts.presenter.answer_approval(await refused_id(here, arguments={"a": 1}), "refuse")
-        assert "the person refused" not in await here.refusal(arguments={"a": 2})
+        assert "the user declined" not in await here.refusal(arguments={"a": 2})
 
 
 async def test_what_a_person_refused_is_forgotten_after_a_while(tmp_path: Path) -> None:
     async with desk(tmp_path, has_window=False) as here:
         await here.parts.presenter.answer_approval(await refused_id(here), "refuse")
         here.parts.wheel.expire(KEPT_FOR_S)
-        assert "the person refused" not in await here.refusal()
-
-
-@pytest.mark.parametrize(
-    ("server", "client", "command"),
-    [
-        ("s", "My Client", "tooltray approve s write_it --client 'My Client' "),
-        ("s", "-x", "tooltray approve s write_it --client=-x "),
-        ("refuse", "c", "tooltray approve --client c -- refuse write_it "),
-        ("-s", "", "tooltray approve -- -s write_it "),
-    ],
-)
-async def test_the_command_that_is_named_can_be_typed_whatever_the_names_are(server: str, client: str, command: str) -> None:
-    assert lasting_command(server, "write_it", client) + " " == command
-
-
-async def test_a_name_that_nobody_can_type_is_in_no_command(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        said = await here.refusal(client=here.session("odd\x07"))
-        [question] = await here.parts.presenter.get_approvals()
-        assert f"or tooltray approve {question.id} --always (always" in said
-    assert lasting_command("s", "", "c") == ""
+        assert "the user declined" not in await here.refusal()
 
 
 async def test_a_yes_to_a_refused_call_is_for_its_project(tmp_path: Path) -> None:
@@ -153,7 +110,7 @@ async def test_a_call_that_was_refused_before_and_after_its_tool_changed_keeps_t
     async with desk(tmp_path, has_window=False) as here:
         await refused_id(here)
         await here.redefine(CHANGED, READ)
-        later = re.search(r"tooltray approve (\w+)", await here.refusal())
+        later = re.search(r"waits as (\w+)", await here.refusal())
         assert later
         assert [each.id for each in await here.parts.presenter.get_approvals()] == [later[1]]
 

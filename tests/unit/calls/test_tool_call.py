@@ -178,9 +178,7 @@ async def test_the_tool_of_a_stopped_server_says_how_to_get_it_back(tmp_path: Pa
         assert await parts.listed() == ["t"]
         await parts.servers.stop("s")
         assert await parts.listed() == []
-        assert await refusal_of(parts, "t") == (
-            "server 's' is stopped: a person stopped it. Start it in Tooltray, or with `tooltray servers start s`"
-        )
+        assert await refusal_of(parts, "t") == ("server 's' is stopped: a person stopped it. Start it in Tooltray")
         await started(parts)
         assert await parts.listed() == ["t"]
 

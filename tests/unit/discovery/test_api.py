@@ -66,7 +66,7 @@ async def test_a_server_is_found_shown_and_added_with_its_secret_among_the_secre
         assert parts.config.entries == {}
         assert await api.add_registry_server(NAME, "1.0.0", "npm-1", {"KEY": SECRET}) == "notes"
         entry = parts.config.entries["notes"]
-        assert entry == {"autoApprove": ["all"], **preview.entry}
+        assert entry == {"autoApprove": ["read"], **preview.entry}
         assert (entry["env"], entry["confinement"]) == ({"KEY": "${secret:notes/KEY}", "MODE": "fast"}, "own")
         assert await parts.secrets.get("notes/KEY") == SECRET
         assert (await api.search_registry("notes")).hits[0].here == "notes"
@@ -172,13 +172,13 @@ async def test_a_bundle_is_handed_over_with_the_sha256_that_the_registry_says(tm
         registry.put(server("a/bundle", packages=[{"registryType": "mcpb", "identifier": url, "fileSha256": "a" * 64}]))
         await parts.discovery_api.refresh_registry()
         given: Any = {"config": parts.config, "registry_copy": parts.registry_copy, "registry_updates": parts.registry_updates}
-        api = DiscoveryApi(**given, starters=parts.starters, addition=parts.addition, bundles=(bundles := Bundles()))
+        api = DiscoveryApi(**given, starters=parts.starters, servers_api=parts.servers_api, bundles=(bundles := Bundles()))
         (option,) = (await api.get_registry_server("a/bundle")).options
         assert (option.kind, option.label, option.problem) == ("mcpb", url, None)
         assert (await api.preview_registry_server("a/bundle", "", "", {"A": "x"})).name == "notes"
         assert await api.add_registry_server("a/bundle", "", "mcpb-1", {"A": "x"}, "mine") == "notes"
         assert bundles.asked == [(url, "a" * 64, {"A": "x"}), (url, "a" * 64, {"A": "x"}, "mine")]
-        without = DiscoveryApi(**given, starters=parts.starters, addition=parts.addition)
+        without = DiscoveryApi(**given, starters=parts.starters, servers_api=parts.servers_api)
         (option,) = (await without.get_registry_server("a/bundle")).options
         assert option.problem is not None
         with pytest.raises(TooltrayError, match="cannot be installed"):

@@ -24,10 +24,10 @@ async def test_the_entries_are_given_as_they_are_in_the_file(parts: HubParts) ->
     assert await parts.presenter.get_mcp_servers() == {"s": entry("program")}
 
 
-async def test_a_server_that_is_added_starts_may_use_all_its_tools_and_is_kept(parts: HubParts, program: ScriptedServer) -> None:
+async def test_a_server_that_is_added_starts_and_is_kept(parts: HubParts, program: ScriptedServer) -> None:
     await parts.presenter.add_mcp_server("new", {"command": "program", "args": ["1"]})
     await parts.heard.event(ServerStarted, server_name="new")
-    assert parts.settings_on_disk["mcpServers"]["new"] == {"autoApprove": ["all"], "command": "program", "args": ["1"]}
+    assert parts.settings_on_disk["mcpServers"]["new"] == {"autoApprove": ["read"], "command": "program", "args": ["1"]}
     assert await parts.presenter.get_mcp_default_servers() == ["new"]
 
 

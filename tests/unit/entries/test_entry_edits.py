@@ -9,7 +9,7 @@ from tests.fakes.file_servers import SHOP, file_server
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.entries.entry_edits import EntryEdits, entry_diff
+from tooltray.entries.entry_edits import entry_diff, preview_edit
 from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.events import EventBus
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -39,36 +39,36 @@ def test_changes_far_apart_have_a_gap_between() -> None:
     assert " …" in entry_diff("s", before, {**before, "command": "q", "note": "b"})
 
 
-async def edits(tmp_path: Path, **servers: Any) -> tuple[McpConfHelper, EntryEdits]:
+async def config_of(tmp_path: Path, **servers: Any) -> McpConfHelper:
     (tmp_path / "settings.json").write_text(json.dumps({"mcpServers": servers}))
     config = McpConfHelper(tmp_path / "settings.json", EventBus())
     await config.load()
-    return config, EntryEdits(config=config)
+    return config
 
 
 async def test_a_preview_says_where_it_goes_and_whether_the_server_is_restarted(tmp_path: Path) -> None:
-    config, found = await edits(tmp_path, s={"command": "p"})
-    changed = found.preview("s", {"command": "q"})
+    config = await config_of(tmp_path, s={"command": "p"})
+    changed = preview_edit(config, "s", {"command": "q"})
     assert (changed.file, changed.is_restarted, changed.problem, changed.slips) == (str(config.path), True, None, ())
     assert changed.revision == config.revision("s")
-    assert not found.preview("s", {"command": "p", "label": "work"}).is_restarted
+    assert not preview_edit(config, "s", {"command": "p", "label": "work"}).is_restarted
 
 
 async def test_a_preview_of_what_cannot_be_used_says_where_it_is_wrong(tmp_path: Path) -> None:
-    _, found = await edits(tmp_path, s={"command": "p"})
-    changed = found.preview("s", {"command": "p", "args": "x"})
+    config = await config_of(tmp_path, s={"command": "p"})
+    changed = preview_edit(config, "s", {"command": "p", "args": "x"})
     assert [slip.path for slip in changed.slips] == [("args",)]
     assert not changed.is_restarted
 
 
 async def test_a_file_that_is_served_is_not_written_and_nothing_of_a_project_runs_inside(tmp_path: Path) -> None:
-    config, found = await edits(tmp_path)
+    config = await config_of(tmp_path)
     config.set_file_servers({"f": file_server("f", project=SHOP), "g": file_server("g", origin="served")})
-    assert found.preview("f", {"command": "x"}).problem is None
-    inside = found.preview("f", {"type": "inmemory", "command": "x"}).problem
+    assert preview_edit(config, "f", {"command": "x"}).problem is None
+    inside = preview_edit(config, "f", {"type": "inmemory", "command": "x"}).problem
     assert inside is not None
     assert "inside Tooltray" in inside.title
-    served = found.preview("g", {"command": "x"}).problem
+    served = preview_edit(config, "g", {"command": "x"}).problem
     assert served is not None
     assert served.title == "'g' is not changed"
 

@@ -38,7 +38,7 @@ async def test_a_server_that_is_removed_and_added_again_may_do_no_more_than_befo
             with asked_by(UNATTENDED), pytest.raises(Denied):
                 await parts.presenter.add_mcp_server("s", {**ASKS, **wider})
         with asked_by(UNATTENDED), pytest.raises(Denied):
-            await parts.presenter.add_mcp_server("s", {"command": "p", "disable": True})  # nothing said is everything
+            await parts.presenter.add_mcp_server("s", {"command": "p", "disable": True})  # the usual rules are wider than those of before
         assert parts.conf.entries == {}
         with asked_by(UNATTENDED):
             await parts.presenter.add_mcp_server("s", ASKS)
@@ -57,7 +57,7 @@ async def test_a_person_is_told_rules_on_arguments_and_whose_the_secrets_are(tmp
         with asked_by(seen):
             await parts.presenter.add_mcp_server("new", entry)
     assert [wish.about for wish in seen.wishes] == [
-        {"server": "new", "rules": "all, t: without arguments", "rules_before": "all"},
+        {"server": "new", "rules": "read, t: without arguments", "rules_before": "read"},
         {"server": "new", "secrets": "s/KEY (s), shared (s, z)"},
     ]
 

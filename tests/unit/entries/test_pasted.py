@@ -186,7 +186,7 @@ def test_a_placeholder_leaves_the_secret_empty(value: str) -> None:
 def test_a_server_is_stored_with_references_instead_of_secrets() -> None:
     server = only("A_TOKEN=abc B=2 npx x")
     entry, secrets = server.stored_as("mine", server.secrets)
-    assert entry == {"command": "npx", "args": ["x"], "env": {"A_TOKEN": "${secret:mine/A_TOKEN}", "B": "2"}, "autoApprove": ["all"]}
+    assert entry == {"command": "npx", "args": ["x"], "env": {"A_TOKEN": "${secret:mine/A_TOKEN}", "B": "2"}}
     assert secrets == {"mine/A_TOKEN": "abc"}
     assert server.config["env"]["A_TOKEN"] == "abc"  # what was pasted is not changed
 

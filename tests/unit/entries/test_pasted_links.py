@@ -112,10 +112,9 @@ def test_nothing_is_approved_by_a_link() -> None:
     entry = {**ENTRY, "autoApprove": ["all"], "alwaysAllow": ["x"], "trust": True, "env": {"trust": "yes"}}
     for value in (entry, {"mcpServers": {"thing": entry}}):
         server = one("tooltray://install?name=thing&config=" + b64(value))
-        assert server.stored_as("thing", {})[0]["autoApprove"] == []
+        assert server.own_rules == ()
         assert not {"alwaysAllow", "trust"} & server.config.keys()
         assert server.config["env"] == {"trust": "yes"}
-    assert one("npx -y some-server").stored_as("thing", {})[0]["autoApprove"] == ["all"]
 
 
 @pytest.mark.parametrize("key", ["type", "transport", "transportType"])

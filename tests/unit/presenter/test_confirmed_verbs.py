@@ -16,6 +16,7 @@ from tooltray.presenter.mcp_presenter import McpPresenter
 SERVERS = {"s": {"command": "p", "autoApprove": ["read"]}, "d": {"command": "p", "deferredStartup": True}}
 SERVERS["c"] = {"command": "p", "confinement": "own"}
 SERVERS["o"] = {"command": "p", "toolOverrides": {"t": {"flow": "sends", "annotations": {"destructiveHint": True}}}}
+SERVERS["w"] = {"command": "p", "toolOverrides": {"t": {"description": "W"}}}
 SERVERS["k"] = {"command": "p", "autoApprove": [], "callRules": [{"tool": "t"}], "env": {"A": "${secret:k/A}"}}
 Verb = Callable[[McpPresenter, str], Awaitable[object]]
 WIDENING: dict[str, Verb] = {
@@ -44,6 +45,7 @@ WIDENING: dict[str, Verb] = {
     "a new server in which a tool sends nothing": lambda hub, folder: hub.add_mcp_server(
         "new", {"command": "p", "toolOverrides": {"t": {"flow": "none"}}}
     ),
+    "a new server that runs everything": lambda hub, folder: hub.add_mcp_server("new", {"command": "p", "autoApprove": ["all"]}),
     "a new server with the secret of another": lambda hub, folder: hub.add_mcp_server(
         "new", {"command": "p", "args": ["${secret:k/A}"]}, project=folder
     ),
@@ -57,6 +59,13 @@ WIDENING: dict[str, Verb] = {
         {"mcpServers": {}, "publish": {"clients": {"c": {"autoApprove": ["read"]}}}}
     ),
     "a tool without the hints that made it ask": lambda hub, folder: hub.set_tool_override("o", "t", title="T"),
+    "a tool under another name": lambda hub, folder: hub.set_tool_override("s", "t", name="u"),
+    "a tool in other words": lambda hub, folder: hub.set_tool_override("w", "t", description="reads a note"),
+    "hints that a tool does not have": lambda hub, folder: hub.set_tool_override("s", "t", annotations={"readOnlyHint": True}),
+    "an entry with other words for a tool": lambda hub, folder: hub.update_mcp_server(
+        "s", {"command": "p", "autoApprove": ["read"], "toolOverrides": {"t": {"name": "get_note"}}}
+    ),
+    "another place for secrets": lambda hub, folder: hub.set_secret_backend("file"),
     "a passphrase": lambda hub, folder: hub.set_passphrase("correct horse"),
     "no passphrase any more": lambda hub, folder: hub.remove_passphrase(),
     "a tool that runs without asking": lambda hub, folder: hub.set_tool_approval("s", "t", "always"),
@@ -85,11 +94,13 @@ NARROWING: dict[str, Verb] = {
     "a server that may do less": lambda hub, folder: hub.set_confinement("c", "read", "none"),
     "a server off": lambda hub, folder: hub.set_tool_enabled("s", "t", False),
     "an entry with the same rules": lambda hub, folder: hub.update_mcp_server("s", {"command": "p", "autoApprove": ["read"], "icon": "x"}),
-    "a tool under another name": lambda hub, folder: hub.set_tool_override("s", "t", name="u"),
+    "the words that a tool has already": lambda hub, folder: hub.set_tool_override("w", "t", description="W"),
+    "a tool in its own words": lambda hub, folder: hub.set_tool_override("w", "t"),
+    "the place of secrets again": lambda hub, folder: hub.set_secret_backend("memory"),
     "a server as it stands": lambda hub, folder: hub.test_server("1", "s"),
     "a command's own server": lambda hub, folder: hub.add_mcp_server("new", {"command": "p", "disable": True}),
     "a new server with secrets of its own": lambda hub, folder: hub.add_mcp_server(
-        "new", {"command": "p", "disable": True, "autoApprove": ["all"], "env": {"A": "${secret:new/A}"}}
+        "new", {"command": "p", "disable": True, "autoApprove": ["read"], "env": {"A": "${secret:new/A}"}}
     ),
     "a copy of a server": lambda hub, folder: hub.duplicate_mcp_server("k", "new"),
     "an import without rules": lambda hub, folder: hub.import_setup({"mcpServers": {"new": {"command": "p", "disable": True}}}),

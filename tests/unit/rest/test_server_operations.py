@@ -45,7 +45,7 @@ async def test_a_server_that_is_added_starts_and_stands_in_the_settings(tmp_path
         assert (answer.status, answer.headers["Location"]) == (201, "/api/mcp/servers/new-server")
         assert answer.json["name"] == "new-server"
         assert on_disk(hub)["mcpServers"] == {
-            "new-server": {"command": "node", "args": ["server.js"], "type": "stdio", "autoApprove": ["all"]}
+            "new-server": {"command": "node", "args": ["server.js"], "type": "stdio", "autoApprove": ["read"]}
         }
         await program.copies.wait()
         assert (await hub.ask("GET", answer.headers["Location"])).json["target"] == "node server.js"
@@ -56,7 +56,7 @@ async def test_a_server_that_is_added_starts_and_stands_in_the_settings(tmp_path
 async def test_a_trusted_program_adds_servers_as_a_person_does(tmp_path: Path) -> None:
     async with rest_hub(tmp_path, programs={"p": ScriptedServer()}, is_trusted=True) as hub:
         await hub.ask("POST", "/servers", {"name": "a", "command": "p"})
-        assert on_disk(hub)["mcpServers"]["a"]["autoApprove"] == ["all"]
+        assert on_disk(hub)["mcpServers"]["a"]["autoApprove"] == ["read"]
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ async def test_a_server_of_a_project_goes_into_its_file_and_is_there_at_once_tho
         assert (answer.json["project"], answer.json["file"]) == (str(shop), str(shop / ".mcp.json"))
         written = json.loads((shop / ".mcp.json").read_text())["mcpServers"]
         assert written == {"a": {"command": "p", "env": {"API_KEY": "${secret:a/API_KEY}"}}}
-        assert (await hub.ask("GET", "/servers/a")).json["autoApprove"] == ["all"]
+        assert (await hub.ask("GET", "/servers/a")).json["autoApprove"] == ["read"]
         assert on_disk(hub)["mcpServers"] == {}
         assert (await hub.ask("GET", "/servers/a")).json == (await hub.ask("GET", f"/servers?project={shop}")).json[0]
         assert len((await hub.ask("GET", f"/servers?project={shop}/../shop")).json) == 1  # by whatever path it is reached

@@ -202,7 +202,6 @@ async def test_a_program_can_neither_add_nor_make_one(tmp_path: Path) -> None:
             assert "would run inside Tooltray" in await refusal(parts.presenter.add_mcp_server("new", ENTRY))
             assert "would run inside Tooltray" in await refusal(parts.presenter.update_mcp_server("s", ENTRY))
         assert "would run inside Tooltray" in await refusal(parts.presenter.import_setup({"mcpServers": {"new": ENTRY}}))
-        assert "would run inside Tooltray" in await refusal(parts.addition.add("new", ENTRY, {}))
         assert set(parts.settings_on_disk["mcpServers"]) == {"s"}
 
 

@@ -45,15 +45,15 @@ async def test_a_yes_is_taken_back_and_what_runs_by_it_ends(tmp_path: Path) -> N
             await hub.project_servers.distrust(folder, "")
 
 
-async def test_an_entry_that_is_added_here_is_trusted_at_once_and_all_its_calls_go_through(tmp_path: Path) -> None:
+async def test_an_entry_that_is_added_here_is_trusted_at_once_and_asks_before_it_changes_something(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one=ONE)
         await hub.session(folder)
         assert await hub.project_servers.add(folder, "two", TWO) == "two"
-        assert await hub.project_servers.add(folder, "shy", {**TWO, "autoApprove": ["read"]}) == "shy"
+        assert await hub.project_servers.add(folder, "shy", {**TWO, "autoApprove": []}) == "shy"
         assert hub.states(folder) == {"one": "waits", "two": "used", "shy": "used"}
         servers = hub.parts.conf.settings.mcp_servers
-        assert (servers["two"].auto_approve, servers["shy"].auto_approve) == (("all",), ("read",))
+        assert (servers["two"].auto_approve, servers["shy"].auto_approve) == (("read",), ())
         assert [(each.entry, each.is_own) for each in hub.project_servers.trusted()] == [("two", True), ("shy", True)]
         with pytest.raises(Conflict, match="already"):
             await hub.project_servers.add(folder, "one", TWO)
@@ -92,14 +92,14 @@ async def test_what_is_removed_and_brought_back_is_as_it_was(tmp_path: Path, is_
             await hub.trusted(folder)
         await presenter.set_tool_enabled("one", "query", False)
         before = conf.settings.mcp_servers["one"]
-        assert before.auto_approve == (("all",) if is_own else ("read",))
+        assert before.auto_approve == ("read",)
         await presenter.remove_mcp_server("one")
         assert conf.own_settings.file_servers == {}
         assert await presenter.add_mcp_server("one", ONE, project=folder) == "one"
         assert conf.settings.mcp_servers["one"] == before
         await presenter.remove_mcp_server("one")
         await presenter.add_mcp_server("one", TWO, project=folder)  # another one
-        assert (conf.settings.mcp_servers["one"].auto_approve, conf.settings.mcp_servers["one"].disabled_tools) == (("all",), ())
+        assert (conf.settings.mcp_servers["one"].auto_approve, conf.settings.mcp_servers["one"].disabled_tools) == (("read",), ())
 
 
 async def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:

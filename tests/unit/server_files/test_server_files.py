@@ -487,6 +487,9 @@ async def test_a_file_that_is_gone_for_a_moment_after_a_change_of_ours_keeps_its
         folder = hub.project(one=ONE)
         await hub.session(folder)
         await hub.trusted(folder)
+        await hub.project_servers.add(folder, "two", TWO)
+        await hub.parts.presenter.set_tool_enabled("two", "work", False)  # chosen for it, and so written again with it
+        await hub.parts.presenter.remove_mcp_server("two")
         path, content = Path(folder, ".mcp.json"), list[str]()
 
         def take_away(event: ConfigChanged) -> None:

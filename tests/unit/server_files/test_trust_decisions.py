@@ -137,14 +137,11 @@ async def test_a_project_without_a_file_has_nothing_to_ask_about(desk: Desk) -> 
     assert (await desk.file()).entries == ()
 
 
-async def test_what_is_written_here_is_trusted_with_the_rules_that_are_wanted(desk: Desk) -> None:
+async def test_what_is_written_here_is_trusted_and_nothing_is_chosen_for_it(desk: Desk) -> None:
     desk.write(one=ONE, two=TWO)
     digests = {each.entry: each.digest for each in await desk.requests()}
-    assert await desk.decisions.trust_own(desk.folder, "one", digests["one"], unasked=("all",)) == ["one"]
-    before = desk.settings_file.stat().st_mtime_ns
-    assert await desk.decisions.trust_own(desk.folder, "two", digests["two"]) == ["two"]
-    assert desk.settings_file.stat().st_mtime_ns == before
-    assert desk.choices == {"one": {"autoApprove": ["all"]}}
+    assert [await desk.decisions.trust_own(desk.folder, name, digests[name]) for name in ("one", "two")] == [["one"], ["two"]]
+    assert desk.choices == {}
     assert [each.is_own for each in desk.trust.entries()] == [True, True]
 
 
@@ -152,25 +149,27 @@ async def test_with_a_consent_its_choices_go_and_come_back_only_with_the_same_co
     desk.write(one=ONE)
     await desk.say_yes()
     digest = desk.trust.digest(desk.folder, "one")
-    await desk.decisions.trust_own(desk.folder, "one", digest, unasked=("write",))
+    await desk.config.edit(choices("one", {"auto_approve": ["write"]}))
+    await desk.decisions.trust_own(desk.folder, "one", digest)
     assert await desk.decisions.distrust(desk.folder, "one") == desk.folder
     assert (desk.choices, list(desk.trust.entries())) == ({}, [])
-    await desk.decisions.trust_own(desk.folder, "one", "another content", unasked=("all",))
-    assert desk.choices == {"one": {"autoApprove": ["all"]}}
-    await desk.decisions.trust_own(desk.folder, "one", digest, unasked=("all",))
-    assert desk.choices == {"one": {"autoApprove": ["write"]}}
+    await desk.decisions.trust_own(desk.folder, "one", "another content")
+    assert desk.choices == {}
+    await desk.decisions.trust_own(desk.folder, "one", digest)
+    assert desk.choices == {"one": {"confinement": "own", "autoApprove": ["write"]}}
 
 
 async def test_the_last_consent_that_was_taken_back_is_restored_with_its_choices(desk: Desk) -> None:
     desk.write(one=ONE, two=TWO)
     await desk.say_yes()
-    await desk.decisions.trust_own(desk.folder, "one", desk.trust.digest(desk.folder, "one"), unasked=("write",))
+    await desk.config.edit(choices("one", {"auto_approve": ["write"]}))
+    await desk.decisions.trust_own(desk.folder, "one", desk.trust.digest(desk.folder, "one"))
     for name in ("two", "one"):
         await desk.decisions.distrust(desk.folder, name)
     with pytest.raises(NotFound, match="cannot be undone"):
         await desk.decisions.restore(desk.folder, "two")
     assert (await desk.decisions.restore(desk.folder, "one"))[1] == ["one"]
-    assert desk.choices == {"one": {"autoApprove": ["write"]}}
+    assert desk.choices == {"one": {"confinement": "own", "autoApprove": ["write"]}}
     assert [each.entry for each in desk.trust.entries()] == ["one"]
 
 

@@ -8,7 +8,7 @@ import contextlib
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -33,7 +33,6 @@ from tooltray.home.home import Home
 from tooltray.snapshots.servers import ServerState
 from tooltray.upstream.project_folder import is_inside
 
-APPROVED = [auto_approve.ALL]  # who types a server's command line trusts it
 CLIENT_SECRET = "CLIENT_SECRET"  # behind the server's name
 FILE = ".mcp.json"
 _KEY_HEADER = re.compile("auth|key|token|secret|cookie", re.IGNORECASE)
@@ -105,8 +104,7 @@ class _Added(msgspec.Struct, frozen=True):
 
 def _add(hub: Hub, args: argparse.Namespace, values: dict[str, str]) -> _Added:
     _refuse_taken_name(hub, args)
-    with _secrets_stored(hub, values):
-        _store(hub, args)
+    _store(hub, args, values)
     if args.inmemory:
         _say_yes(hub, args.name)
     if args.on_demand or args.deferred or not hub.is_running:
@@ -132,17 +130,18 @@ def _is_waiting_for_sign_in(hub: Hub, name: str) -> bool:
     return False
 
 
-def _store(hub: Hub, args: argparse.Namespace) -> None:
+def _store(hub: Hub, args: argparse.Namespace, values: Mapping[str, str]) -> None:
+    timeout_s = None if values else STOP_TIMEOUT_S  # the keyring may ask the person to unlock it
     servers, entry, is_default = hub.api.servers, _entry(args), not (args.on_demand or args.deferred)
     if args.project:
         entry = project_entry(entry, args.project, is_approval_chosen=args.is_approval_chosen)
-        adding = servers.add_mcp_server(name=args.name, config=entry, project=args.project)
-        args.server = hub.ask(adding, timeout_s=STOP_TIMEOUT_S)  # another one where this name is kept
+        adding = servers.add_mcp_server(name=args.name, config=entry, project=args.project, secrets=values)
+        args.server = hub.ask(adding, timeout_s=timeout_s)  # another one where this name is kept
         return
     if args.name not in _entries(hub):
-        hub.ask(servers.add_mcp_server(name=args.name, config=entry, is_default=is_default), timeout_s=STOP_TIMEOUT_S)
+        hub.ask(servers.add_mcp_server(name=args.name, config=entry, is_default=is_default, secrets=values), timeout_s=timeout_s)
         return
-    hub.ask(servers.update_mcp_server(name=args.name, config=entry), timeout_s=STOP_TIMEOUT_S)
+    hub.ask(servers.update_mcp_server(name=args.name, config=entry, secrets=values), timeout_s=timeout_s)
     choosing = servers.add_mcp_default_server if is_default else servers.remove_mcp_default_server
     hub.ask(choosing(name=args.name), timeout_s=STOP_TIMEOUT_S)
 
@@ -160,7 +159,7 @@ def _refuse_taken_name(hub: Hub, args: argparse.Namespace) -> None:
 def _rules_so_far(hub: Hub, name: str) -> list[str]:
     """Returns the rules of a server that is replaced: it may do no more than before without asking."""
     entry = _entries(hub).get(name)
-    return APPROVED if entry is None else auto_approve.of_entry(entry)
+    return [auto_approve.READ] if entry is None else auto_approve.of_entry(entry)
 
 
 def _twin(hub: Hub, args: argparse.Namespace) -> str:
@@ -328,26 +327,6 @@ def _note_missing_variables(args: argparse.Namespace) -> None:
     given = {*args.secret, *(name for name, _ in args.env), *os.environ}
     for name in (name for name in needs if name not in given):
         print_note(tr("It usually needs {name}. To give it one, add --secret {name} --replace", name=name))
-
-
-@contextlib.contextmanager
-def _secrets_stored(hub: Hub, values: Mapping[str, str]) -> Iterator[None]:
-    """Stores secrets, and forgets the new ones where what follows fails."""
-    if not values:
-        yield
-        return
-    secrets = hub.api.secrets
-    known = set(hub.ask(secrets.get_secret_names()))
-    stored: list[str] = []
-    try:
-        for name, value in values.items():
-            hub.ask(secrets.set_secret(name=name, value=value), timeout_s=None)  # the keyring may ask the person to unlock it
-            stored.append(name)
-        yield
-    except TooltrayError:
-        with contextlib.suppress(TooltrayError):
-            hub.ask(secrets.remove_unused_secrets(names=[name for name in stored if name not in known]), timeout_s=None)
-        raise
 
 
 def project_entry(entry: Entry, folder: str, *, is_approval_chosen: bool) -> Entry:

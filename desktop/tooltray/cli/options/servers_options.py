@@ -178,16 +178,16 @@ def _declare_running(add: Usage) -> None:
     add.add_argument("--icon", metavar="ICON", help=tr("an emoji or picture to show with it"))
     add.add_argument("--description", metavar="TEXT", help=tr("what it is for"))
     asking = add.add_mutually_exclusive_group()
-    asking.add_argument("--ask", action="store_true", help=tr("only tools that read go through unasked; without it all do"))
+    asking.add_argument("--ask", action="store_true", help=tr("tools that change things ask first; the default of a new server"))
     asking.add_argument(
         "--approve",
         metavar="RULE",
         action="append",
         default=[],
         type=values.some_text,
-        help=tr("what goes through unasked, in the place of all: read, write, all, a tool's name, names:PATTERN, ...; may be given again"),
+        help=tr("what runs without asking: read (the default), write, all, a tool's name, names:PATTERN, ...; may be given again"),
     )
-    add.add_argument("--replace", action="store_true", help=tr("replace a server of this name; what goes through unasked stays"))
+    add.add_argument("--replace", action="store_true", help=tr("replace a server of this name; what runs without asking stays"))
 
 
 def check_add(usage: Usage, args: argparse.Namespace) -> None:

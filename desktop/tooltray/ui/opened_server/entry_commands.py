@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.errors import Conflict, Problem, TooltrayError
+from tooltray.errors import Conflict, Problem, SecretsUnreachable, TooltrayError
 from tooltray.snapshots.edited_entries import ServerUpdatePreview
 from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import TaskKeeper
@@ -61,7 +61,7 @@ class EntryCommands(Commands):
 
     @action(at_form)
     async def save(self, entry: Mapping[str, object], secrets: Mapping[str, str], revision: str, connects: bool) -> None:
-        """Stores secrets, then replaces the entry.
+        """Replaces the entry and its secrets.
 
         Args:
             connects: the person wants to see it run. One that runs with the value that a secret had until now starts again in any case.
@@ -73,12 +73,13 @@ class EntryCommands(Commands):
         if revision and found.revision != revision:
             self.changed_meanwhile.emit()
             return
-        if not await self._stored(secrets):
-            return
         try:
-            await self._hub.servers.update_mcp_server(self._name, entry, found.revision)
+            await self._hub.servers.update_mcp_server(self._name, entry, found.revision, secrets)
         except Conflict:
             self.changed_meanwhile.emit()
+            return
+        except SecretsUnreachable as error:
+            self.secrets_refused.emit(error.problem)
             return
         now: ServerUpdatePreview = await self._hub.servers.preview_server_update(self._name, before)
         self.saved.emit(before, now.revision)
@@ -90,15 +91,6 @@ class EntryCommands(Commands):
     def _runs(self) -> bool:
         server = self._servers.find(self._name)
         return server is not None and server.state is ServerState.RUNNING
-
-    async def _stored(self, secrets: Mapping[str, str]) -> bool:
-        try:
-            for name, value in secrets.items():
-                await self._hub.secrets.set_secret(name, value)
-        except TooltrayError as error:
-            self.secrets_refused.emit(error.problem)
-            return False
-        return True
 
     def put_back(self, entry: Mapping[str, object], revision: str) -> Work:
         """Returns what writes the entry of before, unless another one is in its place by then."""
@@ -115,5 +107,7 @@ class EntryCommands(Commands):
     @action(at_form)
     async def add_again(self, entry: Mapping[str, object], secrets: Mapping[str, str]) -> None:
         """Adds the server anew, which was removed while a person edited it."""
-        if await self._stored(secrets):
-            await self._hub.servers.add_mcp_server(self._name, entry)
+        try:
+            await self._hub.servers.add_mcp_server(self._name, entry, True, "", secrets)
+        except SecretsUnreachable as error:
+            self.secrets_refused.emit(error.problem)

@@ -17,11 +17,13 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton, leave_focus
 from tooltray.ui.widgets.surface import clear, column
 
+MOST_NAMES = 6  # of servers in one notice
+
 
 class NoticeArea(QWidget):
     """Shows the hub's failure, else that it is paused, else what is wrong with the secrets, else what waits for a person's yes, else the
-    first notice that nobody has put away. `look_requested` and `put_off_requested` are about what waits, `report_requested` carries what is
-    known of a bug."""
+    first notice that was not put away, else that servers change things without asking. `look_requested` and `put_off_requested` are about
+    what waits, `report_requested` carries what is known of a bug."""
 
     retry_requested = Signal()
     resume_requested = Signal()
@@ -29,6 +31,8 @@ class NoticeArea(QWidget):
     secrets_choice_requested = Signal(str, str)
     look_requested = Signal()
     put_off_requested = Signal()
+    ask_first_requested = Signal()  # of servers that run everything
+    keep_open_requested = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -37,6 +41,7 @@ class NoticeArea(QWidget):
         self._secrets: Problem | None = None
         self._is_paused, self._paused_until = False, 0.0
         self._reports: dict[Problem, str] = {}
+        self._open: tuple[str, ...] = ()
         self._waiting: tuple[str, str] | None = None
         self._notices: tuple[Problem, ...] = ()
         self._extra: tuple[Problem, ...] = ()
@@ -68,6 +73,11 @@ class NoticeArea(QWidget):
     def set_waiting(self, words: tuple[str, str] | None) -> None:
         """What waits for a person's yes: a title and a sentence; None: nothing does."""
         self._waiting = words
+        self._draw()
+
+    def set_open_servers(self, names: Sequence[str]) -> None:
+        """Offers to have servers ask that run everything without asking; no names: there is nothing to offer."""
+        self._open = tuple(names)
         self._draw()
 
     def set_notices(self, notices: Sequence[Problem]) -> None:
@@ -102,6 +112,8 @@ class NoticeArea(QWidget):
             shown = ("waiting", *self._waiting)
         elif waiting:
             shown = ("notice", waiting[0], len(waiting))
+        elif self._open:
+            shown = ("open", self._open)
         else:
             shown = ()
         if shown == self._shown:
@@ -121,6 +133,8 @@ class NoticeArea(QWidget):
             self._layout.addWidget(self._waiting_banner(*self._waiting))
         elif waiting:
             self._layout.addWidget(self._notice_banner(waiting[0], len(waiting) - 1))
+        elif self._open:
+            self._layout.addWidget(self._open_banner(self._open))
         self.setVisible(bool(shown))
 
     def _failure_banner(self, problem: Problem) -> Banner:
@@ -155,6 +169,17 @@ class NoticeArea(QWidget):
             copy.clicked.connect(partial(self.report_requested.emit, report))
             buttons.insert(0, copy)
         return Banner(self._theme, "warning", title(problem), text, *buttons)
+
+    def _open_banner(self, names: Sequence[str]) -> Banner:
+        tighten = Button(self._theme, tr("Ask first"), small=True)
+        tighten.clicked.connect(self.ask_first_requested)
+        close = IconButton(self._theme, "x", tr("Leave it as it is"), small=True)
+        close.clicked.connect(self.keep_open_requested)
+        listed = ", ".join(names[:MOST_NAMES])
+        text = tr("{names} and {count} more", names=listed, count=len(names) - MOST_NAMES) if len(names) > MOST_NAMES else listed
+        count = tr("1 server changes things without asking") if len(names) == 1 else ""
+        words = count or tr("{count} servers change things without asking", count=len(names))
+        return Banner(self._theme, "info", words, text, tighten, close)
 
     def _on_close(self) -> None:
         problem = self._shown[1]

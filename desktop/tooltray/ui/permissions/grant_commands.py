@@ -12,9 +12,8 @@ from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action, at_sheet
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.server_words import runs_everything
 from tooltray.ui.state_language import needs_person
-
-OPEN = frozenset(("all", "*"))  # rules that let every call through
 
 
 class GrantWish(msgspec.Struct, frozen=True):
@@ -113,7 +112,7 @@ class GrantCommands(Commands):
     def on_hub_changed(self) -> None:
         """The hub is there, has changed, or is gone; called by the page too, which may be built after that."""
         is_known = self._hub.snapshot is not None
-        self.open_servers_changed.emit(sum(_is_open(server) for server in self._hub.snapshot.servers) if self._hub.snapshot else 0)
+        self.open_servers_changed.emit(sum(runs_everything(server) for server in self._hub.snapshot.servers) if self._hub.snapshot else 0)
         if is_known and not self._is_known:
             self.look()
         self._is_known = is_known
@@ -121,11 +120,6 @@ class GrantCommands(Commands):
     async def _look(self) -> None:
         self.grants_changed.emit(await self._hub.approvals.get_grants())
         self.changes_changed.emit(await self._hub.approvals.get_tool_changes())
-
-
-def _is_open(server: ServerSnapshot) -> bool:
-    """Whether every call of a server that a person has added goes through."""
-    return not server.is_builtin and not OPEN.isdisjoint(server.auto_approve)
 
 
 def _has_tools(server: ServerSnapshot) -> bool:

@@ -259,11 +259,6 @@ class AddServerPanel(Surface):
             names.add(pasted.name)
             self._previews.append(preview)
             self._preview_layout.addWidget(preview)
-        if found:
-            text = tr("AI clients can use all its tools right away, also those that write. You can switch off single tools afterwards.")
-            if any(pasted.origin for pasted in found):
-                text = tr("You are asked about each call of its tools, until you allow some of them.")
-            self._preview_layout.addWidget(Label(self._theme, text, "caption", "muted", wrap=True))
         self._on_preview_changed()
 
     def _on_preview_changed(self) -> None:

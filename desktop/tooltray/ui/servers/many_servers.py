@@ -4,7 +4,7 @@ Above it: the Servers page and the palette, by ServerWishes. Below it: ServerCom
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 
 import msgspec
@@ -16,6 +16,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.origins import is_of_file
 from tooltray.ui.pages.action import Commands, action, as_notice
 from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.server_words import OPEN, runs_everything
 from tooltray.ui.servers.server_commands import NewServer, ServerCommands
 from tooltray.ui.servers.server_options import own_lazy_load
 from tooltray.ui.state_language import IN_USE
@@ -23,6 +24,8 @@ from tooltray.ui.state_language import IN_USE
 START, STOP, RESTART, ON_DEMAND, REMOVE = "start", "stop", "restart", "on_demand", "remove"
 AT_ONCE = 8  # starts of programs beside each other; more would slow each other down
 MOST_NAMES = 6  # of those that failed, in one notice
+
+OFFERED = "asking_first_offered"  # in the window's memory: it was offered once, or there was nothing to offer
 
 Work = Callable[[str], Coroutine[object, object, None]]
 
@@ -64,6 +67,9 @@ class ManyServers(Commands):
         context.wishes.many_requested.connect(self.do)
         context.wishes.lazy_many_requested.connect(self.show_on_demand)
         self.undoable.connect(self._on_undoable)
+        context.hub.snapshot_changed.connect(self.look_at_rules)
+        context.notices.ask_first_requested.connect(self._on_ask_first)
+        context.notices.keep_open_requested.connect(self._on_keep_open)
 
     def do(self, what: str, names: Sequence[str]) -> None:
         """Does one of START, STOP, RESTART, ON_DEMAND, REMOVE with those of the servers for which it makes sense."""
@@ -131,7 +137,48 @@ class ManyServers(Commands):
             many = tr("The tools of {count} servers are shown on demand", count=len(before))
             self.undoable.emit(Undo(words if len(before) == 1 else many, partial(self._show_as_before, before)))
 
+    # servers that run everything without asking: offered once, since new ones ask
+
+    def _open_servers(self) -> list[ServerSnapshot]:
+        return [server for server in self._context.servers.servers if runs_everything(server)]
+
+    def look_at_rules(self) -> None:
+        """Offers once that servers ask first which run everything without asking."""
+        if self._context.hub.snapshot is None or self._context.local.memory.text(OFFERED):
+            return
+        names = [server.name for server in self._open_servers()]
+        self._context.notices.set_open_servers(names)
+        if not names:
+            self._context.local.memory.remember(OFFERED, "nothing")
+
+    def _on_keep_open(self) -> None:
+        self._context.local.memory.remember(OFFERED, "answered")
+        self._context.notices.set_open_servers(())
+
+    def _on_ask_first(self) -> None:
+        found = {server.name: server.auto_approve for server in self._open_servers()}
+        self._on_keep_open()
+        self._ask_first(found)
+
+    @action(as_notice)
+    async def _ask_first(self, before: Mapping[str, Sequence[str]]) -> None:
+        rules = {name: ["read", *(rule for rule in rules if rule not in OPEN and rule != "read")] for name, rules in before.items()}
+        done = await self._set_rules(rules)
+        if done:
+            words = tr("1 server asks first now") if len(done) == 1 else tr("{count} servers ask first now", count=len(done))
+            self.undoable.emit(Undo(words, partial(self._open_again, {name: before[name] for name in done})))
+
+    async def _set_rules(self, rules: Mapping[str, Sequence[str]]) -> list[str]:
+        async def choose(name: str) -> None:
+            await self._hub.approvals.set_server_auto_approve(name, list(rules[name]))
+
+        return await self._each(list(rules), choose, _not_changed, at_once=1)
+
     # back
+
+    @action(as_notice)
+    async def _open_again(self, rules: Mapping[str, Sequence[str]]) -> None:
+        await self._set_rules(rules)
 
     @action(as_notice)
     async def _stop_again(self, names: Sequence[str]) -> None:

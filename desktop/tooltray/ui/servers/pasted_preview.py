@@ -13,6 +13,7 @@ from tooltray.ui.servers.server_commands import NewServer
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.chip import Chip
+from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import FindSpans, covered
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
@@ -21,6 +22,8 @@ from tooltray.ui.widgets.surface import Surface, column, divider, row
 NAME_COLUMN = 84
 FIRST_LINE = 24  # as high as a switch with its focus ring: the name stands beside the first line of a secret
 LONGEST_NAME = 64  # what settings allow
+ASK, RUN, OWN = "ask", "run", "own"
+NOTHING = "nothing"  # see Pasted.own_rules
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -75,6 +78,7 @@ class PastedPreview(Surface):
             self._add_what_runs()
         self._add_secrets()
         self._add_start()
+        self._add_asking()
         self._add_notes()
         self._on_name_changed()
 
@@ -120,6 +124,16 @@ class PastedPreview(Surface):
         self._add(tr("Start"), self._default, self._default_words, stretch=True)
         self._on_default()
 
+    def _add_asking(self) -> None:
+        options = [(ASK, tr("Ask first")), (RUN, tr("Run without asking"))]
+        if rules := self._pasted.own_rules:
+            options.append((OWN, tr("As in the text: {rules}", rules=", ".join(map(say, rules)))))
+        self._asking = Choice(self._theme, options, name=tr("Tools that change things"))
+        if rules == (NOTHING,):  # stricter than usual, so it stays
+            self._asking.choose(OWN)
+        self._asking.chosen_changed.connect(self.changed)
+        self._add(tr("Changes"), Label(self._theme, tr("Tools that change things"), "caption", "secondary"), self._asking)
+
     def _add_notes(self) -> None:
         if self._pasted.origin:
             self._note(
@@ -152,6 +166,10 @@ class PastedPreview(Surface):
         name = self.name
         entry, secrets = self._pasted.stored_as(name, {row.key: row.value for row in self._rows if row.is_kept and row.value})
         entry = self._pasted.filled_in({row.key: row.value for row in self._rows if not (row.is_kept and row.value)}, entry)
+        if self._asking.chosen != OWN:
+            entry = {member: value for member, value in entry.items() if member not in ("autoApprove", "callRules")}
+        if self._asking.chosen == RUN:
+            entry = {**entry, "autoApprove": ["all"]}
         return NewServer(name, entry, self._default.isChecked(), secrets)
 
     def _complaint(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import Problem, SecretsUnreachable, TooltrayError
 from tooltray.hidden_fields import HidesFields
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.setup import ServerRemoval
@@ -267,17 +267,13 @@ class ServerCommands(Commands):
 
     @action(as_notice)
     async def add(self, new: Sequence[NewServer]) -> None:
-        """Stores the secrets of new servers and adds them; says `servers_added`, or `adding_failed` and has added none of the rest."""
-        is_secret = True
+        """Adds new servers, each with its secrets; emits `servers_added`, or `adding_failed` and has added none of the rest."""
         try:
             for server in new:
-                is_secret = True
-                await self._store(server.secrets)
-                is_secret = False
-                await self._hub.servers.add_mcp_server(server.name, server.entry, server.is_default, server.project)
+                await self._add(server)
                 self.server_added.emit(server.name)
         except TooltrayError as error:
-            self.adding_failed.emit(error.problem, is_secret)
+            self.adding_failed.emit(error.problem, isinstance(error, SecretsUnreachable))
             return
         self.servers_added.emit()
         names = ", ".join(server.name for server in new)
@@ -297,13 +293,10 @@ class ServerCommands(Commands):
     async def _remove_secrets(self, names: list[str]) -> None:
         await self._hub.secrets.remove_unused_secrets(names)
 
-    async def _store(self, secrets: Mapping[str, str]) -> None:
-        if not secrets:
-            return
-        self.storing_changed.emit(True)
+    async def _add(self, server: NewServer) -> None:
+        self.storing_changed.emit(bool(server.secrets))
         try:
-            for name, value in secrets.items():
-                await self._hub.secrets.set_secret(name, value)
+            await self._hub.servers.add_mcp_server(server.name, server.entry, server.is_default, server.project, server.secrets)
         finally:
             self.storing_changed.emit(False)
 

@@ -19,10 +19,11 @@ PASSPHRASE = "open sesame"
 
 
 @pytest.fixture
-def answers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def answers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:
     """What the person types where nothing is echoed; the questions are removed from it."""
     typed: list[str] = []
     monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr("tooltray.cli.hubs.is_at_terminal", lambda: True)
     monkeypatch.setattr(getpass, "getpass", lambda question: typed.pop(0))
     return typed
 

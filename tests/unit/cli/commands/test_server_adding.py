@@ -44,7 +44,7 @@ REQUEST: dict[str, Any] = {
     "transport": "inmemory",
     "target": "notes --fast",
 }
-ENTRY = {"type": "inmemory", "command": "notes", "args": ["--fast", "a b"], "autoApprove": ["all"]}
+ENTRY = {"type": "inmemory", "command": "notes", "args": ["--fast", "a b"], "autoApprove": ["read"]}
 ADDING = ("servers", "add", "mine", "--on-demand", "--inmemory", "notes", "--", "--fast", "a b")
 
 

@@ -25,8 +25,9 @@ def settings_of(home: Home) -> dict[str, Any]:
     return settings
 
 
-def choose_file_backend(tooltray: Tooltray, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert tooltray("secrets", "backend", "file", stdin="open sesame\n").code == 0
+def choose_file_backend(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.settings.parent.mkdir(parents=True, exist_ok=True)
+    home.settings.write_text('{"secrets": {"backend": "file"}}')
     monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
 
 
@@ -131,7 +132,7 @@ def test_a_url_is_added_with_its_headers(tooltray: Tooltray, hub_home: Home) -> 
         "url": "https://example.org/mcp",
         "headers": {"X-Team": "a: b"},
         "isolation": "session",
-        "autoApprove": ["all"],
+        "autoApprove": ["read"],
     }
     assert settings_of(hub_home)["mcpServers"]["far"] == entry
     listed = tooltray("servers", "list", "--json").json[0]
@@ -148,7 +149,7 @@ def test_an_sse_server_is_added_as_one(tooltray: Tooltray, hub_home: Home) -> No
 def test_secret_headers_are_asked_for_and_the_entry_refers_to_them(
     tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    choose_file_backend(tooltray, monkeypatch)
+    choose_file_backend(hub_home, monkeypatch)
     options = ["--header-secret", "X-Api-Key", "--bearer-secret", "--secret-stdin"]
     monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
     result = tooltray("servers", "add", "far", "--url", "https://example.org/mcp", *options, stdin="the key\nthe token\n")
@@ -204,7 +205,7 @@ def test_a_server_is_added_to_the_settings_with_everything_that_was_given(tooltr
     assert (result.code, result.err) == (0, "")
     assert result.out.splitlines() == [
         "Added files; it starts with the hub.",
-        "All its tools may be called without asking (autoApprove: all).",
+        "Tools that read may be called without asking; writes ask (autoApprove: read).",
     ]
     settings = settings_of(hub_home)
     assert settings["mcpServers"]["files"] == {
@@ -214,7 +215,7 @@ def test_a_server_is_added_to_the_settings_with_everything_that_was_given(tooltr
         "cwd": str(tmp_path),
         "icons": "🗂",
         "descriptions": "my files",
-        "autoApprove": ["all"],
+        "autoApprove": ["read"],
     }
     assert settings["defaultServers"] == ["files"]
 
@@ -222,16 +223,17 @@ def test_a_server_is_added_to_the_settings_with_everything_that_was_given(tooltr
 @pytest.mark.parametrize(
     ("options", "rules", "said"),
     [
+        ([], ["read"], "Tools that read may be called without asking; writes ask (autoApprove: read)."),
         (["--ask"], ["read"], "Tools that read may be called without asking; writes ask (autoApprove: read)."),
         (["--approve", "read", "--approve", "get_it"], ["read", "get_it"], "all else asks (autoApprove: read, get_it)."),
         (["--approve", "all"], ["all"], "All its tools may be called without asking (autoApprove: all)."),
     ],
 )
 def test_what_goes_through_unasked_is_chosen_and_said_and_stays_when_the_server_is_replaced(
-    tooltray: Tooltray, hub_home: Home, options: list[str], rules: list[str], said: str
+    person: Tooltray, hub_home: Home, options: list[str], rules: list[str], said: str
 ) -> None:
     for words in (options, ["--replace"]):
-        result = tooltray("servers", "add", "files", *words, "--", "npx")
+        result = person("servers", "add", "files", *words, "--", "npx")
         assert result.out.splitlines()[1].endswith(said)
         assert settings_of(hub_home)["mcpServers"]["files"]["autoApprove"] == rules
 
@@ -278,7 +280,7 @@ def test_adding_in_json_says_what_was_stored(tooltray: Tooltray) -> None:
     assert tooltray("servers", "add", "files", "--json", "--", "npx").json == {
         "server": "files",
         "default": True,
-        "autoApprove": ["all"],
+        "autoApprove": ["read"],
         "secrets": [],
         "started": False,
         "tools": None,
@@ -342,7 +344,7 @@ def test_a_secret_in_a_variable_is_pointed_out_and_added_all_the_same(tooltray: 
 def test_a_secret_is_stored_under_the_servers_name_and_the_entry_refers_to_it(
     tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    choose_file_backend(tooltray, monkeypatch)
+    choose_file_backend(hub_home, monkeypatch)
     monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
     result = tooltray("servers", "add", "git", "--secret", "API_KEY", "--secret", "B", "--env", "C=1", "--", "run", stdin="sk-1\r\nsk-2\n")
     assert (result.code, result.err) == (0, "")
@@ -366,18 +368,17 @@ def test_a_missing_value_stops_before_anything_is_stored(tooltray: Tooltray, hub
 def test_secrets_of_a_server_that_could_not_be_added_are_forgotten(
     tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    choose_file_backend(tooltray, monkeypatch)
+    choose_file_backend(hub_home, monkeypatch)
     monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
     assert tooltray("servers", "add", "hub", "--secret", "A", "--", "run", stdin="v\n").code == 1
     monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
     assert tooltray("secrets", "list", "--json").json == []
 
 
-def test_a_secret_that_was_there_before_a_failure_stays(tooltray: Tooltray, hub_home: Home) -> None:
-    answers = {"get_mcp_servers": {}, "get_secret_names": ["git/A"], "set_secret": None, "add_mcp_server": refuse}
-    with FakeControlHub(hub_home, {**answers, "remove_unused_secrets": ["git/B"]}) as hub:
-        assert tooltray("servers", "add", "git", "--secret", "A", "--secret", "B", "--", "run", stdin="1\n2\n").code == 1
-    assert [params for method, params in hub.calls if method == "remove_unused_secrets"] == [{"names": ["git/B"]}]
+def test_a_script_adds_no_server_that_runs_everything(tooltray: Tooltray, hub_home: Home) -> None:
+    result = tooltray("servers", "add", "files", "--approve", "all", "--", "npx")
+    assert (result.code, "needs a person at a terminal" in result.err) == (1, True)
+    assert not hub_home.settings.exists()
 
 
 # adding with a hub
@@ -395,8 +396,9 @@ def test_a_running_hub_starts_the_new_server_and_its_tools_are_counted(tooltray:
     assert result.out.splitlines()[0] == "Added files; it is running and has 3 tools."
     assert hub.params_of("add_mcp_server") == {
         "name": "files",
-        "config": {"command": "npx", "args": ["pkg"], "autoApprove": ["all"]},
+        "config": {"command": "npx", "args": ["pkg"], "autoApprove": ["read"]},
         "is_default": True,
+        "secrets": {},
     }
     assert hub.methods()[-2:] == ["start_server", "get_tools"]
 
@@ -422,7 +424,7 @@ def test_a_server_is_added_to_a_projects_own_file_under_the_name_that_is_free(
     assert result.out.splitlines()[0] == f"Added web-shop to {shop}/.mcp.json; it is running and has 3 tools."
     assert result.err == ""
     first, second = (params for method, params in hub.calls if method == "add_mcp_server")
-    assert first == {"name": "web", "config": {"command": "./serve.py", "args": ["serve.py"]}, "project": str(shop)}
+    assert first == {"name": "web", "config": {"command": "./serve.py", "args": ["serve.py"]}, "project": str(shop), "secrets": {}}
     assert second["config"] == {"command": "npx", "args": [], "autoApprove": ["read"]}
     assert hub.params_of("start_server") == {"name": "web-shop"}
     assert (in_json["server"], in_json["project"], in_json["tools"]) == ("web-shop", str(shop), 3)
@@ -491,7 +493,7 @@ SHARED = [{"name": "team", "users": ["wiki"]}, {"name": "door", "users": ["a", "
 def test_without_a_hub_a_removed_servers_own_secret_goes_and_a_shared_one_stays(
     tooltray: Tooltray, person: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    choose_file_backend(tooltray, monkeypatch)
+    choose_file_backend(hub_home, monkeypatch)
 
     def typed(*words: str, stdin: str = "") -> list[str]:
         monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
@@ -525,7 +527,7 @@ def test_without_a_hub_a_removed_servers_own_secret_goes_and_a_shared_one_stays(
 def test_without_a_hub_a_removal_ends_the_sign_in_and_knows_the_projects(
     tooltray: Tooltray, hub_home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    choose_file_backend(tooltray, monkeypatch)
+    choose_file_backend(hub_home, monkeypatch)
 
     def typed(*words: str, stdin: str = "") -> str:
         monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")

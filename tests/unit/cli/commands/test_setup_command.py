@@ -40,7 +40,7 @@ def test_what_one_home_exports_another_takes_over(tooltray: Tooltray, tmp_path: 
     taken = tooltray("--home", other, "import", str(file), "--yes")
     assert taken.code == 0
     assert taken.out.splitlines() == [
-        "  + files: files --fast (approved without asking: all)",
+        "  + files: files --fast (approved without asking: read)",
         "  + files: starts with the hub",
         "  + secret files/API_KEY: its value is not in the backup",
         "Done.",
@@ -53,7 +53,7 @@ def test_what_one_home_exports_another_takes_over(tooltray: Tooltray, tmp_path: 
 def test_an_export_goes_to_standard_output_and_its_remarks_do_not(tooltray: Tooltray, words: tuple[str, ...]) -> None:
     tooltray("servers", "add", "files", "--", "files")
     result = tooltray("export", *words)
-    assert result.json["mcpServers"] == {"files": {"command": "files", "args": [], "autoApprove": ["all"]}}
+    assert result.json["mcpServers"] == {"files": {"command": "files", "args": [], "autoApprove": ["read"]}}
     assert result.err == ""
 
 
@@ -128,10 +128,10 @@ def test_files_that_cannot_be_read_or_written_are_named(tooltray: Tooltray, tmp_
     assert f"{tmp_path}/no/out cannot be written: No such file" in tooltray("export", f"{tmp_path}/no/out").err.replace(". ", ": ")
 
 
-def test_a_reset_shows_what_it_does_and_keeps_one_s_own(tooltray: Tooltray, hub_home: Home) -> None:
+def test_a_reset_shows_what_it_does_and_keeps_one_s_own(person: Tooltray, tooltray: Tooltray, hub_home: Home) -> None:
     tooltray("servers", "add", "mine", "--", "mine")
     tooltray("servers", "add", "time", "--", "other")
-    result = tooltray("servers", "reset", "--yes")
+    result = person("servers", "reset", "--yes")
     assert result.code == 0
     assert "  ~ time: changes command, args, autoApprove, icons, descriptions" in result.out.splitlines()
     assert "  = mine: your own" in result.out.splitlines()
