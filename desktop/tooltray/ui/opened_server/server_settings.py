@@ -25,6 +25,7 @@ from tooltray.ui.opened_server.save_sheet import SaveSheet
 from tooltray.ui.opened_server.server_tester import ServerTester
 from tooltray.ui.opened_server.server_view import ServerView
 from tooltray.ui.opened_server.test_panel import TestPanel
+from tooltray.ui.opened_server.typed_secrets import TypedSecrets
 from tooltray.ui.origins import change_there, is_of_file, origin
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.pages.secrets_help import SecretsHelp
@@ -53,6 +54,7 @@ class ServerSettings(ServerView):
         self._theme = theme
         self._server: ServerSnapshot | None = None
         self._base: Entry | None = None  # as it stands in its file, as far as is known here
+        self._saving: Entry = {}  # what is being saved
         self._revision = ""
         self._slips: tuple[EntrySlip, ...] = ()
         self._is_json = True  # what stands there is a JSON object
@@ -67,6 +69,8 @@ class ServerSettings(ServerView):
         )
         self._form.setEnabled(False)  # what is typed before the entry is there would be lost
         self._form.changed.connect(self._on_form)
+        self._typed = TypedSecrets(theme, name, self._form, context.local.move_secrets)
+        self._typed.changed.connect(self._on_form)
         self._json = EntryJson(theme, find)
         self._json.edited.connect(self._on_text)
         self._panel = TestPanel(theme)
@@ -173,6 +177,7 @@ class ServerSettings(ServerView):
         self._waits.hide()
         body.addWidget(self._waits)
         body.addWidget(self._form)
+        body.addWidget(self._typed)
         body.addStretch(1)
         area.setWidget(content)
         self._area = area
@@ -209,6 +214,7 @@ class ServerSettings(ServerView):
         commands = self.commands
         commands.entry_read.connect(self._on_entry)
         commands.stored_read.connect(self._form.set_stored)
+        commands.stored_read.connect(self._typed.set_stored)
         commands.previewed.connect(self._on_previewed)
         commands.saved.connect(self._on_saved)
         commands.connected.connect(self._on_connected)
@@ -242,6 +248,7 @@ class ServerSettings(ServerView):
             self._tell(Banner(self._theme, "warning", tr("This entry is too long to be edited here"), tr("Change it in its file.")))
             return
         self._base, self._revision, self._is_json = entry, revision, True
+        self._typed.drop_choices()
         clear(self._news)
         self._form.set_entry(entry)
         self._json.set_text(text)
@@ -274,6 +281,7 @@ class ServerSettings(ServerView):
 
     def _draw(self) -> None:
         is_known, is_edited = self._base is not None, self.is_edited
+        self._typed.refresh(self._base or {})
         self._save.setEnabled(self.can_save and not self._is_gone)
         self._save.setText(tr("Saving…") if self._is_saving else tr("Save"))
         self._discard.setEnabled(is_edited and not self._is_saving)
@@ -303,19 +311,19 @@ class ServerSettings(ServerView):
         self._connects = connects
         if self._server is not None and is_of_file(self._server):
             self._shows_preview = True
-            self.commands.preview(self._form.entry)
+            self.commands.preview(self._typed.entry)
         else:
             self._write()
 
     def _write(self) -> None:
-        self._is_saving = True
+        self._is_saving, self._saving = True, self._typed.entry
         clear(self._news)
         self._draw()
-        self.commands.save(self._form.entry, self._form.secrets, self._revision, self._connects)
+        self.commands.save(self._saving, self._typed.secrets, self._revision, self._connects)
 
     def _on_changes(self) -> None:
         self._connects, self._shows_preview = False, True
-        self.commands.preview(self._form.entry)
+        self.commands.preview(self._typed.entry)
 
     def _on_previewed(self, preview: ServerUpdatePreview) -> None:
         if not self._shows_preview or self._context.sheets.sheet is not None:
@@ -327,13 +335,14 @@ class ServerSettings(ServerView):
 
     def _on_saved(self, before: Mapping[str, object], revision: str) -> None:
         self._is_saving = False
-        has_secrets = bool(self._form.secrets)
-        self._base, self._revision = self._form.entry, revision
+        has_secrets = bool(self._typed.secrets)
+        self._base, self._revision = self._saving, revision
         toast = self._context.offer_undo(tr("{name} is saved", name=self._name))
         toast.action_requested.connect(lambda: self.commands.undo(before, revision))
         if has_secrets:
             self._form.set_entry({})  # what was typed is stored, and not kept here
             self._form.set_entry(self._base)
+            self._json.set_text(_written(self._base))
             self.commands.look_at_secrets()
         self._draw()
 
@@ -370,7 +379,7 @@ class ServerSettings(ServerView):
 
     def _on_add_again(self) -> None:
         if self._is_json and not self._slips:
-            self.commands.add_again(self._form.entry, self._form.secrets)
+            self.commands.add_again(self._typed.entry, self._typed.secrets)
 
     def _tell(self, widget: QWidget) -> None:
         clear(self._news)
