@@ -51,7 +51,7 @@ def parameters(url: str) -> list[tuple[str, str]]:
 
 
 def with_parameter(url: str, key: str, value: str | None) -> str:
-    """Replaces the value of a query parameter; a placeholder is inserted as it is, any other value is escaped. None removes the parameter."""
+    """Replaces the value of a query parameter, or removes it (None). A placeholder is inserted as it is, any other value is escaped."""
     if value is None:
         shorter = re.sub(rf"([?&]){re.escape(quote(key, safe=''))}=[^&#]*&?", lambda match: match[1], url, count=1)
         return re.sub(r"[?&](?=#|$)", "", shorter, count=1)
