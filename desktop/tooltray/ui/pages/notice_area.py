@@ -42,7 +42,7 @@ class NoticeArea(QWidget):
         self._extra: tuple[Problem, ...] = ()
         self._put_away: set[Problem] = set()
         self._shown: tuple[object, ...] = ()
-        self.setObjectName("Notices")  # lies over the page for a while: see NoticesAbove
+        self.setObjectName("Notices")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._layout = column(self)
         self.set_top_margin(0)
