@@ -250,7 +250,17 @@ class ConfirmationEnded(Event, frozen=True):
     id: str
 
 
-FOR_THE_WINDOW: tuple[type[Event], ...] = (HttpAddressChanged, ConfirmationAsked, ConfirmationEnded)
+class SecretsChanged(Event, frozen=True):
+    """A secret may be another one than before, or can be read now. For the engine and the window: it is not in EVENTS.
+
+    Attributes:
+        backend: where secrets are kept: "keyring", "file" or "memory".
+    """
+
+    backend: str
+
+
+FOR_THE_WINDOW: tuple[type[Event], ...] = (HttpAddressChanged, SecretsChanged, ConfirmationAsked, ConfirmationEnded)
 """What it hears of besides EVENTS, and no other program."""
 EVENTS: tuple[type[Event], ...] = (
     ServerStarted,

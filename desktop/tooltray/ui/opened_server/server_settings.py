@@ -357,7 +357,7 @@ class ServerSettings(ServerView):
 
     def _on_secrets_refused(self, problem: Problem) -> None:
         self._is_saving = False
-        help = SecretsHelp(self._theme, problem)
+        help = SecretsHelp(self._theme, problem, self._context.hub.secret_backend)
         help.chosen.connect(self._context.notices.secrets_choice_requested)
         self._tell(help)
         self._draw()

@@ -119,11 +119,15 @@ class AddServerPanel(Surface):
         """What is wrong with the text, as it is shown."""
         return self._complaint.text()
 
-    def show_failure(self, problem: Problem, is_about_secrets: bool) -> None:
-        """Shows why adding did not work; what was pasted and typed stays."""
+    def show_failure(self, problem: Problem, backend: str) -> None:
+        """Shows why adding did not work; what was pasted and typed stays.
+
+        Args:
+            backend: where secrets are kept, if they are the reason; else empty.
+        """
         self._set_busy(False)
-        if is_about_secrets:
-            help = SecretsHelp(self._theme, problem)
+        if backend:
+            help = SecretsHelp(self._theme, problem, backend)
             help.chosen.connect(self.secrets_choice_requested)
             self._put_below(help)
         else:

@@ -59,8 +59,8 @@ CHANGES = (QEvent.Type.LayoutRequest, QEvent.Type.ShowToParent, QEvent.Type.Hide
 
 
 class NoticesAbove(QWidget):
-    """`notices` hides itself while it has nothing to say. A list below it that can scroll keeps its place on the screen, so that nothing
-    moves from under the pointer.
+    """`notices` hides itself while it has nothing to say. A list below it that can scroll keeps its place on the screen: nothing moves from
+    under the pointer.
     """
 
     def __init__(self, notices: QWidget, content: QWidget) -> None:
