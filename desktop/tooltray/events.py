@@ -7,7 +7,7 @@ never leaves the process.
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -179,11 +179,18 @@ class ServerFilesChanged(Event, frozen=True):
 
 
 class ImportProgressed(Event, frozen=True):
-    """Of the servers that are being imported from AI clients, `done` of `total` have come in, or could not; the last one is `name`."""
+    """Of the servers that are being imported from AI clients, `done` of `total` are finished.
+
+    Attributes:
+        name: the server that finished last; empty: none did just now.
+        state: what became of it: "listed", "added", "failed" or "cancelled"; without a name "unlocking": the import waits for the place of
+            secrets, whose prompt may be open.
+    """
 
     done: int
     total: int
     name: str
+    state: Literal["", "listed", "added", "failed", "cancelled", "unlocking"] = ""
 
 
 class ActivityWritten(Event, frozen=True):

@@ -10,11 +10,19 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import Surface, column, row
 
 PASSPHRASE_WIDTH = 320  # px
+PROMPT_AFTER_MS = 700  # an open keyring stores a secret in some milliseconds; what takes longer waits for its user
+
+
+def waiting_banner(theme: Theme) -> Banner:
+    """Says that the keyring is waited for, which may be showing its own prompt."""
+    text = tr("If it asks for its password, answer there; its window may be behind this one.")
+    return Banner(theme, "info", tr("Waiting for the keyring"), text)
 
 
 async def open_secrets(hub: QtMcpPresenter, kind: str, passphrase: str) -> None:

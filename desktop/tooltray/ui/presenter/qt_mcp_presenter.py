@@ -79,7 +79,7 @@ class QtMcpPresenter(Api, QObject):
     log_written = Signal(str)  # the source of the log that has new lines
     try_progressed = Signal(object)  # TryProgressed
     resource_updated = Signal(str)  # its URI
-    import_progressed = Signal(int, int, str)  # servers that have come in, of how many; and the last one's name
+    import_progressed = Signal(object)  # ImportProgressed
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
         QObject.__init__(self, parent)
@@ -166,8 +166,8 @@ class QtMcpPresenter(Api, QObject):
                 self.try_progressed.emit(item)
             case ResourceUpdated(uri=uri):
                 self.resource_updated.emit(uri)
-            case ImportProgressed(done=done, total=total, name=name):
-                self.import_progressed.emit(done, total, name)
+            case ImportProgressed():
+                self.import_progressed.emit(item)
             case LogWritten(source=source):
                 self.log_written.emit(source)
 

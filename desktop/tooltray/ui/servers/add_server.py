@@ -15,7 +15,7 @@ from tooltray.ui.opened_server.server_tester import ServerTester
 from tooltray.ui.opened_server.test_panel import TestPanel
 from tooltray.ui.origins import file_name
 from tooltray.ui.pages.local_work import LocalWork, Pasted
-from tooltray.ui.pages.secrets_help import SecretsHelp
+from tooltray.ui.pages.secrets_help import PROMPT_AFTER_MS, SecretsHelp, waiting_banner
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.servers.pasted_preview import PastedPreview
 from tooltray.ui.theme import Theme
@@ -30,7 +30,6 @@ from tooltray.ui.widgets.page_frame import FittedScroll
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 
 WIDTH = 680
-PROMPT_AFTER_MS = 700  # an open keyring stores a secret in some milliseconds; what takes longer waits for a person
 FEWEST_LINES, MOST_LINES = 3, 12
 
 
@@ -149,8 +148,7 @@ class AddServerPanel(Surface):
             self._drop_failure()
 
     def _show_prompt(self) -> None:
-        text = tr("If it asks for its password, answer there; its window may be behind this one.")
-        self._put_below(Banner(self._theme, "info", tr("Waiting for the keyring"), text))
+        self._put_below(waiting_banner(self._theme))
 
     def _put_below(self, widget: QWidget) -> None:
         self._drop_failure()
