@@ -163,6 +163,11 @@ class Approvals:
         found = self._waiting.find(id)
         return found.snapshot if found else None
 
+    async def disk_diff(self, id: str) -> tuple[str, ...]:
+        """See ApprovalsApi.get_approval_diff."""
+        found = self._waiting.find(id)
+        return await self._rounds.disk_diff(found.call) if found else ()
+
     async def answer(self, id: str, answer: str) -> None:
         """See ApprovalsApi.answer_approval."""
         question = self._waiting.find(id)
