@@ -52,7 +52,7 @@ def test_one_that_is_typed_here_can_be_shown(qtbot: QtBot, pairs: SecretPairs) -
 
 def test_a_click_moves_it_to_the_keyring_under_a_name_of_its_own(qtbot: QtBot, pairs: SecretPairs) -> None:
     shown(qtbot, pairs, {"A_TOKEN": "Bearer hunter2"})
-    assert words(pairs) == ["Saved in plain text: anyone who reads the file can read it."]
+    assert words(pairs) == ["Saved in plain text in its file."]
     pairs.set_stored({"github/A_TOKEN"})
     control(pairs, "Move A_TOKEN to the keyring").click()
     assert pairs.pairs == {"A_TOKEN": "Bearer ${secret:github/A_TOKEN_2}"}
@@ -67,7 +67,7 @@ def test_one_that_goes_to_the_keyring_can_be_saved_in_plain_text_instead(qtbot: 
     control(pairs, "Save A_TOKEN in plain text").click()
     assert pairs.plain == {"hunter2"}
     pairs.show_moved(set())
-    assert words(pairs) == ["Saved in plain text: anyone who reads the file can read it.", ""]
+    assert words(pairs) == ["Saved in plain text in its file.", ""]
     control(pairs, "Move A_TOKEN to the keyring").click()
     assert pairs.plain == set()
     pairs.set_pairs({"A_TOKEN": "other", "HOST": "x"})

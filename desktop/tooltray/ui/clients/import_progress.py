@@ -20,7 +20,7 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.surface import Surface, column
+from tooltray.ui.widgets.surface import Surface, clear, column
 from tooltray.ui.widgets.table import Table
 
 MOST_FAILURES = 3  # reasons that are shown in full
@@ -86,6 +86,7 @@ class ImportProgressList(QWidget):
         self._known = {server.id: server for server in outcome}
         self._title.setText(said.outcome_title(outcome))
         self._bar.hide()
+        clear(self._failures)
         failures = said.failures(outcome)
         for names, problem in failures[:MOST_FAILURES]:
             text = f"{names}: {title(problem)}"

@@ -57,6 +57,9 @@ class PairRow(QWidget):
         line.addWidget(self._show)
         self._keep = IconButton(theme, "key", "", small=True)
         self._keep.clicked.connect(self._on_keep)
+        policy = self._keep.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # all lines have their fields below each other
+        self._keep.setSizePolicy(policy)
         line.addWidget(self._keep)
         self._remove = IconButton(theme, "x", "", small=True)
         self._remove.clicked.connect(self.removed)
@@ -178,7 +181,7 @@ class PairRow(QWidget):
     def _words(self) -> str:
         if not self.is_kept and not self._is_moved:
             is_secret = self._is_plain or self._looks_secret(self.name, self._value.text())
-            return tr("Saved in plain text: anyone who reads the file can read it.") if is_secret else ""
+            return tr("Saved in plain text in its file.") if is_secret else ""
         if self._is_moved or self._fresh or (self._is_replacing and self._value.text()):
             return tr("Goes to the keyring when you save.")
         if self._stored is False:
