@@ -89,6 +89,7 @@ class ServerSettings(ServerView):
         outer.addWidget(self._way_area)
         outer.addLayout(self._both(), 1)
         below = column(margins=(MARGIN, 0, MARGIN, 10))
+        below.addWidget(self._typed)
         below.addWidget(self._panel)
         outer.addLayout(below)
         outer.addWidget(divider())
@@ -177,7 +178,6 @@ class ServerSettings(ServerView):
         self._waits.hide()
         body.addWidget(self._waits)
         body.addWidget(self._form)
-        body.addWidget(self._typed)
         body.addStretch(1)
         area.setWidget(content)
         self._area = area
