@@ -89,10 +89,14 @@ def _text_at(folder: str, name: str) -> str | None:
     """
     try:
         path = os.path.join(folder, os.path.expanduser(name))
-        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
-            found = os.fstat(file.fileno())
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))  # a pipe would block
+        try:
+            found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_FILE:
                 return None
-            return file.read(LARGEST_FILE).decode()
+            with open(descriptor, "rb", closefd=False) as file:
+                return file.read(LARGEST_FILE).decode()
+        finally:
+            os.close(descriptor)
     except (OSError, ValueError):  # a text in another encoding, or a path that no file can have
         return None

@@ -13,6 +13,7 @@ from tests.fakes.hub_parts import settled
 from tests.fakes.scripted_server import never, text, tool
 
 from tooltray.approvals.grant_ends import LONGEST_GRANT_S
+from tooltray.approvals.question_snapshots import LARGEST_FILE
 from tooltray.approvals.suspicion import MOST_WARNINGS
 from tooltray.approvals.waiting_approvals import MOST_OF_ONE_SERVER, WAIT_S
 from tooltray.catalogue.second_looks import LookPatience
@@ -60,6 +61,8 @@ async def test_an_overwrite_is_compared_with_the_file_on_disk_for_the_user_s_eye
         with asked_by(PERSON):
             assert await presenter.get_approval_diff(question.id) == (" title", "-*** old", "+new", " end")
             file.write_bytes(b"\xff")
+            assert await presenter.get_approval_diff(question.id) == ()
+            file.write_bytes(b"x" * (LARGEST_FILE + 1))
             assert await presenter.get_approval_diff(question.id) == ()
             file.unlink()
             assert await presenter.get_approval_diff(question.id) == ()
