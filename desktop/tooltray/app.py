@@ -197,6 +197,7 @@ async def _build_windows(app: "QApplication", parts: Parts) -> "Windows":
 def _build_main(parts: Parts) -> "MainWindow":
     """Builds the main window, in the language that is spoken now."""
     from tooltray.entries.pasted import parse_pasted
+    from tooltray.entries.portable_entry import with_new_secrets_moved
     from tooltray.entries.secret_spans import secret_spans
     from tooltray.files.atomic_file import write_atomically
     from tooltray.settings.entry_text import read_entry_text
@@ -211,7 +212,7 @@ def _build_main(parts: Parts) -> "MainWindow":
     window = MainWindow(
         parts.theme,
         presenters=Presenters(hub, QtServerManager(hub), QtToolManager(parts.link, hub), parts.tasks),
-        local=LocalWork(parse_pasted, secret_spans, write_atomically, read_entry_text, parts.memory),
+        local=LocalWork(parse_pasted, secret_spans, write_atomically, read_entry_text, with_new_secrets_moved, parts.memory),
         wishes=parts.wishes,
         hides_on_close=lambda: Tray.is_available() and parts.appearance.preferences.keeps_running,
     )

@@ -8,7 +8,7 @@ never leaves the process.
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -180,11 +180,18 @@ class ServerFilesChanged(Event, frozen=True):
 
 
 class ImportProgressed(Event, frozen=True):
-    """Of the servers that are being imported from AI clients, `done` of `total` have come in, or could not; the last one is `name`."""
+    """Of the servers that are being imported from AI clients, `done` of `total` are finished.
+
+    Attributes:
+        name: the server that finished last; empty: none did just now.
+        state: what became of it: "listed", "added", "failed" or "cancelled"; without a name "unlocking": the import waits for the place of
+            secrets, whose prompt may be open.
+    """
 
     done: int
     total: int
     name: str
+    state: Literal["", "listed", "added", "failed", "cancelled", "unlocking"] = ""
 
 
 class ActivityWritten(Event, frozen=True):
@@ -251,7 +258,17 @@ class ConfirmationEnded(Event, frozen=True):
     id: str
 
 
-FOR_THE_WINDOW: tuple[type[Event], ...] = (HttpAddressChanged, ConfirmationAsked, ConfirmationEnded)
+class SecretsChanged(Event, frozen=True):
+    """A secret may be another one than before, or can be read now. For the engine and the window: it is not in EVENTS.
+
+    Attributes:
+        backend: where secrets are kept: "keyring", "file" or "memory".
+    """
+
+    backend: str
+
+
+FOR_THE_WINDOW: tuple[type[Event], ...] = (HttpAddressChanged, SecretsChanged, ConfirmationAsked, ConfirmationEnded)
 """What it hears of besides EVENTS, and no other program."""
 EVENTS: tuple[type[Event], ...] = (
     ServerStarted,

@@ -9,6 +9,7 @@ from shiboken6 import isValid
 from tests.fakes.fake_presenter import FakePresenter
 
 from tooltray.entries.pasted import parse_pasted
+from tooltray.entries.portable_entry import with_new_secrets_moved
 from tooltray.entries.secret_spans import secret_spans
 from tooltray.files.atomic_file import write_atomically
 from tooltray.settings.entry_text import read_entry_text
@@ -71,7 +72,7 @@ class Desk:
         return MainWindow(
             self.theme,
             presenters=Presenters(self.hub, self.servers, self.tools, self.tasks),
-            local=LocalWork(parse_pasted, secret_spans, write_atomically, read_entry=read_entry_text),
+            local=LocalWork(parse_pasted, secret_spans, write_atomically, read_entry_text, with_new_secrets_moved),
             wishes=self.wishes,
             hides_on_close=lambda: self.has_tray,
         )

@@ -53,6 +53,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "get_journal_status": lambda hub: hub.journal_status,
     "set_confinement": lambda hub, files, network, **_: ConfinementSnapshot(files, network),
     "get_approvals": lambda hub: list(hub.approvals),
+    "get_approval_diff": lambda hub, id: hub.disk_diffs.get(id, ()),
     "get_audit": lambda hub, **_: list(hub.decisions),
     "verify_audit": lambda hub: hub.audit_check,
     "get_grants": lambda hub: list(hub.grants),

@@ -93,6 +93,7 @@ class HubInMemory:
         self.costs = ToolCosts("", 0, 0, ())
         self.allowed_folders: list[str] = []
         self.approvals: list[ApprovalSnapshot] = []
+        self.disk_diffs: dict[str, tuple[str, ...]] = {}
         self.grants: list[GrantSnapshot] = []
         self.taken_back: dict[str, GrantSnapshot] = {}
         self.permissions: list[ServerPermissions] = []

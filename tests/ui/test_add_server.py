@@ -124,6 +124,41 @@ async def test_a_secret_goes_to_the_keyring_and_the_entry_refers_to_it(theme: Th
         assert desk.engine.entries["gh"]["env"] == {"GH_TOKEN": "${secret:gh/GH_TOKEN}", "LOG": "info"}
 
 
+async def test_a_secret_without_a_value_is_asked_for_and_never_stored_empty(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        entry = {"url": "https://a.example/?api_key=<key>&x=1", "headers": {"X-Api-Key": "<key>", "Authorization": "Bearer <token>"}}
+        sheet = panel(desk, json.dumps({"gh": entry}))
+        primary(sheet).click()
+        await until(lambda: "Enter its value, or add the server without it." in words(sheet))
+        assert not desk.engine.entries
+        field(sheet, "Value of X-Api-Key").setText("k")
+        await until(lambda: "Enter its value" not in words(sheet))
+        control(sheet, "Test").click()
+        await until(lambda: "Enter its value, or add the server without it." in words(sheet))
+        control(sheet, "Leave out Authorization").click()
+        await until(lambda: "Added without it." in words(sheet))
+        primary(sheet).click()
+        await until(lambda: "Enter its value, or add the server without it." in words(sheet))
+        control(sheet, "Leave out api_key").click()
+        control(sheet, "Enter a value for Authorization").click()
+        await until(lambda: field(sheet, "Value of Authorization").isVisible())
+        control(sheet, "Leave out Authorization").click()
+        primary(sheet).click()
+        await until(lambda: desk.engine.entries)
+        added = {"url": "https://a.example/?x=1", "headers": {"X-Api-Key": "${secret:gh/X-Api-Key}"}}
+        assert {key: desk.engine.entries["gh"][key] for key in added} == added
+        assert desk.engine.secrets == {"gh/X-Api-Key": "k"}
+
+
+async def test_a_key_among_the_arguments_goes_to_the_keyring_too(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk, "npx db --api-key sk-abcdefgh12 postgres://me:hunter2@h/db")
+        primary(sheet).click()
+        await until(lambda: desk.engine.entries)
+        assert desk.engine.entries["db"]["args"] == ["db", "--api-key", "${secret:db/api-key}", "${secret:db/ARGUMENT}"]
+        assert desk.engine.secrets == {"db/api-key": "sk-abcdefgh12", "db/ARGUMENT": "postgres://me:hunter2@h/db"}
+
+
 async def test_a_secret_stays_in_the_settings_if_the_person_wants_that(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         sheet = panel(desk, BLOCK)

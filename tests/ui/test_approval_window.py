@@ -120,6 +120,16 @@ async def test_it_says_who_wants_what_with_which_arguments_and_why_as_plain_text
     assert all(label.textFormat() is Qt.TextFormat.PlainText for label in window.findChildren(QLabel))
 
 
+async def test_an_overwrite_shows_the_lines_that_go(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    asked.engine.disk_diffs["1"] = (" title", "-what goes", "+what comes")
+    window = await asked.open(replace(WRITE, tool="write_file", diff=("+title", "+what comes")))
+    await until(lambda: "- what goes\n+ what comes" in words(window))
+    asked.engine.failures["get_approval_diff"] = TooltrayError("the hub has ended")
+    asked.engine.end_approval("1")
+    assert "+ only" in words(await asked.open(replace(WRITE, id="2", diff=("+only",))))
+
+
 async def test_what_is_odd_and_what_has_changed_in_the_definition_is_pointed_out(ask: Callable[..., Asked]) -> None:
     odd = replace(WRITE, diff=(), arguments="{}", warnings=("Hidden characters",), definition_diff=("-before", "+after"))
     shown = words(await ask().open(odd))

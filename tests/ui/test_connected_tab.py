@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLineE
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
-from tests.ui.seen import words
+from tests.ui.seen import cells, words
 
 from tooltray.errors import TooltrayError
 from tooltray.events import SessionListChanged
@@ -202,6 +202,26 @@ async def test_a_kind_of_client_says_what_tools_cost_it(theme: Theme) -> None:
         details = await kind(desk, "claude-code")
         await desk.asked("get_tool_costs", "claude-code")
         await until(lambda: "It reads 3,190 of 36,650 tokens before the first word" in words(details))
+
+
+async def test_a_profile_that_is_chosen_shows_at_once_what_it_saves(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await kind(desk, "claude-code")
+        await desk.asked("get_tool_costs", "claude-code")
+        desk.engine.costs = ToolCosts("o200k", 36_650, 425, ())
+        desk.engine.client_modes = [
+            replace(each, profile="web") if each.client == "claude-code" else each for each in desk.engine.client_modes
+        ]
+        press(details, "web")
+        await until(lambda: "It reads 425 of 36,650 tokens before the first word" in words(details))
+
+
+async def test_a_client_that_is_connected_is_seen_now(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        await kind(desk, "claude-code")
+        rows = desk.clients.kinds.rows
+        seen = [cells(desk.clients.kinds, row)[-1] for row in range(len(rows))]
+        assert dict(zip([each.client for each in rows], seen, strict=True))["claude-code"] == "Now"
 
 
 async def test_new_profiles_can_be_chosen_at_once_and_a_kind_that_is_gone_is_closed(theme: Theme) -> None:

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Mapping
+from typing import Any
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.found_clients import IMPORTED, PLAN, SCAN, many_candidates
@@ -14,7 +15,7 @@ from tests.fakes.server_snapshots import server
 from tests.ui.seen import cells, control, field, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.errors import TooltrayError
+from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ImportProgressed
 from tooltray.snapshots.ai_clients import ImportedServer, ImportPlan, ImportSource
 from tooltray.ui.clients import import_words as said
@@ -148,11 +149,41 @@ async def test_how_it_went_stands_at_each_server_and_what_changed_can_be_undone(
         outcome = next(each for each in panel.findChildren(Table) if each.accessibleName() == "Servers that are moved")
         assert [cells(outcome, row)[1] for row in range(3)] == ["Works", "Added", "Failed"]
         assert cells(outcome, 0)[2] == "38 tools listed. It left Claude Code."
+        await until(lambda: "search: Npx ended with exit code 1" in words(panel))
+        assert "The package is not there. Correct its name." in words(panel)
         outcome.row_chosen.emit(outcome.rows[2])
         assert "search: Npx ended with exit code 1. The package is not there. Correct its name." in words(panel)
         assert nameless(desk.window) == []
         control(panel, "Close").click()
         assert desk.window.sheet is None
+
+
+async def test_what_failed_can_be_tried_again_where_it_is_said(theme: Theme) -> None:
+    locked = Problem("The keyring is locked", "its prompt was closed", "Try again and enter its password")
+    answers = [
+        [ImportedServer("1", "github", "failed", problem=locked), ImportedServer("2", "linear", "listed", 3)],
+        [ImportedServer("1", "github", "failed", problem=Problem("It is broken"))],
+        [ImportedServer("1", "github", "listed", 2)],
+    ]
+    fake = engine(replace(NO_PROBLEMS, candidates=(GITHUB, LINEAR)))
+    asked: list[object] = []
+
+    async def run(**given: Any) -> list[ImportedServer]:
+        asked.append(given["choices"])
+        return answers[len(asked) - 1]
+
+    fake.import_servers = run
+    async with Desk(fake, theme) as desk:
+        panel = await opened(desk)
+        control(panel, "Move 2 servers here").click()
+        await until(lambda: "github: The keyring is locked" in words(panel))
+        assert "Its prompt was closed. Try again and enter its password." in words(panel)
+        control(panel, "Try again").click()
+        await until(lambda: "github: It is broken" in words(panel))
+        control(panel, "Try again").click()
+        await until(lambda: "It works here now." in words(panel))
+        assert asked == [["1", "2"], ["1"], ["1"]]
+        assert "Try again" not in [each.text() for each in panel.findChildren(QPushButton) if each.isVisibleTo(panel)]
 
 
 async def test_an_import_can_be_cancelled_and_says_what_was_done(theme: Theme) -> None:
@@ -170,9 +201,12 @@ async def test_an_import_can_be_cancelled_and_says_what_was_done(theme: Theme) -
         control(panel, "Move 2 servers here").click()
         await until(lambda: asked)
         assert "Moving 2 servers here…" in words(panel)
-        fake.bus.publish(ImportProgressed(1, 2, "github"))
+        fake.bus.publish(ImportProgressed(0, 2, "", "unlocking"))
+        await until(lambda: "If it asks for its password, answer there; its window may be behind this one." in words(panel))
+        fake.bus.publish(ImportProgressed(1, 2, "github", "failed"))
         outcome = next(each for each in panel.findChildren(Table) if each.accessibleName() == "Servers that are moved")
-        await until(lambda: [cells(outcome, row)[1] for row in range(2)] == ["Done", "On its way"])
+        await until(lambda: [cells(outcome, row)[1] for row in range(2)] == ["Failed", "On its way"])
+        assert "Waiting for the keyring" not in words(panel)
         QTest.keyClick(desk.window.sheet, Qt.Key.Key_Escape)
         assert desk.window.sheet is not None  # it goes on, and must not go out of sight
         control(panel, "Cancel").click()

@@ -1,6 +1,8 @@
 """The window: closing, pausing, copying, undoing, the log, and what the hub has to say."""
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt
@@ -10,11 +12,12 @@ from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
-from tests.ui.seen import control, drawn
+from tests.ui.seen import control, drawn, field
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ProblemReported
+from tooltray.events import ProblemReported, SecretsChanged
 from tooltray.snapshots.servers import ServerState
+from tooltray.snapshots.stored_secrets import StoredSecrets
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.pages.notice_area import NoticeArea
 from tooltray.ui.pages.page import HubPhase
@@ -253,11 +256,55 @@ async def test_secrets_that_keep_a_server_from_starting_can_be_opened_in_the_win
         desk.engine.set_state("a", ServerState.ERROR, problem=locked)
         await until(lambda: desk.window.findChild(SecretsHelp))
         del desk.engine.failures["get_secret_names"]
+        press(desk.window, "Only in memory…")
+        await until(lambda: "Those in memory are lost" in drawn(desk.window))
+        press(desk.window, "Back")
+        assert ("set_secret_backend", "memory") not in desk.engine.calls
+        press(desk.window, "Only in memory…")
         press(desk.window, "Only in memory")
         await desk.asked("set_secret_backend", "memory")
         await desk.asked("restart_server", "a")
         await until(lambda: desk.window.findChild(SecretsHelp) is None)
         assert ("restart_server", "b") not in desk.engine.calls
+
+
+LOCKED = Problem("The secrets are locked", "secrets.enc needs its passphrase", "Unlock them")
+
+
+@asynccontextmanager
+async def with_locked_file(theme: Theme) -> AsyncIterator[Desk]:
+    async with Desk(FakePresenter([server("a")], secret_backend="file"), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        desk.engine.failures["get_secret_names"] = TooltrayError(LOCKED.title, LOCKED.message, LOCKED.hint)
+        desk.engine.set_state("a", ServerState.ERROR, problem=LOCKED)
+        await until(lambda: desk.window.findChild(SecretsHelp))
+        yield desk
+
+
+async def test_a_passphrase_unlocks_the_file_and_a_wrong_one_is_said(theme: Theme) -> None:
+    async with with_locked_file(theme) as desk:
+        desk.engine.failures["unlock_secrets"] = TooltrayError("The passphrase is wrong")
+        field(desk.window, "Passphrase").setText("no")
+        press(desk.window, "Unlock")
+        await until(lambda: "The passphrase is wrong" in drawn(desk.window))
+        del desk.engine.failures["unlock_secrets"], desk.engine.failures["get_secret_names"]
+        field(desk.window, "Passphrase").setText("open sesame")
+        press(desk.window, "Unlock")
+        await desk.asked("unlock_secrets", "open sesame")
+        await until(lambda: desk.window.findChild(SecretsHelp) is None)
+        assert not [call for call in desk.engine.calls if call[0] == "set_secret_backend"]
+
+
+async def test_an_unlock_at_a_terminal_reaches_the_window(theme: Theme) -> None:
+    async with with_locked_file(theme) as desk:
+        desk.engine.stored_secrets = StoredSecrets("file", problem=LOCKED)
+        desk.engine.bus.publish(SecretsChanged("file"))
+        await desk.asked("get_secrets")
+        await until(lambda: not len(desk.tasks))
+        assert desk.window.findChild(SecretsHelp)
+        desk.engine.stored_secrets = StoredSecrets("file", is_proven=True)
+        desk.engine.bus.publish(SecretsChanged("file"))
+        await until(lambda: desk.window.findChild(SecretsHelp) is None)
 
 
 async def test_a_server_s_own_problem_is_not_taken_for_one_of_the_secrets(theme: Theme) -> None:

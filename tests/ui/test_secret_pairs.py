@@ -52,11 +52,32 @@ def test_one_that_is_typed_here_can_be_shown(qtbot: QtBot, pairs: SecretPairs) -
 
 def test_a_click_moves_it_to_the_keyring_under_a_name_of_its_own(qtbot: QtBot, pairs: SecretPairs) -> None:
     shown(qtbot, pairs, {"A_TOKEN": "Bearer hunter2"})
+    assert words(pairs) == ["Saved in plain text in its file."]
     pairs.set_stored({"github/A_TOKEN"})
     control(pairs, "Move A_TOKEN to the keyring").click()
     assert pairs.pairs == {"A_TOKEN": "Bearer ${secret:github/A_TOKEN_2}"}
     assert pairs.secrets == {"github/A_TOKEN_2": "hunter2"}
     assert words(pairs) == ["Goes to the keyring when you save."]
+
+
+def test_one_that_goes_to_the_keyring_can_be_saved_in_plain_text_instead(qtbot: QtBot, pairs: SecretPairs) -> None:
+    shown(qtbot, pairs, {"A_TOKEN": "Bearer hunter2", "HOST": "x"})
+    pairs.show_moved({"hunter2"})
+    assert words(pairs) == ["Goes to the keyring when you save.", ""]
+    control(pairs, "Save A_TOKEN in plain text").click()
+    assert pairs.plain == {"hunter2"}
+    pairs.show_moved(set())
+    assert words(pairs) == ["Saved in plain text in its file.", ""]
+    control(pairs, "Move A_TOKEN to the keyring").click()
+    assert pairs.plain == set()
+    pairs.set_pairs({"A_TOKEN": "other", "HOST": "x"})
+    assert pairs.plain == set()
+
+
+def test_what_does_not_look_like_a_secret_can_be_moved_to_the_keyring(qtbot: QtBot, pairs: SecretPairs) -> None:
+    shown(qtbot, pairs, {"HOST": "x"})
+    control(pairs, "Move HOST to the keyring").click()
+    assert pairs.secrets == {"github/HOST": "x"}
 
 
 def test_what_the_keyring_has_is_replaced_and_the_entry_stays(qtbot: QtBot, pairs: SecretPairs) -> None:

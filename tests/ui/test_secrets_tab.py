@@ -234,6 +234,8 @@ async def test_an_entry_that_cannot_store_offers_another_place_and_stores_there(
         await until(lambda: "The keyring is locked" in drawn(entry))
         assert field(entry, "Value of git/KEY").text() == "dummy"
         fake.failures.clear()
+        control(entry, "Only in memory…").click()
+        await until(lambda: control(entry, "Only in memory").isVisible())
         control(entry, "Only in memory").click()
         await until(lambda: fake.secrets == {"git/KEY": "dummy"})
         assert ("set_secret_backend", "memory") in fake.calls

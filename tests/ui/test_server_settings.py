@@ -168,6 +168,53 @@ async def test_secrets_that_were_typed_are_stored_with_it_and_kept_nowhere_here(
         await desk.asked("restart_server", "a")  # its entry is the same, yet it runs with the value of before
 
 
+TYPED: dict[str, Any] = {
+    "command": "npx",
+    "args": ["-y", "x", "--api-key", "k1"],
+    "env": {"GITHUB_TOKEN": "ghp_abcdefgh", "OLD_TOKEN": "old"},
+    "headers": {"Authorization": "Bearer sk-abcdefgh12"},
+    "url": "https://a.example/?token=k2",
+}
+
+
+async def test_a_key_that_is_typed_goes_to_the_keyring_with_the_save(theme: Theme) -> None:
+    before = {"command": "npx", "env": {"OLD_TOKEN": "old"}}
+    async with opened(theme, before) as (desk, view):
+        typed(view, {**TYPED, "type": "stdio"})
+        await until(lambda: "Goes to the keyring when you save." in words(view.form.field("env")))
+        await until(lambda: "Goes to the keyring when you save." in words(view.form.field("customHeaders")))
+        assert "Goes to the keyring when you save: api-key, token" in words(view)
+        view._on_save()
+        await until(lambda: not view.is_edited)
+        assert desk.engine.entries["a"] == {
+            "command": "npx",
+            "args": ["-y", "x", "--api-key", "${secret:a/api-key}"],
+            "env": {"GITHUB_TOKEN": "${secret:a/GITHUB_TOKEN}", "OLD_TOKEN": "old"},
+            "headers": {"Authorization": "Bearer ${secret:a/Authorization}"},
+            "url": "https://a.example/?token=${secret:a/token}",
+            "type": "stdio",
+        }
+        assert desk.engine.secrets == {
+            "a/api-key": "k1",
+            "a/GITHUB_TOKEN": "ghp_abcdefgh",
+            "a/Authorization": "sk-abcdefgh12",
+            "a/token": "k2",
+        }
+        assert not any(each in view.json.text for each in ("ghp_", "sk-", "k1", "k2"))
+
+
+async def test_plain_text_is_for_the_user_to_choose(theme: Theme) -> None:
+    async with opened(theme, {"command": "npx"}) as (desk, view):
+        entry = {key: TYPED[key] for key in ("command", "args", "env")}
+        typed(view, entry)
+        for name in ("GITHUB_TOKEN", "OLD_TOKEN", "api-key"):
+            await press(view, f"Save {name} in plain text")
+        assert "Goes to the keyring when you save: " not in " ".join(words(view))
+        view._on_save()
+        await until(lambda: not view.is_edited)
+        assert (desk.engine.entries["a"], desk.engine.secrets) == (entry, {})
+
+
 async def test_a_keyring_that_is_locked_saves_nothing_and_what_was_typed_stays(theme: Theme) -> None:
     async with opened(theme) as (desk, view):
         desk.engine.failures["set_secret"] = SecretsUnreachable("the keyring is locked")

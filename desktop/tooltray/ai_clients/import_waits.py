@@ -42,6 +42,8 @@ class ImportWaits:
         server = self._servers.find(name)
         if server is None or not self._will_list(server):
             return ImportedServer(id, name, "added")
+        if server.state is ServerState.ERROR:  # it failed before, and is imported again
+            server.start()
         self._tools.list_unknown_servers()
         await self._first_of(self._tools.listed(server), cancelled)
         return self._outcome(id, server)

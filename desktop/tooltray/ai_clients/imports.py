@@ -48,6 +48,9 @@ class Imports:
         self._cancelled: asyncio.Event | None = None  # of the import that runs
         self._done = 0
         self._adding = asyncio.Lock()  # each server is followed by all parts of the hub before the next one comes
+        self._opening = asyncio.Lock()  # the place of secrets is asked once, however many servers have secrets
+        self._secrets_problem: TooltrayError | None = None
+        self._has_asked = False
 
     def cancel(self) -> None:
         """Ends the import that runs, if there is one: no server is added any more, none is waited for, and no file is changed."""
@@ -67,6 +70,7 @@ class Imports:
         if self._cancelled:
             raise Conflict(Phrase("Servers are being imported already"), "", Phrase("Wait until that is done, or cancel it"))
         cancelled, self._done = asyncio.Event(), 0
+        self._has_asked = False
         self._cancelled = cancelled
         self._bus.publish(ImportProgressed(0, len(offers), ""))
         few = asyncio.Semaphore(AT_ONCE)
@@ -74,9 +78,9 @@ class Imports:
         async def one(offer: "Offer") -> ImportedServer:
             async with few:
                 name = names.get(offer.candidate.id) or offer.candidate.name
-                made = await self._one(offer, name, values.get(offer.candidate.id, {}), cancelled)
+                made = await self._one(offer, name, values.get(offer.candidate.id, {}), cancelled, total=len(offers))
             self._done += 1
-            self._bus.publish(ImportProgressed(self._done, len(offers), made.name))
+            self._bus.publish(ImportProgressed(self._done, len(offers), made.name, made.state))
             return made
 
         try:
@@ -85,9 +89,13 @@ class Imports:
         finally:
             self._cancelled = None
 
-    async def _one(self, offer: "Offer", name: str, values: Mapping[str, FieldValue], cancelled: asyncio.Event) -> ImportedServer:
+    async def _one(
+        self, offer: "Offer", name: str, values: Mapping[str, FieldValue], cancelled: asyncio.Event, *, total: int
+    ) -> ImportedServer:
         id = offer.candidate.id
         try:
+            if _has_secrets(offer):
+                await self._open_secrets(total)
             async with self._adding:
                 if cancelled.is_set():
                     return ImportedServer(id, name, "cancelled")
@@ -95,6 +103,24 @@ class Imports:
         except TooltrayError as error:
             return ImportedServer(id, name, "failed", problem=error.problem)
         return await self._waits.outcome(id, name, cancelled)
+
+    async def _open_secrets(self, total: int) -> None:
+        """Opens the place of secrets, once for all servers of an import: one that is locked shows one prompt.
+
+        Raises:
+            TooltrayError: it cannot be used.
+        """
+        async with self._opening:
+            if not self._has_asked:
+                self._bus.publish(ImportProgressed(self._done, total, "", "unlocking"))
+                self._has_asked, self._secrets_problem = True, None
+                try:
+                    await self._secrets.check()
+                except TooltrayError as error:
+                    self._secrets_problem = error
+                self._bus.publish(ImportProgressed(self._done, total, ""))
+        if self._secrets_problem is not None:
+            raise self._secrets_problem
 
     async def _added(self, offer: "Offer", name: str, values: Mapping[str, FieldValue]) -> str:
         if offer.candidate.state == "same":
@@ -114,6 +140,12 @@ class Imports:
         except TooltrayError as error:
             return [_with_problem(each, error.problem) if gone else each for each, gone in zip(made, leaving, strict=True)]
         return [_left(each, gone, changes, kept) for each, gone in zip(made, leaving, strict=True)]
+
+
+def _has_secrets(offer: "Offer") -> bool:
+    """Whether something is stored among the secrets when this server is added."""
+    candidate = offer.candidate
+    return candidate.state != "same" and (bool(candidate.secrets) or any(field.is_secret for field in candidate.asks))
 
 
 def _leaving(offer: "Offer") -> "list[FoundEntry]":

@@ -7,7 +7,7 @@ from tooltray.api import JsonObject
 from tooltray.approvals.grant_ends import end_of
 from tooltray.approvals.rule_words import words
 from tooltray.catalogue import approval
-from tooltray.confirmation import YES_TO_CALLS, check_unchanged, confirm_answer, confirm_widening, note_narrowing
+from tooltray.confirmation import YES_TO_CALLS, check_unchanged, confirm_answer, confirm_reading, confirm_widening, note_narrowing
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.call_rule import read_rule
@@ -47,6 +47,19 @@ class ApprovalsApi:
     async def get_approvals(self) -> list[ApprovalSnapshot]:
         """The calls that wait for a person's yes, the oldest first."""
         return self._approvals.waiting()
+
+    async def get_approval_diff(self, id: str) -> tuple[str, ...]:
+        """What a call that waits would change in the file on disk that it writes whole, as lines that begin with "+", "-" or " ". Only the
+        user sees it: the model has chosen which file that is.
+
+        Returns:
+            Nothing if the call waits no longer, writes no file whole, or there is no text file to compare with.
+
+        Raises:
+            Denied: no user asks.
+        """
+        await confirm_reading(Phrase("Reading a file that a call would overwrite"))
+        return await self._approvals.disk_diff(id)
 
     async def answer_approval(self, id: str, answer: str) -> None:
         """A person's answer to a call that waits.

@@ -175,7 +175,7 @@ class Circumstances(msgspec.Struct, frozen=True):
 def snapshot(call: AskedCall, circumstances: Circumstances, *, id: str, ends_at: float, masked: Masked) -> ApprovalSnapshot:
     """What the person reads."""
     tool, before, note = call.route.definition, circumstances.before, circumstances.note
-    text, value, warnings = _read(call.arguments)
+    text, value, warnings = read_arguments(call.arguments)
     why = _why(call, before, circumstances.is_new_read)
     return ApprovalSnapshot(
         id=id,
@@ -242,7 +242,7 @@ def _why(call: AskedCall, before: str | None, is_new_read: bool) -> str:
     return Phrase("asked because this tool can change things")
 
 
-def _read(arguments: Raw) -> tuple[str, object, tuple[str, ...]]:
+def read_arguments(arguments: Raw) -> tuple[str, object, tuple[str, ...]]:
     """Arguments as text and as Python values, and what is odd in them."""
     raw = bytes(arguments)
     if len(raw) >= READ_BELOW_BYTES:

@@ -55,6 +55,7 @@ class ApprovalRounds:
         spawn: Spawn,
     ) -> None:
         self._rules, self._waiting, self._snapshots = rules, waiting, question_snapshots
+        self.disk_diff = question_snapshots.disk_diff
         self._lasting, self._refused, self._spawn = lasting_yeses, refused_calls, spawn
 
     async def decided(self, call: AskedCall, exchange: Exchange, *, has_window: bool = False) -> Envelope:

@@ -20,7 +20,7 @@ from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.call_routes import CallRoutes
 from tooltray.catalogue.tool_routes import Route
-from tooltray.confirmation import asker_name
+from tooltray.confirmation import asker_name, current_asker
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
@@ -67,6 +67,9 @@ class Approvals:
         """
         if self._is_paused():
             return paused()
+        if _is_users_own(exchange):
+            exchange.course.allowed_by = FROM_PERSON
+            return None
         request, head = exchange.request, exchange.head
         request.params = named_once(request.params, "name", "arguments")  # the server reads what the person has read
         call = self._call(route, self._decision(route, exchange), exchange)
@@ -160,12 +163,22 @@ class Approvals:
         found = self._waiting.find(id)
         return found.snapshot if found else None
 
+    async def disk_diff(self, id: str) -> tuple[str, ...]:
+        """See ApprovalsApi.get_approval_diff."""
+        found = self._waiting.find(id)
+        return await self._rounds.disk_diff(found.call) if found else ()
+
     async def answer(self, id: str, answer: str) -> None:
         """See ApprovalsApi.answer_approval."""
         question = self._waiting.find(id)
         if question is None:
             raise NotFound(Phrase("This call waits no longer"), Phrase("it was answered, its AI client gave it up, or its time was over"))
         await self._rounds.take(question, answer, asker_name() or "person")
+
+
+def _is_users_own(exchange: Exchange) -> bool:
+    """Whether the user makes the call in the window, by a click on what it calls: that is the approval. No program is the window."""
+    return exchange.session.state.is_persons and current_asker().is_window
 
 
 def _first(head: Head) -> Head:

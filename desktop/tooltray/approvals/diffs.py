@@ -1,7 +1,6 @@
 """What a call would change, as lines that a person can read: the edit in its arguments, and how one definition differs from another.
 
-Above it: approval_questions, GrantBook. Below it: definition, suspicion, for what is read and shown. Pure; no file is opened, so an edit is
-shown as its arguments have it. A line begins with "+", "-" or " ".
+Pure: whoever has read a file hands over its text. A line begins with "+", "-" or " ".
 """
 
 import difflib
@@ -50,6 +49,25 @@ def of_arguments(arguments: object, clean: Clean) -> tuple[str, ...]:
         return ()
     lines = (line for part in _edits(arguments, clean) for line in part)
     return _bounded(list(islice(lines, MOST_LINES + 1)))
+
+
+def overwritten_file(arguments: object) -> str:
+    """Returns the path of the file that a call would write whole, as its arguments have it; empty: it writes none."""
+    if not isinstance(arguments, Mapping) or not _first(arguments, CONTENTS):
+        return ""
+    return next(iter(_first(arguments, FILES)), "")
+
+
+def of_file(arguments: Mapping[str, Any], before: str, clean: Clean) -> tuple[str, ...]:
+    """How a file that a call would write whole differs from what it has now.
+
+    Args:
+        arguments: of a call that has an `overwritten_file`.
+        before: the file's text on disk.
+        clean: takes secrets out of a text.
+    """
+    [after] = _first(arguments, CONTENTS)
+    return _bounded(_compared(clean(before).splitlines(), clean(after).splitlines()))
 
 
 def of_definitions(before: str, after: str) -> tuple[str, ...]:

@@ -259,8 +259,6 @@ class ToolCalls:
             if not is_free and (reply := await self._approvals.refusal(route, exchange)):
                 outcome = REFUSED
                 return reply
-            if not is_free:
-                started_at = time.perf_counter()  # a person's time is not the server's
             if not (is_free and is_plain):  # the settings may have changed while a person was asked
                 self._views.used(state, route.server)
             if state.shows_views and route.definition.view.uris:
@@ -276,8 +274,10 @@ class ToolCalls:
             return reply
         finally:
             self._recorder.under_way.end(exchange)
-            exchange.course.answered_at = answered_at = answered_at or time.perf_counter()
-            record = self._recorder.record(route, exchange, reply, outcome, answered_at - started_at - exchange.course.turn_s)  # record
+            course = exchange.course
+            course.answered_at = answered_at = answered_at or time.perf_counter()
+            not_server_s = course.turn_s + (course.person_s or 0.0)  # whether the user was asked for approval or by the server
+            record = self._recorder.record(route, exchange, reply, outcome, max(0.0, answered_at - started_at - not_server_s))  # record
             if on_record:
                 on_record(record)
 

@@ -143,23 +143,28 @@ class PastedServer(msgspec.Struct, frozen=True):
         entry = self.filled_in({key: f"${{secret:{name}/{key}}}" for key in secrets})
         return entry, {f"{name}/{key}": value for key, value in secrets.items()}
 
-    def filled_in(self, values: Mapping[str, str], entry: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def filled_in(self, values: Mapping[str, str | None], entry: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Returns the entry with other values for its secrets.
 
         Args:
-            values: the values by the names in `self.secrets`.
+            values: the values by the names in `self.secrets`; None: the entry does without it.
             entry: the entry to fill in; None for `self.config`.
         """
         result = dict(self.config if entry is None else entry)
         for key, value in values.items():
             if key in self.config.get("headers", {}):
                 scheme = _SCHEME.match(self.config["headers"][key])
-                result["headers"] = {**result["headers"], key: (scheme[1] if scheme else "") + value}
+                result["headers"] = _with(result["headers"], key, None if value is None else (scheme[1] if scheme else "") + value)
             elif key in self.config.get("env", {}):
-                result["env"] = {**result["env"], key: value}
+                result["env"] = _with(result["env"], key, value)
             else:
                 result["url"] = with_parameter(result["url"], key, value)
         return result
+
+
+def _with(members: Mapping[str, Any], key: str, value: str | None) -> dict[str, Any]:
+    """Returns members with another value for one of them, in its place; None: without it."""
+    return {each: value if each == key else held for each, held in members.items() if each != key or value is not None}
 
 
 def parse_pasted(text: str) -> list[PastedServer]:

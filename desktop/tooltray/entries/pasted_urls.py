@@ -53,8 +53,11 @@ def parameters(url: str) -> list[tuple[str, str]]:
     return parse_qsl(re.split("#", url)[0].partition("?")[2])
 
 
-def with_parameter(url: str, key: str, value: str) -> str:
-    """Replaces the value of a query parameter; a placeholder is inserted as it is, any other value is escaped."""
+def with_parameter(url: str, key: str, value: str | None) -> str:
+    """Replaces the value of a query parameter, or removes it (None). A placeholder is inserted as it is, any other value is escaped."""
+    if value is None:
+        shorter = re.sub(rf"([?&]){re.escape(quote(key, safe=''))}=[^&#]*&?", lambda match: match[1], url, count=1)
+        return re.sub(r"[?&](?=#|$)", "", shorter, count=1)
     written = value if value.startswith("${") else quote(value, safe="")
     return re.sub(rf"([?&]{re.escape(quote(key, safe=''))}=)[^&#]*", lambda match: match[1] + written, url, count=1)
 

@@ -1,12 +1,13 @@
-"""Replaces the secrets in a server's entry by placeholders, so that it can be exported to another machine.
+"""Replaces the secrets in a server's entry by placeholders: for an export to another machine, and before the entry is saved.
 
-Above it: Setup, Proposals, clean_text and rest. Below it: pasted, which detects secrets. Pure; knows no store of secrets.
+Pure; knows no store of secrets.
 
 A plain value that looks like a secret becomes `${secret:SERVER/KEY}`, as when a server is added. When in doubt, a value is replaced: a key
 must not get into a file that people send around, and a person sees in the list of secrets which values are missing.
 """
 
 import itertools
+import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, ClassVar
@@ -21,6 +22,8 @@ _KEY_IN_PATH = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9_-]{24,}")  # 
 _PLACEHOLDER = re.compile(r"\$\{")
 _URL_FIELDS = ("url", "baseUrl")
 _ARGUMENT_FIELDS = ("args", "startupArgsTemplate")
+_FILLED_FIELDS = (*_URL_FIELDS, *_ARGUMENT_FIELDS, "env", "headers", "customHeaders", "oauth")  # where placeholders are filled in
+_SECRET_NAME = re.compile(r"\$\{secret:([^{}]+)\}")
 
 
 class PortableEntry(HidesFields, frozen=True):
@@ -36,22 +39,42 @@ class PortableEntry(HidesFields, frozen=True):
     values: dict[str, str]
 
 
-def without_secrets(server: str, entry: Mapping[str, Any], known: Collection[str] = ()) -> PortableEntry:
+def without_secrets(
+    server: str, entry: Mapping[str, Any], known: Collection[str] = (), *, plain: Collection[str] = (), taken: Collection[str] = ()
+) -> PortableEntry:
     """Returns an entry with placeholders for its secrets.
 
     Args:
         entry: the entry as written in the settings; it is not changed.
         known: values of secrets, which are replaced anywhere in the entry.
+        plain: values that stay as they are.
+        taken: names that no placeholder gets.
     """
-    cleaner = _Cleaner(server, [value for value in known if len(value) >= SHORTEST_KNOWN])
+    cleaner = _Cleaner(server, [value for value in known if len(value) >= SHORTEST_KNOWN], plain, taken)
     return PortableEntry(cleaner.members(entry), cleaner.values)
+
+
+def with_new_secrets_moved(
+    server: str, entry: Mapping[str, Any], before: Mapping[str, Any], *, plain: Collection[str] = (), taken: Collection[str] = ()
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Returns an entry to save, with placeholders for the secrets that were typed into it, and these secrets by their names.
+
+    Args:
+        before: the entry as it is saved now; a secret that it has in plain text stays so.
+        plain: values that the user chose to save in plain text.
+        taken: names of secrets that exist.
+    """
+    filled = {key: value for key, value in entry.items() if key in _FILLED_FIELDS}
+    known = {*plain, *without_secrets(server, before).values.values()}
+    found = without_secrets(server, filled, plain=known, taken={*taken, *_SECRET_NAME.findall(json.dumps(entry, default=str))})
+    return {**entry, **found.entry}, found.values
 
 
 class _Cleaner:
     """Replaces the secrets of one entry and collects their values."""
 
-    def __init__(self, server: str, known: list[str]) -> None:
-        self._server, self._known = server, known
+    def __init__(self, server: str, known: list[str], plain: Collection[str], taken: Collection[str]) -> None:
+        self._server, self._known, self._plain, self._taken = server, known, plain, taken
         self.values: dict[str, str] = {}
 
     def members(self, entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,10 +143,14 @@ class _Cleaner:
         return any(secret in text for secret in self._known)
 
     def _placeholder(self, key: str, value: str) -> str:
-        """Returns the placeholder of a value; different values get different names, also if they are arguments without names."""
+        """Returns the placeholder of a value, or a value that stays plain; different values get different names, also if they are arguments
+        without names.
+        """
+        if value in self._plain:
+            return value
         plain = f"{self._server}/{re.sub('[^A-Za-z0-9_.-]+', '_', key.lstrip('-')) or 'SECRET'}"
         names = itertools.chain([plain], (f"{plain}_{number}" for number in itertools.count(2)))
-        name = next(name for name in names if self.values.get(name, value) == value)
+        name = next(name for name in names if name not in self._taken and self.values.get(name, value) == value)
         self.values[name] = value
         return f"${{secret:{name}}}"
 

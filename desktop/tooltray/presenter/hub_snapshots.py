@@ -47,6 +47,7 @@ class HubSnapshots:
             servers=(*(self._snapshots.of(server) for server in self._servers), *self._proposals.snapshots()),
             notices=tuple(self._notices),
             paused_until=self._pauses.until,
+            secret_backend=self._config.settings.secrets.backend or "keyring",
         )
 
     def _on_sessions_changed(self, event: SessionsChanged) -> None:

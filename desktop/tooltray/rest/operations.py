@@ -29,8 +29,8 @@ _OF_CONFIRMING = {
 }
 NOT_OFFERED = frozenset(_OF_TOKENS | _OF_CONFIRMING)
 """Verbs without an operation: only the person who gives tokens to programs may use them, and who confirms what programs want."""
-OF_THE_DESKTOP = frozenset({"tell_screen_lock"})
-"""And those by which the desktop tells its own hub what it hears from the system."""
+OF_THE_DESKTOP = frozenset({"get_approval_diff", "tell_screen_lock"})
+"""And those of the desktop: what it tells its own hub, and what only the user's eyes are to see."""
 
 
 def operations_at(segments: Sequence[str]) -> dict[str, tuple[Operation, dict[str, str]]]:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import ClassVar, TypeVar
 
 from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
-from tooltray.events import Event, EventBus
+from tooltray.events import EventBus, SecretsChanged
 from tooltray.hidden_fields import HidesFields
 from tooltray.home.home import Home
 from tooltray.phrases import Phrase
@@ -40,10 +40,6 @@ Calls = queue.SimpleQueue[Callable[[], None] | None]
 def take_passphrase(environ: MutableMapping[str, str] = os.environ) -> str | None:
     """Takes the passphrase out of the process's environment, so that no child inherits it."""
     return environ.pop(PASSPHRASE_VARIABLE, None)
-
-
-class SecretsChanged(Event, frozen=True):
-    """A secret may be another one than before, or can be read now. For other rooms of the engine."""
 
 
 class _Removed(HidesFields, frozen=True):
@@ -236,7 +232,7 @@ class SecretStore:
         await self._worker.close()
 
     def _publish_changed(self) -> None:
-        self._bus.publish(SecretsChanged())
+        self._bus.publish(SecretsChanged(self._kind))
 
     async def _run(self, call: Callable[[Vault], T], *, timeout_s: float | None = None, is_proof: bool = True) -> T:
         """

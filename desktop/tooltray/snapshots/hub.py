@@ -17,6 +17,7 @@ class HubSnapshot(msgspec.Struct, frozen=True):
     servers: tuple[ServerSnapshot, ...]
     notices: tuple[Problem, ...] = ()  # what was wrong with the settings, and what was done about it
     paused_until: float = 0.0  # unix seconds; 0: until somebody resumes, or it is not paused
+    secret_backend: str = "keyring"  # where secrets are kept: "keyring", "file" or "memory"
 
 
 class EnvironmentVariable(msgspec.Struct, frozen=True):

@@ -68,6 +68,13 @@ async def edit_beside(theme: Theme) -> Shot:
     return Shot(result)
 
 
+async def edit_typed_keys(theme: Theme) -> Shot:
+    result, view = await edited(theme)
+    typed = {"command": "npx", "args": ["x", "--api-key", "sk-0123456789abcdef"], "env": {"GITHUB_API_KEY": "ghp_0123456789"}}
+    view.restore(json.dumps(typed))
+    return Shot(result)
+
+
 async def edit_remote(theme: Theme) -> Shot:
     result, _ = await edited(theme, REMOTE, "github")
     return Shot(result)
@@ -153,6 +160,7 @@ SCENES = (
     edit,
     edit_small,
     edit_beside,
+    edit_typed_keys,
     edit_remote,
     edit_faults,
     edit_broken,

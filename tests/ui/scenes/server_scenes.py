@@ -173,6 +173,14 @@ async def secrets_locked(theme: Theme) -> Shot:
     return Shot(result)
 
 
+async def file_locked(theme: Theme) -> Shot:
+    result = await desk(theme, SERVERS)
+    result.window.context.notices.set_secrets_problem(
+        Problem("The secrets are locked", "secrets.enc needs its passphrase", "Type it here"), "file"
+    )
+    return Shot(result)
+
+
 async def hub_failed(theme: Theme) -> Shot:
     result = Desk(FakePresenter(), theme)
     result.window.show()
@@ -294,6 +302,7 @@ SCENES = (
     refused,
     notices,
     secrets_locked,
+    file_locked,
     hub_failed,
     starting,
     paused,

@@ -17,6 +17,7 @@ from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.events import ImportProgressed
 from tooltray.launch.program_launch import CannotStart
 from tooltray.phrases import as_json
+from tooltray.secrets.vaults import SecretsLocked
 from tooltray.snapshots.ai_clients import ImportCandidate, ImportedServer
 
 TOKEN = "ghp_dummy0123456789"
@@ -181,6 +182,43 @@ async def test_a_value_that_is_asked_for_is_given_and_a_missing_one_fails_that_s
         assert "is missing" in str(done["b"].problem)
         assert parts.config.entries["mine"]["env"] == {"TOKEN": "${secret:mine/t}"}
         assert await parts.secrets.get("mine/t") == "dummy-given"
+
+
+async def test_the_place_of_secrets_is_asked_once_and_one_that_is_closed_fails_only_the_servers_with_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, asked, progress = ScriptedServer(tool("x")), 0, list[tuple[str, str]]()
+    async with hub(tmp_path, programs={"program": program}) as (parts, home):
+        keys = {name: {"command": "program", "args": [name], "env": {"API_TOKEN": TOKEN + name}} for name in ("a", "b")}
+        home.write(".cursor/mcp.json", cursor(**keys, c={"command": "program", "args": ["c"]}))
+        found = await plan(parts, clients=["cursor"])
+        parts.bus.subscribe(ImportProgressed, lambda event: progress.append((event.name, event.state)))
+
+        async def dismissed() -> None:
+            nonlocal asked
+            asked += 1
+            raise SecretsLocked("The keyring is locked", "its prompt was closed")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(parts.secrets, "check", dismissed)
+            done = await take(parts, found)
+        assert ({name: each.state for name, each in done.items()}, asked) == ({"a": "failed", "b": "failed", "c": "listed"}, 1)
+        assert list(parts.config.entries) == ["c"]
+        assert progress[:2] == [("", ""), ("", "unlocking")]
+        assert sorted(each for each in progress if each[0]) == [("a", "failed"), ("b", "failed"), ("c", "listed")]
+        done = await take(parts, [each for each in found if each.name != "c"])
+        assert {name: each.state for name, each in done.items()} == {"a": "listed", "b": "listed"}
+
+
+async def test_a_server_that_came_in_and_failed_is_started_again_by_the_next_import(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("x"))
+    program.fails_to_open = CannotStart("it is broken")
+    async with hub(tmp_path, programs={"program": program}) as (parts, home):
+        home.write(".cursor/mcp.json", cursor(a={"command": "program"}))
+        found = await plan(parts, clients=["cursor"])
+        assert (await take(parts, found))["a"].state == "failed"
+        program.fails_to_open = None
+        assert (await take(parts, found))["a"].state == "listed"
 
 
 async def test_200_servers_come_in_with_progress_and_a_cancel_in_the_middle_changes_no_client(tmp_path: Path) -> None:

@@ -13,10 +13,12 @@ from tests.fakes.hub_parts import settled
 from tests.fakes.scripted_server import never, text, tool
 
 from tooltray.approvals.grant_ends import LONGEST_GRANT_S
+from tooltray.approvals.question_snapshots import LARGEST_FILE
 from tooltray.approvals.suspicion import MOST_WARNINGS
 from tooltray.approvals.waiting_approvals import MOST_OF_ONE_SERVER, WAIT_S
 from tooltray.catalogue.second_looks import LookPatience
-from tooltray.errors import TooltrayError
+from tooltray.confirmation import PERSON, UNATTENDED, asked_by
+from tooltray.errors import Denied, TooltrayError
 from tooltray.events import ApprovalEnded
 from tooltray.protocol.envelope import Envelope
 from tooltray.snapshots.clients import SessionProject
@@ -46,6 +48,37 @@ async def test_the_person_sees_what_is_called_by_whom_and_why(tmp_path: Path) ->
         assert "result" in await call
         assert here.ended == [question.id]
         assert await here.parts.presenter.get_approvals() == []
+
+
+async def test_an_overwrite_is_compared_with_the_file_on_disk_for_the_user_s_eyes_only(tmp_path: Path) -> None:
+    file = tmp_path / "n0.md"
+    file.write_text("title\nhunter2 old\nend\n")
+    async with desk(tmp_path) as here:
+        presenter = here.parts.presenter
+        call = here.calling(arguments={"path": str(file), "content": "title\nnew\nend\n"})
+        question = await here.asked()
+        assert question.diff == ("+title", "+new", "+end")
+        with asked_by(PERSON):
+            assert await presenter.get_approval_diff(question.id) == (" title", "-*** old", "+new", " end")
+            file.write_bytes(b"\xff")
+            assert await presenter.get_approval_diff(question.id) == ()
+            file.write_bytes(b"x" * (LARGEST_FILE + 1))
+            assert await presenter.get_approval_diff(question.id) == ()
+            file.unlink()
+            assert await presenter.get_approval_diff(question.id) == ()
+            file.mkdir()
+            assert await presenter.get_approval_diff(question.id) == ()
+            assert await presenter.get_approval_diff("gone") == ()
+        with asked_by(UNATTENDED), pytest.raises(Denied):
+            await presenter.get_approval_diff(question.id)
+        await presenter.answer_approval(question.id, "refuse")
+        await call
+        other = here.calling(arguments={"text": "x"})
+        question = await here.asked()
+        with asked_by(PERSON):
+            assert await presenter.get_approval_diff(question.id) == ()
+        await presenter.answer_approval(question.id, "refuse")
+        await other
 
 
 async def test_once_is_for_one_call(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tooltray.approvals.diffs import LONGEST_LINE, MOST_EDITS, MOST_LINES, of_arguments, of_definitions
+from tooltray.approvals.diffs import LONGEST_LINE, MOST_EDITS, MOST_LINES, of_arguments, of_definitions, overwritten_file
 
 
 def diff(arguments: Any) -> tuple[str, ...]:
@@ -38,6 +38,11 @@ def test_what_a_file_gets_is_all_new_and_a_patch_stands_as_it_is() -> None:
 )
 def test_what_is_no_edit_is_not_shown_as_one(arguments: Any) -> None:
     assert diff(arguments) == ()
+
+
+def test_the_file_that_a_call_writes_whole_is_known_by_its_arguments() -> None:
+    assert overwritten_file({"file_path": "x", "content": "a"}) == "x"
+    assert [overwritten_file(each) for each in (None, {"path": "x"}, {"content": "a"}, {"path": "x", "edits": []})] == [""] * 4
 
 
 def test_equal_parts_are_left_out_between_changes() -> None:

@@ -356,15 +356,43 @@ async def test_every_call_is_recorded_with_its_outcome_and_nothing_of_its_conten
         assert parts.stats.today("s", time.time()) == 4  # a refused call never reached the server
 
 
-async def test_the_time_that_a_person_took_is_not_the_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter(range(100))
-    monkeypatch.setattr("tooltray.calls.tool_call.time", SimpleNamespace(perf_counter=lambda: next(clock), time=time.time))
+@pytest.mark.parametrize("answer", ["once", "refuse"])
+async def test_the_time_that_a_person_took_is_not_the_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
+    now = 100.0
+    clock = SimpleNamespace(perf_counter=lambda: now, time=time.time)
+    monkeypatch.setattr("tooltray.calls.tool_call.time", clock)
+    monkeypatch.setattr("tooltray.sessions.call_course.time", clock)
     async with desk(tmp_path) as here:
         call = here.calling()
-        await here.answer("once")
-        assert "result" in await call
-        assert next(clock) == 3  # at the beginning, after the answer, at the end
-        assert [event.response.duration_s for event in here.parts.heard.of(ToolCallResult)] == [1]
+        question = await here.asked()
+        now += 60  # a minute until the answer
+        await here.parts.presenter.answer_approval(question.id, answer)
+        await call
+        assert [event.response.duration_s for event in here.parts.heard.of(ToolCallResult)] == [0]
+
+
+async def test_what_a_server_asks_its_user_during_a_call_is_not_the_server_s_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    clock = SimpleNamespace(perf_counter=lambda: now, time=time.time)
+    monkeypatch.setattr("tooltray.calls.tool_call.time", clock)
+    monkeypatch.setattr("tooltray.sessions.call_course.time", clock)
+    program = ScriptedServer(tool("t"))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await parts.presenter.start_server("s")
+        await parts.tools.published()
+        request = Envelope(method="tools/call", params=dump({"name": "t", "arguments": {}}))
+        exchange = exchange_of(request, parts.client())
+
+        async def ask(copy: Any, params: Any) -> Any:
+            nonlocal now
+            with exchange.course.at_person():
+                now += 60
+            now += 2
+            return text("")
+
+        program.calls["t"] = ask
+        await parts.calls.call(exchange)
+        assert parts.stats.p95_ms("s") == 2000
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,11 @@ from tests.fakes.scripted_server import ScriptedServer, never, text, tool
 from tooltray.calls.elicitations import Elicitations
 from tooltray.calls.tries import ToldProgress, Tries, TryCaller
 from tooltray.calls.tries_api import TriesApi
+from tooltray.confirmation import PERSON, UNATTENDED, Person, asked_by
 from tooltray.errors import Conflict
-from tooltray.events import ElicitationAsked, ToolCallResult, TryProgressed
+from tooltray.events import ApprovalAsked, ElicitationAsked, ToolCallResult, TryProgressed
 from tooltray.protocol.envelope import dump
-from tooltray.snapshots.calls import MCPToolResponse
+from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 
 QUESTION = {"message": "Who?", "requestedSchema": {"properties": {"name": {"type": "string"}}, "required": ["name"]}}
 
@@ -51,6 +52,27 @@ async def test_a_try_gives_the_result_and_is_recorded_as_the_person_s_call(parts
     assert said(response) == "hello"
     [event] = parts.heard.of(ToolCallResult)
     assert (event.response.client, event.response.outcome) == ("tooltray", "ok")
+
+
+class _Window(Person):
+    is_window = True
+
+
+async def test_a_user_s_own_try_in_the_window_needs_no_approval_and_no_other_way_to_call_is_one(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("change_it"))
+    async with hub_parts(tmp_path, **one_server(program, autoApprove=["read"])) as parts:
+        await parts.presenter.start_server("s")
+        await parts.tools.published()
+        with asked_by(_Window()):
+            response = await parts.presenter.try_tool("t1", "change_it", {"text": "hello"})
+        assert (response.outcome, said(response)) == ("ok", "hello")
+        assert parts.heard.of(ApprovalAsked) == []
+        for asker in (PERSON, UNATTENDED):
+            with asked_by(asker):
+                assert (await parts.presenter.try_tool("t1", "change_it", {})).outcome == "refused"
+                assert (await parts.presenter.run_tool_call(MCPToolCall("c", "change_it", {}))).outcome == "refused"
+        with asked_by(_Window()):  # an AI client whose call is carried out while the window acts is not the user
+            assert "needs a person's yes" in (await parts.call("change_it"))["error"]["message"]
 
 
 async def test_what_goes_nowhere_is_a_response_that_says_so(parts: HubParts) -> None:

@@ -292,6 +292,7 @@ def test_a_key_in_the_query_becomes_a_reference() -> None:
     entry, secrets = server.stored_as("far", server.secrets)
     assert entry["url"] == "https://example.org/mcp?team=a&api_key=${secret:far/api_key}&z=1"
     assert secrets == {"far/api_key": "a b"}
+    assert server.filled_in({"api_key": None})["url"] == "https://example.org/mcp?team=a&z=1"
     assert server.filled_in({"api_key": "c&d"})["url"] == "https://example.org/mcp?team=a&api_key=c%26d&z=1"
     assert server.filled_in({}, {"url": "https://example.org", "autoApprove": []}) == {"url": "https://example.org", "autoApprove": []}
 
@@ -307,6 +308,7 @@ def test_headers_are_read_in_every_spelling_and_keys_in_them_are_secrets(key: st
     assert entry["headers"]["Authorization"] == "Bearer ${secret:far/Authorization}"
     assert entry["headers"]["X-Api-Key"] == "${secret:far/X-Api-Key}"
     assert secrets == {"far/Authorization": "abc", "far/X-Api-Key": "k"}
+    assert "X-Api-Key" not in server.filled_in({"X-Api-Key": None})["headers"]
     assert server.config["headers"]["Authorization"] == "Bearer abc"
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.entries.portable_entry import without_secrets
+from tooltray.entries.portable_entry import with_new_secrets_moved, without_secrets
 
 KEY = "sk-ant-0123456789abcdef"
 
@@ -92,3 +92,34 @@ def test_what_is_taken_out_can_be_filled_in_again() -> None:
     assert found.entry["args"] == ["${secret:s/ARGUMENT}", "${secret:s/ARGUMENT_2}", "${secret:s/ARGUMENT}"]
     assert found.values == {"s/ARGUMENT": "sk-aaaaaaaaaaaa", "s/ARGUMENT_2": "sk-bbbbbbbbbbbb", "s/token": "a%26b"}
     assert "sk-" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("entry", "before", "saved", "values"),
+    [
+        ({"env": {"TOKEN": "hunter2"}}, {}, {"env": {"TOKEN": "${secret:s/TOKEN}"}}, {"s/TOKEN": "hunter2"}),
+        (
+            {"headers": {"Authorization": f"Bearer {KEY}"}},
+            {},
+            {"headers": {"Authorization": "Bearer ${secret:s/Authorization}"}},
+            {"s/Authorization": KEY},
+        ),
+        ({"url": "https://a.example/?token=k"}, {}, {"url": "https://a.example/?token=${secret:s/token}"}, {"s/token": "k"}),
+        ({"args": ["--api-key", "k"]}, {}, {"args": ["--api-key", "${secret:s/api-key}"]}, {"s/api-key": "k"}),
+        ({"oauth": {"clientSecret": "k"}}, {}, {"oauth": {"clientSecret": "${secret:s/clientSecret}"}}, {"s/clientSecret": "k"}),
+        ({"env": {"TOKEN": "old"}, "label": "x"}, {"env": {"TOKEN": "old"}}, {"env": {"TOKEN": "old"}, "label": "x"}, {}),
+        ({"env": {"TOKEN": "chosen"}}, {}, {"env": {"TOKEN": "chosen"}}, {}),
+        ({"env": {"TOKEN": ""}}, {}, {"env": {"TOKEN": ""}}, {}),
+        ({"rules": {"password": "x"}}, {}, {"rules": {"password": "x"}}, {}),
+        (
+            {"env": {"TOKEN": "k", "USED": "${secret:s/TOKEN}"}},
+            {},
+            {"env": {"TOKEN": "${secret:s/TOKEN_3}", "USED": "${secret:s/TOKEN}"}},
+            {"s/TOKEN_3": "k"},
+        ),
+    ],
+)
+def test_a_secret_that_was_typed_is_moved_out_of_an_entry_before_it_is_saved(
+    entry: dict[str, Any], before: dict[str, Any], saved: dict[str, Any], values: dict[str, str]
+) -> None:
+    assert with_new_secrets_moved("s", entry, before, plain=["chosen"], taken=["s/TOKEN_2"]) == (saved, values)

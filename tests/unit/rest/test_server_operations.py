@@ -11,7 +11,7 @@ from tests.fakes.rest_hub import RestHub, rest_hub
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.errors import TooltrayError
-from tooltray.secrets.secrets import SecretsChanged
+from tooltray.events import SecretsChanged
 from tooltray.snapshots.servers import ServerState
 
 KEY = "sk-0123456789abcdefghij"

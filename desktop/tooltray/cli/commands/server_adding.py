@@ -30,6 +30,7 @@ from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, needs_sign_in, print_error, print_json, print_note
 from tooltray.errors import Problem, TooltrayError
 from tooltray.home.home import Home
+from tooltray.secrets.vaults import SecretsAbsent
 from tooltray.snapshots.servers import ServerState
 from tooltray.upstream.project_folder import is_inside
 
@@ -58,9 +59,16 @@ def add(args: argparse.Namespace, home: Home) -> int:
         args.rules = rules or _rules_so_far(hub, args.name)
         twin = _twin(hub, args)
     names = [f"{args.name}/{key}" for key in (*args.secret, *_secret_headers(args), *([CLIENT_SECRET] if args.client_secret else []))]
-    values = ask_for_secrets(names, from_stdin=args.secret_stdin)  # no lock is held while a person types
-    with progress_shown(home, args.name):
-        added = with_secrets(home, lambda hub: _add(hub, args, values))
+    values = _typed_secrets(args) | ask_for_secrets(names, from_stdin=args.secret_stdin)  # no lock is held while a person types
+    names = [*names, *_typed_secrets(args)]
+    try:
+        with progress_shown(home, args.name):
+            added = with_secrets(home, lambda hub: _add(hub, args, values))
+    except SecretsAbsent as error:
+        if not _typed_secrets(args):
+            raise
+        hint = tr("{hint}; --plain writes what looks like a secret into the settings", hint=error.problem.hint)
+        raise SecretsAbsent(error.problem.title, error.problem.message, hint) from None
     if args.json:
         done = {"server": args.server, "default": not (args.on_demand or args.deferred), "autoApprove": args.rules, "secrets": names}
         done |= {"project": args.project} if args.project else {}
@@ -78,7 +86,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
             )
         _note_files_of_here(args)
         _note_plain_headers(args)
-        _note_plain_variables(args)
+        _note_typed_secrets(args)
         _note_missing_variables(args)
         _note_braces(args)
     if added.problem is not None:
@@ -208,6 +216,22 @@ def _stops_again(args: argparse.Namespace) -> str:
 
 def _entry(args: argparse.Namespace) -> Entry:
     """Returns the entry for the settings."""
+    return _without_typed_secrets(args)[0]
+
+
+def _typed_secrets(args: argparse.Namespace) -> dict[str, str]:
+    """Returns the secrets that were typed as values of variables, headers, arguments and the address, by their names."""
+    return _without_typed_secrets(args)[1]
+
+
+def _without_typed_secrets(args: argparse.Namespace) -> tuple[Entry, dict[str, str]]:
+    from tooltray.entries.portable_entry import with_new_secrets_moved
+
+    entry = _typed_entry(args)
+    return (entry, {}) if args.plain else with_new_secrets_moved(args.name, entry, {})
+
+
+def _typed_entry(args: argparse.Namespace) -> Entry:
     entry = _remote_entry(args) if args.url else _inside_entry(args) if args.inmemory else _command_entry(args)
     optional = {"icons": args.icon, "descriptions": args.description, "isolation": args.isolation, "idleStop": args.idle_stop}
     given = {field: value for field, value in optional.items() if value}
@@ -294,25 +318,23 @@ def _note_files_of_here(args: argparse.Namespace) -> None:
 
 
 def _note_plain_headers(args: argparse.Namespace) -> None:
-    """A key on the command line is a key in the settings and in the shell's history."""
-    if plain := next((name for name, value in args.header if _KEY_HEADER.search(name) and "${" not in value), None):
+    """Prints a note about a header that may be a key, and stands in the settings."""
+    headers = _entry(args).get("headers", {})
+    if plain := next((name for name, value in headers.items() if _KEY_HEADER.search(name) and "${" not in value), None):
         print_note(
             tr("{plain} now stands in the settings as it is. To keep it secret, give --header-secret {plain} --replace", plain=plain)
         )
 
 
-def _note_plain_variables(args: argparse.Namespace) -> None:
-    """The same for the environment of a command."""
-    if args.env:
-        from tooltray.entries.pasted import looks_secret
-
-        for name in (name for name, value in args.env if looks_secret(name, value)):
-            print_note(
-                tr(
-                    "{name} now stands in the settings as it is. To keep it secret, give --secret {name} in its place, and --replace",
-                    name=name,
-                )
+def _note_typed_secrets(args: argparse.Namespace) -> None:
+    """Prints a note about secrets that were typed: they are not in the settings, but in the shell's history."""
+    if names := ", ".join(_typed_secrets(args)):
+        print_note(
+            tr(
+                "{names}: kept with your secrets, not in the settings (--plain writes them there). Your shell's history has them.",
+                names=names,
             )
+        )
 
 
 def _note_missing_variables(args: argparse.Namespace) -> None:

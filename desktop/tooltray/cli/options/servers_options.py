@@ -158,6 +158,7 @@ def _declare_running(add: Usage) -> None:
     add.add_argument("--isolation", choices=("shared", "session"), help=tr("one copy for all AI clients (the default), or one for each"))
     add.add_argument("--secret-stdin", action="store_true", help=tr("read the secrets from standard input, one a line"))
     add.add_argument("--env", metavar="KEY=VALUE", action="append", default=[], type=values.assignment, help=tr("an environment variable"))
+    add.add_argument("--plain", action="store_true", help=tr("save what looks like a secret in plain text, not with your secrets"))
     add.add_argument("--cwd", metavar="DIR", help=tr("the folder in which the server runs"))
     add.add_argument("--project", metavar="DIR", help=tr("write it into this folder's .mcp.json, for AI clients that work there alone"))
     add.add_argument("--on-demand", action="store_true", help=tr("start it when it is first used, not with the hub"))

@@ -17,10 +17,9 @@ from tooltray.downstream.served.routes import Address, Route, address_for
 from tooltray.downstream.served.served_servers import ServedServers
 from tooltray.downstream.served.served_tokens import ServedTokens
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ConfigChanged, EventBus, ProblemReported, ServerFilesChanged
+from tooltray.events import ConfigChanged, EventBus, ProblemReported, SecretsChanged, ServerFilesChanged
 from tooltray.http_server.place import HostAndPort, HttpPlace, NotBound
 from tooltray.phrases import Phrase
-from tooltray.secrets.secrets import SecretsChanged
 from tooltray.settings.file_server import Endpoint, FileReading
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.tasks import Spawn

@@ -10,7 +10,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.approvals import ApprovalSnapshot, OfferedRule
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.approvals.approval_window import ApprovalWindow
-from tooltray.ui.pages.approval_line import ApprovalLine
+from tooltray.ui.pages.approval_line import ApprovalLine, disk_diff
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.sheet import GUARD_MS
@@ -30,6 +30,7 @@ class ApprovalPrompt(QObject):
         self._theme, self._hub, self._tasks, self._guard_ms = theme, hub, tasks, guard_ms
         self._line = ApprovalLine(hub, self)
         self._window: ApprovalWindow | None = None
+        self._compared = ""  # the id of the last call that was compared with the file on disk
         self._answering = ""  # the id of a call whose answer is on its way
         self._fault: Problem | None = None  # why the last answer does not count, until there is another one or it is put away
         self._is_sought = False  # the person is there: what waits quietly is shown, too, until nothing waits
@@ -85,6 +86,9 @@ class ApprovalPrompt(QObject):
         if first is not None:
             window = self._opened()
             window.ask(first, len(self._line))
+            if first.diff and first.id != self._compared:
+                self._compared = first.id
+                self._tasks.spawn(self._compare(first), name="what a call would change on disk")
             if self._fault is not None:
                 window.show_fault(self._fault)
             if not window.isVisible():
@@ -94,6 +98,9 @@ class ApprovalPrompt(QObject):
             self._window.show_ended(self._fault)
         else:
             self.close()
+
+    async def _compare(self, request: ApprovalSnapshot) -> None:
+        self._line.set_diff(request.id, await disk_diff(self._hub, request))
 
     def _next(self) -> ApprovalSnapshot | None:
         """What is asked now: the oldest, and while nobody seems to be there the oldest that calls a person."""

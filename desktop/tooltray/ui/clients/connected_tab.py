@@ -3,7 +3,7 @@
 Above it: ClientsPage. Below it: ClientCommands, which carries its wishes out and brings what it shows. Draws frozen snapshots.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 
@@ -65,9 +65,13 @@ class SessionTable(Table):
 
 class ClientTable(Table):
     def __init__(self, theme: Theme) -> None:
+        self._connected: frozenset[str] = frozenset()
+
         def seen(client: ClientModeSnapshot) -> tuple[str, str]:
             if not client.client:
                 return "", ""  # who would that be
+            if any(fnmatchcase(name, client.client) for name in self._connected):  # names can be patterns
+                return tr("Now"), "success"
             return tr("Earlier") if client.is_seen else tr("Never"), ""
 
         columns = [
@@ -78,6 +82,11 @@ class ClientTable(Table):
             Column(tr("Last seen"), seen, Kind.CHIP, 96),
         ]
         super().__init__(theme, columns, tr("Kinds of clients"), lambda client: client.client)
+
+    def set_connected(self, names: Collection[str]) -> None:
+        """Takes the names of the clients that are connected now."""
+        self._connected = frozenset(names)
+        self.viewport().update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -177,6 +186,7 @@ class ConnectedTab(Page):
     def show_sessions(self, sessions: Sequence[SessionSnapshot]) -> None:
         connected_first = sorted(sessions, key=lambda session: (not session.is_connected, session.client.casefold()))
         self._sessions.set_rows(connected_first)
+        self._kinds.set_connected({session.client for session in sessions if session.is_connected})
         connected = sum(session.is_connected for session in sessions)
         self._count.setText(tr("{count} connected", count=connected) if connected else "")
         self._draw()
@@ -198,7 +208,10 @@ class ConnectedTab(Page):
             elif details.profiles != self._profiles:
                 self._open_kind(newer)
             else:
+                is_other = newer != details.client
                 details.set_client(newer)
+                if is_other:
+                    self.costs_requested.emit(newer.client)
 
     def show_profiles(self, profiles: Sequence[ProfileSnapshot]) -> None:
         """Says which profiles can be chosen."""

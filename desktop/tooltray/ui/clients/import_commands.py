@@ -18,7 +18,7 @@ Values = Mapping[str, Mapping[str, FieldValue]]
 
 class ImportCommands(Commands):
     planned = Signal(object)  # ImportPlan
-    progressed = Signal(int, int, str)  # how many of how many have come in, or could not, and the name of the last
+    progressed = Signal(object)  # ImportProgressed
     outcome_changed = Signal(object)  # list[ImportedServer]
 
     def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:

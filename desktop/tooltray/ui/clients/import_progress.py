@@ -5,19 +5,25 @@ Above it: ImportPanel. Below it: tables.
 
 from collections.abc import Mapping, Sequence
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
+from tooltray.events import ImportProgressed
 from tooltray.snapshots.ai_clients import ImportCandidate, ImportedServer
 from tooltray.ui.clients import import_words as said
 from tooltray.ui.i18n import tr
+from tooltray.ui.pages.secrets_help import PROMPT_AFTER_MS, waiting_banner
+from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.surface import Surface, column
+from tooltray.ui.widgets.surface import Surface, clear, column
 from tooltray.ui.widgets.table import Table
 
+MOST_FAILURES = 3  # reasons that are shown in full
 HEADER, ROW, MOST_ROWS = 34, 34, 14  # px of the header and of a line; lines in sight at once, the rest scrolls
 
 
@@ -28,7 +34,7 @@ class ImportProgressList(QWidget):
         super().__init__()
         self._theme, self._names = theme, names
         self._known: dict[str, ImportedServer] = {}
-        self._done: set[str] = set()  # names of those that have come in, or could not
+        self._done: dict[str, str] = {}  # what became of those that are finished, by their names
         self._count = len(candidates)
         self._is_over = False
         lines = column(self, spacing=12)
@@ -37,6 +43,11 @@ class ImportProgressList(QWidget):
         lines.addWidget(self._title)
         self._bar = Meter(theme, tr("Progress"), height=6)
         lines.addWidget(self._bar)
+        self._prompt = waiting_banner(theme)
+        self._prompt.hide()
+        lines.addWidget(self._prompt)
+        self._prompt_wait = QTimer(self, singleShot=True, interval=PROMPT_AFTER_MS)
+        self._prompt_wait.timeout.connect(self._prompt.show)
         columns = [
             Column(tr("Name"), lambda each: each.name, Kind.TEXT, 170),
             Column(tr("State"), self._look, Kind.STATE, 126),
@@ -51,20 +62,38 @@ class ImportProgressList(QWidget):
         box = Surface(theme, "surface", "border", "m")
         column(box, margins=(14, 1, 1, 1)).addWidget(self._table)
         lines.addWidget(box)
+        self._failures = column(spacing=8)
+        lines.addLayout(self._failures)
         self._more = Label(theme, "", "caption", "secondary", wrap=True)
         self._more.hide()
         lines.addWidget(self._more)
 
-    def show_progress(self, done: int, total: int, name: str) -> None:
-        self._done.add(name)
-        self._bar.set_share(done / max(total, 1))
+    def show_progress(self, progress: ImportProgressed) -> None:
+        if progress.state == "unlocking":
+            self._prompt_wait.start()
+        else:
+            self._prompt_wait.stop()
+            self._prompt.hide()
+        if progress.name:
+            self._done[progress.name] = progress.state
+        self._bar.set_share(progress.done / max(progress.total, 1))
         self._table.viewport().update()
 
     def show_outcome(self, outcome: Sequence[ImportedServer]) -> None:
         self._is_over = True
+        self._prompt_wait.stop()
+        self._prompt.hide()
         self._known = {server.id: server for server in outcome}
         self._title.setText(said.outcome_title(outcome))
         self._bar.hide()
+        clear(self._failures)
+        failures = said.failures(outcome)
+        for names, problem in failures[:MOST_FAILURES]:
+            text = f"{names}: {title(problem)}"
+            self._failures.addWidget(Banner(self._theme, "error", text, sentences(problem)))
+        if (more := len(failures) - MOST_FAILURES) > 0:
+            text = tr("1 more problem") if more == 1 else tr("{count} more problems", count=more)
+            self._failures.addWidget(Label(self._theme, text, "caption", "muted"))
         if any(server.removed_from for server in outcome):
             self._more.setText(tr("What changed in AI clients' files stands in the list Changes, with Undo."))
             self._more.show()
@@ -72,11 +101,11 @@ class ImportProgressList(QWidget):
 
     def _look(self, candidate: ImportCandidate) -> Look:
         if (server := self._known.get(candidate.id)) is not None:
-            return said.outcome_look(server)
+            return said.outcome_look(server.state)
         if self._is_over:
             return Look("state-off", "neutral", tr("Cancelled"))
         if candidate.name in self._done:
-            return Look("state-connected", "success", tr("Done"))
+            return said.outcome_look(self._done[candidate.name])
         return Look("state-starting", "info", tr("On its way"))
 
     def _text(self, candidate: ImportCandidate) -> str:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
+from tooltray.events import ImportProgressed
 from tooltray.snapshots.ai_clients import ImportCandidate, ImportedServer, ImportPlan
 from tooltray.snapshots.forms import FieldValue
 from tooltray.ui.clients import import_words as said
@@ -53,6 +54,7 @@ class ImportPanel(SheetFrame):
         self._boxes: dict[str, QWidget] = {}  # around them
         self._progress: ImportProgressList | None = None
         self._is_busy = False
+        self._failed: set[str] = set()  # ids of those that can be tried again
         self._choice = QWidget()
         self._lines = column(self._choice, spacing=12)
         self.body.addWidget(self._choice)
@@ -249,20 +251,26 @@ class ImportPanel(SheetFrame):
         self.import_requested.emit({each.id: each.name for each in chosen}, values, self._tidy.isChecked())
 
     def _on_go(self) -> None:
-        if self._go.isEnabled() and self._go.isVisibleTo(self):
-            self.begin()
+        if not self._go.isEnabled() or not self._go.isVisibleTo(self):
+            return
+        if self._failed:
+            self._chosen.intersection_update(self._failed)
+        self.begin()
 
     def _set_busy(self, is_busy: bool) -> None:
         """While servers are moved their list stands in place of the choice; it comes back if that was refused."""
         self._is_busy = is_busy
+        self._failed = set()
         self.working_changed.emit(is_busy)
         self._choice.setVisible(not is_busy)
-        if is_busy:
-            self._progress = ImportProgressList(self._theme, self._chosen_ones(), self._names)
-            self.body.addWidget(self._progress)
-        elif self._progress is not None:
+        if self._progress is not None:
+            self._progress.hide()
             self._progress.deleteLater()
             self._progress = None
+        if is_busy:
+            self._cancel.setText(tr("Cancel"))
+            self._progress = ImportProgressList(self._theme, self._chosen_ones(), self._names)
+            self.body.addWidget(self._progress)
         self._go.setVisible(not is_busy)
         self._close_button.setVisible(not is_busy)
         self._from_file.setVisible(not is_busy)
@@ -279,10 +287,10 @@ class ImportPanel(SheetFrame):
 
     # how it goes
 
-    def show_progress(self, done: int, total: int, name: str) -> None:
+    def show_progress(self, progress: ImportProgressed) -> None:
         """Shows how far it is, and which server came in last."""
         if self._progress is not None:
-            self._progress.show_progress(done, total, name)
+            self._progress.show_progress(progress)
 
     def show_outcome(self, outcome: Sequence[ImportedServer]) -> None:
         """Shows how it went."""
@@ -291,6 +299,11 @@ class ImportPanel(SheetFrame):
         self._is_busy = False
         self.working_changed.emit(False)
         self._progress.show_outcome(outcome)
+        self._failed = {server.id for server in outcome if server.state == "failed"}
+        if self._failed:
+            self._go.setText(tr("Try again"))
+            self._go.setEnabled(True)
+            self._go.show()
         self._close_button.show()
         self._cancel.setEnabled(True)
         self._cancel.setText(tr("Close"))

@@ -98,9 +98,13 @@ def keys_text(candidates: Sequence[ImportCandidate]) -> str:
     return tr("{count} keys go to the keyring: {names}.", count=len(keys), names=shown)
 
 
-def outcome_look(server: ImportedServer) -> Look:
-    """Returns how the import of a server went: shape, colour and word."""
-    match server.state:
+def outcome_look(state: str) -> Look:
+    """Returns how the import of a server went: shape, colour and word.
+
+    Args:
+        state: of an ImportedServer.
+    """
+    match state:
         case "listed":
             return Look("state-connected", "success", tr("Works"))
         case "added":
@@ -124,6 +128,15 @@ def outcome_text(server: ImportedServer, names: Mapping[str, str]) -> str:
     if not gone:
         return tr("{tools} listed.", tools=tools)
     return tr("{tools} listed. It left {clients}.", tools=tools, clients=names_in_a_row(list(dict.fromkeys(gone))))
+
+
+def failures(outcome: Sequence[ImportedServer]) -> list[tuple[str, Problem]]:
+    """Returns why servers failed: each reason once, with the names of those that it is about."""
+    names: dict[Problem, list[str]] = {}
+    for server in outcome:
+        if server.state == "failed" and server.problem is not None:
+            names.setdefault(server.problem, []).append(server.name)
+    return [(names_in_a_row(named), problem) for problem, named in names.items()]
 
 
 def outcome_title(outcome: Sequence[ImportedServer]) -> str:

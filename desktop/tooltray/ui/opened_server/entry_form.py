@@ -59,6 +59,17 @@ class EntryForm(QWidget):
         return {name: value for each in self._rows if each.pairs is not None for name, value in each.pairs.secrets.items()}
 
     @property
+    def plain(self) -> set[str]:
+        """The values of variables and headers that the user chose to save in plain text."""
+        return set[str]().union(*(each.pairs.plain for each in self._rows if each.pairs is not None))
+
+    def show_moved(self, values: Collection[str]) -> None:
+        """Shows at variables and headers which of them go to the keyring when the entry is saved."""
+        for each in self._rows:
+            if each.pairs is not None:
+                each.pairs.show_moved(values)
+
+    @property
     def is_complete(self) -> bool:
         """Whether everything that a person wrote is a value."""
         return not any(each.fault or (each.pairs is not None and each.pairs.is_ambiguous) for each in self._rows)

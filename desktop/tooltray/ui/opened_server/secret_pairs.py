@@ -1,7 +1,7 @@
 """Variables or headers of a server, a line for each: a name, a value, and where a value that is secret is kept.
 
-Above it: the form of an entry. Below it: the controls. A secret that stands in the entry already is never shown; one that is typed here can
-be looked at. What goes to the keyring is only noted here: whoever saves the entry stores it.
+A secret that the entry has already is never shown; one that is typed here can be shown. What goes to the keyring is only noted here: it is
+stored when the entry is saved.
 """
 
 import re
@@ -40,6 +40,8 @@ class PairRow(QWidget):
         self._is_replacing = False  # a person types another value of what the keyring has
         self._stored: bool | None = None  # whether the keyring has it; None: not known
         self._fresh = ""  # the value that goes to the keyring with the next save
+        self._is_moved = False  # the value looks like a secret that was typed, and goes to the keyring by default
+        self._is_plain = False  # the user chose to save it in plain text
         outer = column(self, spacing=2)
         line = row(spacing=6)
         outer.addLayout(line)
@@ -55,12 +57,20 @@ class PairRow(QWidget):
         line.addWidget(self._show)
         self._keep = IconButton(theme, "key", "", small=True)
         self._keep.clicked.connect(self._on_keep)
+        policy = self._keep.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # all lines have their fields below each other
+        self._keep.setSizePolicy(policy)
         line.addWidget(self._keep)
         self._remove = IconButton(theme, "x", "", small=True)
         self._remove.clicked.connect(self.removed)
         line.addWidget(self._remove)
+        below = row(spacing=8)
         self._note = Label(theme, "", "caption", "muted", wrap=True)
-        outer.addWidget(self._note)
+        below.addWidget(self._note, 1)
+        self._choice = Button(theme, "", "link", small=True)
+        self._choice.clicked.connect(self._on_choice)
+        below.addWidget(self._choice)
+        outer.addLayout(below)
         self._draw()
 
     @property
@@ -84,10 +94,23 @@ class PairRow(QWidget):
         value = self._value.text() if self._is_replacing else self._fresh
         return (found[2], value) if found and value else None
 
+    @property
+    def plain(self) -> str:
+        """The value that the user chose to save in plain text; empty: none."""
+        return _held(self._value.text()) if self._is_plain and not self.is_kept else ""
+
+    def show_moved(self, values: Collection[str]) -> None:
+        """Shows whether the value is one of those that go to the keyring when the entry is saved."""
+        is_moved = not self.is_kept and _held(self._value.text()) in values
+        if is_moved != self._is_moved:
+            self._is_moved = is_moved
+            self._draw()
+
     def set_value(self, value: str) -> None:
         """Shows what stands in the entry now, without `changed`."""
         if value != self.value:
             self._given, self._is_typed, self._is_replacing, self._fresh = value, False, False, ""
+            self._is_moved = self._is_plain = False
             self._value.setText(value)
             self._draw()
 
@@ -103,10 +126,9 @@ class PairRow(QWidget):
     def keep_as(self, secret: str) -> None:
         """The value goes to the keyring under this name."""
         text = self._value.text()
-        scheme = SCHEME.match(text)
-        prefix = scheme[0] if scheme else ""
-        self._fresh, self._given = text[len(prefix) :], f"{prefix}${{secret:{secret}}}"
-        self._stored = None
+        self._fresh = _held(text)
+        self._given = f"{text.removesuffix(self._fresh)}${{secret:{secret}}}"
+        self._stored, self._is_moved, self._is_plain = None, False, False
         self._draw()
         self.changed.emit()
 
@@ -136,7 +158,8 @@ class PairRow(QWidget):
 
     def _draw(self) -> None:
         name = self.name or tr("this variable")
-        is_secret = self.is_kept or self._looks_secret(self.name, self._value.text())
+        is_plain = not self.is_kept and (self._is_moved or self._is_plain or self._looks_secret(self.name, self._value.text()))
+        is_secret = self.is_kept or is_plain
         is_shown = self._is_typed and self._show.text() == tr("Hide")
         self._name.setAccessibleName(tr("Name of {name}", name=name))
         self._value.setAccessibleName(tr("Value of {name}", name=name))
@@ -145,15 +168,21 @@ class PairRow(QWidget):
         self._value.setPlaceholderText(tr("Paste its value") if self._is_replacing else "")
         self._show.setVisible(is_secret and self._is_typed and not (self.is_kept and not self._is_replacing))
         self._show.setAccessibleName(tr("Show {name}", name=name))
-        self._keep.setVisible(is_secret or bool(self._value.text()))
+        self._keep.setVisible(self.is_kept or (bool(self._value.text()) and not is_plain))
         self._keep.set_name(tr("Type another value of {name}", name=name) if self.is_kept else tr("Move {name} to the keyring", name=name))
+        self._choice.setVisible(is_plain)
+        self._choice.setText(tr("Save in plain text") if self._is_moved else tr("Move to the keyring"))
+        self._choice.setAccessibleName(
+            tr("Save {name} in plain text", name=name) if self._is_moved else tr("Move {name} to the keyring", name=name)
+        )
         self._remove.set_name(tr("Remove {name}", name=name))
         self.show_fault("")
 
     def _words(self) -> str:
-        if not self.is_kept:
-            return tr("Anybody who reads the file can read it.") if self._looks_secret(self.name, self._value.text()) else ""
-        if self._fresh or (self._is_replacing and self._value.text()):
+        if not self.is_kept and not self._is_moved:
+            is_secret = self._is_plain or self._looks_secret(self.name, self._value.text())
+            return tr("Saved in plain text in its file.") if is_secret else ""
+        if self._is_moved or self._fresh or (self._is_replacing and self._value.text()):
             return tr("Goes to the keyring when you save.")
         if self._stored is False:
             return tr("The keyring has no value for it yet.")
@@ -181,6 +210,14 @@ class PairRow(QWidget):
             self._value.clear()
             self._draw()
             self._value.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.changed.emit()
+        else:
+            self.keyring_requested.emit()
+
+    def _on_choice(self) -> None:
+        if self._is_moved or self._is_plain:
+            self._is_plain, self._is_moved = self._is_moved, False
+            self._draw()
             self.changed.emit()
         else:
             self.keyring_requested.emit()
@@ -223,6 +260,16 @@ class SecretPairs(QWidget):
     def secrets(self) -> dict[str, str]:
         """What is to be stored when the entry is saved, by its name."""
         return dict(found for each in self._rows if (found := each.secret))
+
+    @property
+    def plain(self) -> set[str]:
+        """The values that the user chose to save in plain text."""
+        return {each.plain for each in self._rows if each.plain}
+
+    def show_moved(self, values: Collection[str]) -> None:
+        """Shows which values go to the keyring when the entry is saved."""
+        for each in self._rows:
+            each.show_moved(values)
 
     @property
     def is_ambiguous(self) -> bool:
@@ -291,3 +338,9 @@ class SecretPairs(QWidget):
         yield plain
         for number in range(2, len(self._stored or ()) + len(self._rows) + 3):
             yield f"{plain}_{number}"
+
+
+def _held(text: str) -> str:
+    """Returns a value without the scheme of an Authorization header."""
+    scheme = SCHEME.match(text)
+    return text[scheme.end() :] if scheme else text

@@ -25,6 +25,7 @@ from tooltray.ui.opened_server.save_sheet import SaveSheet
 from tooltray.ui.opened_server.server_tester import ServerTester
 from tooltray.ui.opened_server.server_view import ServerView
 from tooltray.ui.opened_server.test_panel import TestPanel
+from tooltray.ui.opened_server.typed_secrets import TypedSecrets
 from tooltray.ui.origins import change_there, is_of_file, origin
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.pages.secrets_help import SecretsHelp
@@ -53,6 +54,7 @@ class ServerSettings(ServerView):
         self._theme = theme
         self._server: ServerSnapshot | None = None
         self._base: Entry | None = None  # as it stands in its file, as far as is known here
+        self._saving: Entry = {}  # what is being saved
         self._revision = ""
         self._slips: tuple[EntrySlip, ...] = ()
         self._is_json = True  # what stands there is a JSON object
@@ -66,6 +68,8 @@ class ServerSettings(ServerView):
         )
         self._form.setEnabled(False)  # what is typed before the entry is there would be lost
         self._form.changed.connect(self._on_form)
+        self._typed = TypedSecrets(theme, name, self._form, context.local.move_secrets)
+        self._typed.changed.connect(self._on_form)
         self._json = EntryJson(theme, find)
         self._json.edited.connect(self._on_text)
         self._panel = TestPanel(theme)
@@ -84,6 +88,7 @@ class ServerSettings(ServerView):
         outer.addWidget(self._way_area)
         outer.addLayout(self._both(), 1)
         below = column(margins=(MARGIN, 0, MARGIN, 10))
+        below.addWidget(self._typed)
         below.addWidget(self._panel)
         outer.addLayout(below)
         outer.addWidget(divider())
@@ -208,6 +213,7 @@ class ServerSettings(ServerView):
         commands = self.commands
         commands.entry_read.connect(self._on_entry)
         commands.stored_read.connect(self._form.set_stored)
+        commands.stored_read.connect(self._typed.set_stored)
         commands.previewed.connect(self._on_previewed)
         commands.saved.connect(self._on_saved)
         commands.connected.connect(self._on_connected)
@@ -241,6 +247,7 @@ class ServerSettings(ServerView):
             self._tell(Banner(self._theme, "warning", tr("This entry is too long to be edited here"), tr("Change it in its file.")))
             return
         self._base, self._revision, self._is_json = entry, revision, True
+        self._typed.drop_choices()
         clear(self._news)
         self._form.set_entry(entry)
         self._json.set_text(text)
@@ -273,6 +280,7 @@ class ServerSettings(ServerView):
 
     def _draw(self) -> None:
         is_known, is_edited = self._base is not None, self.is_edited
+        self._typed.refresh(self._base or {})
         self._save.setEnabled(self.can_save and not self._is_gone)
         self._save.setText(tr("Saving…") if self._is_saving else tr("Save"))
         self._discard.setEnabled(is_edited and not self._is_saving)
@@ -302,19 +310,19 @@ class ServerSettings(ServerView):
         self._connects = connects
         if self._server is not None and is_of_file(self._server):
             self._shows_preview = True
-            self.commands.preview(self._form.entry)
+            self.commands.preview(self._typed.entry)
         else:
             self._write()
 
     def _write(self) -> None:
-        self._is_saving = True
+        self._is_saving, self._saving = True, self._typed.entry
         clear(self._news)
         self._draw()
-        self.commands.save(self._form.entry, self._form.secrets, self._revision, self._connects)
+        self.commands.save(self._saving, self._typed.secrets, self._revision, self._connects)
 
     def _on_changes(self) -> None:
         self._connects, self._shows_preview = False, True
-        self.commands.preview(self._form.entry)
+        self.commands.preview(self._typed.entry)
 
     def _on_previewed(self, preview: ServerUpdatePreview) -> None:
         if not self._shows_preview or self._context.sheets.sheet is not None:
@@ -326,11 +334,12 @@ class ServerSettings(ServerView):
 
     def _on_saved(self, before: Mapping[str, object], revision: str) -> None:
         self._is_saving = False
-        has_secrets = bool(self._form.secrets)
-        self._base, self._revision = self._form.entry, revision
+        has_secrets = bool(self._typed.secrets)
+        self._base, self._revision = self._saving, revision
         self._context.offer_undo(tr("{name} is saved", name=self._name), self.commands.put_back(before, revision))
         if has_secrets:
             self._show_without_secrets(self._base)  # what was typed is stored
+            self._json.set_text(_written(self._base))
             self.commands.look_at_secrets()
         self._draw()
 
@@ -345,7 +354,7 @@ class ServerSettings(ServerView):
 
     def _on_secrets_refused(self, problem: Problem) -> None:
         self._is_saving = False
-        help = SecretsHelp(self._theme, problem)
+        help = SecretsHelp(self._theme, problem, self._context.hub.secret_backend)
         help.chosen.connect(self._context.notices.secrets_choice_requested)
         self._tell(help)
         self._draw()
@@ -376,7 +385,7 @@ class ServerSettings(ServerView):
 
     def _on_add_again(self) -> None:
         if self._is_json and not self._slips:
-            self.commands.add_again(self._form.entry, self._form.secrets)
+            self.commands.add_again(self._typed.entry, self._typed.secrets)
 
     def _tell(self, widget: QWidget) -> None:
         clear(self._news)

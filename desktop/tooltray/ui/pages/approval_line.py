@@ -3,12 +3,24 @@
 Above it: whatever shows them: the approval window, the Activity page. Below it: the Qt presenter layer. Decides nothing.
 """
 
+import contextlib
 from collections.abc import Sequence
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
+from tooltray.errors import TooltrayError
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+
+
+async def disk_diff(hub: QtMcpPresenter, request: ApprovalSnapshot) -> tuple[str, ...]:
+    """Returns how a call would change the file on disk; the diff of its arguments alone where that is unknown."""
+    if not request.diff:
+        return ()
+    with contextlib.suppress(TooltrayError):  # the engine has just ended
+        return await hub.approvals.get_approval_diff(request.id) or request.diff
+    return request.diff
 
 
 class ApprovalLine(QObject):
@@ -49,6 +61,12 @@ class ApprovalLine(QObject):
         known = {request.id: request for request in requests} | self._waiting
         if known != self._waiting:
             self._waiting = known
+            self.changed.emit()
+
+    def set_diff(self, id: str, diff: tuple[str, ...]) -> None:
+        """Shows how the file on disk would change, if the call still waits."""
+        if (request := self._waiting.get(id)) is not None and diff and diff != request.diff:
+            self._waiting[id] = replace(request, diff=diff)
             self.changed.emit()
 
     def _on_asked(self, request: ApprovalSnapshot) -> None:

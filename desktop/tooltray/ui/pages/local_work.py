@@ -1,6 +1,6 @@
 """What pages do without the hub, with functions of rooms that ui does not import; app.py hands them in."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -38,11 +38,25 @@ class Pasted(Protocol):
     @property
     def secret_arguments(self) -> tuple[str, ...]: ...
     def stored_as(self, name: str, secrets: Mapping[str, str]) -> tuple[Mapping[str, object], Mapping[str, str]]: ...
-    def filled_in(self, values: Mapping[str, str], entry: Mapping[str, object] | None = None) -> Mapping[str, object]: ...
+    def filled_in(self, values: Mapping[str, str | None], entry: Mapping[str, object] | None = None) -> Mapping[str, object]: ...
 
 
 ReadPasted = Callable[[str], Sequence[Pasted]]
 """Reads a pasted text; raises TooltrayError in words."""
+
+
+class MoveSecrets(Protocol):
+    """Moves the secrets of an entry out of it before it is saved; see entries/portable_entry.py."""
+
+    def __call__(
+        self,
+        server: str,
+        entry: Mapping[str, object],
+        before: Mapping[str, object],
+        *,
+        plain: Collection[str] = (),
+        taken: Collection[str] = (),
+    ) -> tuple[Mapping[str, object], Mapping[str, str]]: ...
 
 
 class LocalWork(msgspec.Struct, frozen=True):
@@ -52,6 +66,7 @@ class LocalWork(msgspec.Struct, frozen=True):
         find_secrets: where secrets stand in it.
         save_file: writes a backup.
         read_entry: what the JSON of a server's entry comes to, and what is wrong in which line; see settings/entry_text.py.
+        move_secrets: the entry to save, with placeholders for the secrets that were typed into it, and these by their names.
         memory: what the window remembers of how it is used.
     """
 
@@ -59,4 +74,5 @@ class LocalWork(msgspec.Struct, frozen=True):
     find_secrets: FindSpans
     save_file: SaveFile
     read_entry: Callable[[str], EntryText]
+    move_secrets: MoveSecrets
     memory: WindowMemory = msgspec.field(default_factory=WindowMemory)

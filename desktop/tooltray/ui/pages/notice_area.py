@@ -39,6 +39,7 @@ class NoticeArea(QWidget):
         self._theme = theme
         self._failure: Problem | None = None
         self._secrets: Problem | None = None
+        self._secrets_backend = ""
         self._is_paused, self._paused_until = False, 0.0
         self._reports: dict[Problem, str] = {}
         self._open: tuple[str, ...] = ()
@@ -47,7 +48,7 @@ class NoticeArea(QWidget):
         self._extra: tuple[Problem, ...] = ()
         self._put_away: set[Problem] = set()
         self._shown: tuple[object, ...] = ()
-        self.setObjectName("Notices")  # lies over the page for a while: see NoticesAbove
+        self.setObjectName("Notices")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._layout = column(self)
         self.set_top_margin(0)
@@ -66,8 +67,13 @@ class NoticeArea(QWidget):
         self._is_paused, self._paused_until = is_paused, until
         self._draw()
 
-    def set_secrets_problem(self, problem: Problem | None) -> None:
-        self._secrets = problem
+    def set_secrets_problem(self, problem: Problem | None, backend: str = "") -> None:
+        """Shows why secrets cannot be used.
+
+        Args:
+            backend: where they are kept.
+        """
+        self._secrets, self._secrets_backend = problem, backend
         self._draw()
 
     def set_waiting(self, words: tuple[str, str] | None) -> None:
@@ -107,7 +113,7 @@ class NoticeArea(QWidget):
         elif self._is_paused:
             shown = ("paused", self._paused_until)
         elif self._secrets is not None:
-            shown = ("secrets", self._secrets)
+            shown = ("secrets", self._secrets_backend)
         elif self._waiting is not None:
             shown = ("waiting", *self._waiting)
         elif waiting:
@@ -117,6 +123,8 @@ class NoticeArea(QWidget):
         else:
             shown = ()
         if shown == self._shown:
+            if self._secrets is not None and (help := self.findChild(SecretsHelp)) is not None:
+                help.set_problem(self._secrets)
             return
         self._shown = shown
         leave_focus(self)
@@ -126,7 +134,7 @@ class NoticeArea(QWidget):
         elif self._is_paused:
             self._layout.addWidget(self._paused_banner())
         elif self._secrets is not None:
-            help = SecretsHelp(self._theme, self._secrets)
+            help = SecretsHelp(self._theme, self._secrets, self._secrets_backend)
             help.chosen.connect(self.secrets_choice_requested)
             self._layout.addWidget(help)
         elif self._waiting is not None:

@@ -6,6 +6,7 @@ Above it: the page and its tabs. Below it: the Qt presenter layer. Knows no widg
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import TooltrayError
@@ -13,6 +14,7 @@ from tooltray.snapshots.activity import ActivityFilter
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import CoalescedRead, Commands, action
+from tooltray.ui.pages.approval_line import disk_diff
 from tooltray.ui.permissions.decisions_tab import SHOWN
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
@@ -184,5 +186,6 @@ class PermissionCommands(Commands):
         self.trusted_changed.emit(await self._hub.files.get_trusted_entries())
 
     async def _look_waiting(self) -> None:
-        self.calls_changed.emit(await self._hub.approvals.get_approvals())
+        calls = await self._hub.approvals.get_approvals()
+        self.calls_changed.emit([replace(call, diff=await disk_diff(self._hub, call)) for call in calls])
         self.requests_changed.emit(await self._hub.files.get_trust_requests())

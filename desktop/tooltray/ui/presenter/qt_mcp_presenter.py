@@ -26,6 +26,7 @@ from tooltray.events import (
     NpmRegistryChanged,
     ProblemReported,
     ResourceUpdated,
+    SecretsChanged,
     ServerChanged,
     ServerFilesChanged,
     ServerRemoved,
@@ -72,12 +73,13 @@ class QtMcpPresenter(Api, QObject):
     feedback_ended = Signal(str)
     server_files_changed = Signal()
     http_address_changed = Signal()
+    secrets_changed = Signal()
     activity_written = Signal(int)  # the newest entry of the journal; 0: it was emptied
     server_test_output = Signal(str, object)  # a test as whoever began it has named it; tuple[str, ...]: lines of the server's stderr
     log_written = Signal(str)  # the source of the log that has new lines
     try_progressed = Signal(object)  # TryProgressed
     resource_updated = Signal(str)  # its URI
-    import_progressed = Signal(int, int, str)  # servers that have come in, of how many; and the last one's name
+    import_progressed = Signal(object)  # ImportProgressed
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
         QObject.__init__(self, parent)
@@ -91,6 +93,11 @@ class QtMcpPresenter(Api, QObject):
 
     snapshot: HubSnapshot | None = Property(object, _get_snapshot, notify=snapshot_changed)  # type: ignore[assignment]
     """The hub as it was last told of; None until then."""
+
+    @property
+    def secret_backend(self) -> str:
+        """Where secrets are kept: "keyring", "file" or "memory"; "keyring" as long as no hub is known."""
+        return self._snapshot.secret_backend if self._snapshot is not None else "keyring"
 
     def forget(self) -> None:
         """The engine is gone; what is known of it says nothing any more."""
@@ -151,14 +158,16 @@ class QtMcpPresenter(Api, QObject):
                 self.server_files_changed.emit()
             case HttpAddressChanged():
                 self.http_address_changed.emit()
+            case SecretsChanged():
+                self.secrets_changed.emit()
             case ActivityWritten(last_id=last):
                 self.activity_written.emit(last)
             case TryProgressed():
                 self.try_progressed.emit(item)
             case ResourceUpdated(uri=uri):
                 self.resource_updated.emit(uri)
-            case ImportProgressed(done=done, total=total, name=name):
-                self.import_progressed.emit(done, total, name)
+            case ImportProgressed():
+                self.import_progressed.emit(item)
             case LogWritten(source=source):
                 self.log_written.emit(source)
 
@@ -179,5 +188,7 @@ def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:
             return replace(snapshot, session_count=count)
         case ConfigChanged(mcp_enabled=is_enabled):
             return replace(snapshot, is_paused=not is_enabled, paused_until=0.0 if is_enabled else snapshot.paused_until)
+        case SecretsChanged(backend=backend):
+            return replace(snapshot, secret_backend=backend)
         case _:
             return snapshot

@@ -65,6 +65,7 @@ class PlaceSection(QWidget):
     def show_secrets(self, secrets: StoredSecrets) -> None:
         if self._backend != secrets.backend:
             self._backend = secrets.backend
+            clear(self._help)
             self._choice.choose(secrets.backend)
             self._passphrase.clear()
         self._state.set_look(place_look(secrets))
@@ -83,7 +84,7 @@ class PlaceSection(QWidget):
         if isinstance(shown, SecretsHelp):  # a passphrase that is being typed stays
             shown.set_problem(problem)
             return
-        found = SecretsHelp(self._theme, problem)
+        found = SecretsHelp(self._theme, problem, self._backend)
         found.chosen.connect(self.chosen)
         self._help.addWidget(found)
 

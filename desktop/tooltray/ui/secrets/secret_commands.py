@@ -11,6 +11,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import CoalescedRead, Commands, action, at_sheet
+from tooltray.ui.pages.secrets_help import open_secrets
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.secrets.command_words import SETTING, commands_in
 
@@ -37,13 +38,7 @@ class SecretCommands(Commands):
     @action()
     async def check(self) -> None:
         """Looks whether the place of the secrets can be used; a keyring may show its prompt."""
-        try:
-            await self._hub.secrets.check_secrets()
-        except TooltrayError as error:
-            self.place_failed.emit(error.problem)
-        else:
-            self.place_failed.emit(None)
-        await self._look()
+        await self._use_place("", "")
 
     @action()
     async def store(self, name: str, value: str) -> None:
@@ -52,15 +47,15 @@ class SecretCommands(Commands):
 
     @action()
     async def choose_place(self, kind: str, passphrase: str) -> None:
-        """Keeps secrets elsewhere from now on: `place_failed` says how it went."""
-        if await self._choose(kind, passphrase):
-            self.place_failed.emit(None)
-        await self._look()
+        """Does what `SecretsHelp` asks for: `place_failed` says how it went."""
+        await self._use_place(kind, passphrase)
 
     @action()
     async def store_elsewhere(self, kind: str, passphrase: str, name: str, value: str) -> None:
         """The same, and stores a value there."""
-        if await self._choose(kind, passphrase):
+        if (problem := await self._opened(kind, passphrase)) is not None:
+            self.place_failed.emit(problem)
+        else:
             await self._store(name, value)
 
     @action(at_sheet)
@@ -117,15 +112,18 @@ class SecretCommands(Commands):
         self.commands_known.emit(commands_in((await self._hub.settings.get_settings()).settings))
         self.secrets_changed.emit(secrets)
 
-    async def _choose(self, kind: str, passphrase: str) -> bool:
+    async def _use_place(self, kind: str, passphrase: str) -> None:
+        problem = await self._opened(kind, passphrase)
+        await self._look()
+        self.place_failed.emit(problem)  # what is known of it is more than that it is locked
+
+    async def _opened(self, kind: str, passphrase: str) -> Problem | None:
+        """Opens the place of the secrets; returns why it cannot be used, or None."""
         try:
-            await self._hub.secrets.set_secret_backend(kind)
-            if kind == "file":
-                await self._hub.secrets.unlock_secrets(passphrase)
+            await open_secrets(self._hub, kind, passphrase)
         except TooltrayError as error:
-            self.place_failed.emit(error.problem)
-            return False
-        return True
+            return error.problem
+        return None
 
     async def _store(self, name: str, value: str) -> None:
         try:
@@ -139,5 +137,5 @@ class SecretCommands(Commands):
     async def _tell_failure(self, problem: Problem) -> None:
         """Whether the value is at fault or the place: the place itself says so."""
         secrets = await self._hub.secrets.get_secrets()
-        (self.refused_value if secrets.problem is None else self.place_failed).emit(problem)
         self.secrets_changed.emit(secrets)
+        (self.refused_value if secrets.problem is None else self.place_failed).emit(problem)

@@ -33,7 +33,8 @@ class SecretEntry(QWidget):
 
     def __init__(self, context: PageContext, secret_name: str, *, is_new: bool = True) -> None:
         super().__init__()
-        theme = self._theme = context.theme
+        theme, self._hub = context.theme, context.hub
+        self._theme = theme
         self.secret_name, self._is_new = "", is_new
         body = column(self, spacing=6)
         line = row(spacing=8)
@@ -96,7 +97,7 @@ class SecretEntry(QWidget):
 
     def _on_place_failed(self, problem: Problem) -> None:
         self._set_busy(False)
-        found = SecretsHelp(self._theme, problem)
+        found = SecretsHelp(self._theme, problem, self._hub.secret_backend)
         found.chosen.connect(self._on_place_chosen)
         self._fault.addWidget(found)
 

@@ -85,6 +85,7 @@ class SecretsTab(Page):
         commands.removed.connect(self._on_removed)
         commands.done.connect(self._context.say)
         self._context.hub.config_changed.connect(self.look_again)
+        self._context.hub.secrets_changed.connect(self.look_again)
 
     def enable(self, is_usable: bool) -> None:
         self._inner.setEnabled(is_usable)

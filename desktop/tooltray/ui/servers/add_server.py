@@ -14,8 +14,8 @@ from tooltray.ui.opened_server.entry_values import with_values
 from tooltray.ui.opened_server.server_tester import ServerTester
 from tooltray.ui.opened_server.test_panel import TestPanel
 from tooltray.ui.origins import file_name
-from tooltray.ui.pages.local_work import Pasted, ReadPasted
-from tooltray.ui.pages.secrets_help import SecretsHelp
+from tooltray.ui.pages.local_work import LocalWork, Pasted
+from tooltray.ui.pages.secrets_help import PROMPT_AFTER_MS, SecretsHelp, waiting_banner
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.servers.pasted_preview import PastedPreview
 from tooltray.ui.theme import Theme
@@ -23,14 +23,13 @@ from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.choice import Choice
-from tooltray.ui.widgets.code_view import CoveredCode, FindSpans
+from tooltray.ui.widgets.code_view import CoveredCode
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import FittedScroll
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 
 WIDTH = 680
-PROMPT_AFTER_MS = 700  # an open keyring stores a secret in some milliseconds; what takes longer waits for a person
 FEWEST_LINES, MOST_LINES = 3, 12
 
 
@@ -40,7 +39,7 @@ class AddServerPanel(Surface):
     Args:
         text: to begin with.
         projects: folders into whose own files it can go.
-        find_secrets: where in a text something stands that is not to be read by who looks at the screen.
+        local: reads what is pasted, and finds secrets in it.
         tester: tries a server before it is added.
     """
 
@@ -52,16 +51,15 @@ class AddServerPanel(Surface):
     def __init__(
         self,
         theme: Theme,
-        read_pasted: ReadPasted,
+        local: LocalWork,
         taken: Collection[str],
         text: str = "",
         projects: Sequence[str] = (),
         *,
-        find_secrets: FindSpans,
         tester: ServerTester,
     ) -> None:
         super().__init__(theme, "surface.raised", "border", "xl")
-        self._read_pasted, self._taken, self._find_secrets = read_pasted, taken, find_secrets
+        self._local, self._taken = local, taken
         self._has_projects, self._tester = bool(projects), tester
         tester.setParent(self)
         self._previews: list[PastedPreview] = []
@@ -76,7 +74,7 @@ class AddServerPanel(Surface):
         layout.addWidget(divider())
         content = QWidget()
         self._body = column(content, margins=(24, 16, 24, 20), spacing=8)
-        self._field = CoveredCode(theme, tr("Command, URL or config"), find_secrets, lines=FEWEST_LINES)
+        self._field = CoveredCode(theme, tr("Command, URL or config"), local.find_secrets, lines=FEWEST_LINES)
         self._body.addLayout(self._source())
         self._field.setPlaceholderText("npx -y @modelcontextprotocol/server-everything")
         self._field.textChanged.connect(self._on_text_changed)
@@ -120,11 +118,15 @@ class AddServerPanel(Surface):
         """What is wrong with the text, as it is shown."""
         return self._complaint.text()
 
-    def show_failure(self, problem: Problem, is_about_secrets: bool) -> None:
-        """Shows why adding did not work; what was pasted and typed stays."""
+    def show_failure(self, problem: Problem, backend: str) -> None:
+        """Shows why adding did not work; what was pasted and typed stays.
+
+        Args:
+            backend: where secrets are kept, if they are the reason; else empty.
+        """
         self._set_busy(False)
-        if is_about_secrets:
-            help = SecretsHelp(self._theme, problem)
+        if backend:
+            help = SecretsHelp(self._theme, problem, backend)
             help.chosen.connect(self.secrets_choice_requested)
             self._put_below(help)
         else:
@@ -146,8 +148,7 @@ class AddServerPanel(Surface):
             self._drop_failure()
 
     def _show_prompt(self) -> None:
-        text = tr("If it asks for its password, answer there; its window may be behind this one.")
-        self._put_below(Banner(self._theme, "info", tr("Waiting for the keyring"), text))
+        self._put_below(waiting_banner(self._theme))
 
     def _put_below(self, widget: QWidget) -> None:
         self._drop_failure()
@@ -223,7 +224,7 @@ class AddServerPanel(Surface):
         complaint = ""
         if text.strip():
             try:
-                found = self._read_pasted(text)
+                found = self._local.read_pasted(text)
             except TooltrayError as error:
                 complaint = f"{title(error.problem)}. {sentences(error.problem)}"
         self.other_ways.setVisible(not text.strip())
@@ -253,7 +254,8 @@ class AddServerPanel(Surface):
             self._preview_layout.addWidget(Label(self._theme, words, "strong"))
         names = set(self._taken)
         for pasted in found:
-            preview = PastedPreview(self._theme, pasted, frozenset(names), self._find_secrets)
+            local = self._local
+            preview = PastedPreview(self._theme, pasted, frozenset(names), find_secrets=local.find_secrets, move_secrets=local.move_secrets)
             preview.changed.connect(self._on_preview_changed)
             preview.changed.connect(self.edited)
             names.add(pasted.name)
@@ -276,6 +278,8 @@ class AddServerPanel(Surface):
 
     def _on_test(self) -> None:
         """Tries what would be added, with the values of its secrets, none of which is stored for that."""
+        if self._asks_for_secret():
+            return
         new = self._previews[0].new_server
         entry = with_values(new.entry, new.secrets)
         if isinstance(entry, Mapping):
@@ -292,12 +296,20 @@ class AddServerPanel(Surface):
 
     def _on_add(self) -> None:
         self._on_preview_changed()
-        if self._add.isEnabled():
+        if self._add.isEnabled() and not self._asks_for_secret():
             self._drop_failure()
             self._end_test()  # what it holds, such as a port, is to be free
             self._set_busy(True)
             new = [preview.new_server for preview in self._previews if preview.is_ready]
             self.add_requested.emit([replace(server, project=self._where.chosen) for server in new])
+
+    def _asks_for_secret(self) -> bool:
+        """Asks for the first secret without a value; returns whether there is one."""
+        missing = next((secret for preview in self._previews if (secret := preview.missing) is not None), None)
+        if missing is not None:
+            missing.ask()
+            self._scroll.ensureWidgetVisible(missing)
+        return missing is not None
 
     def _set_busy(self, is_busy: bool) -> None:
         self._is_busy = is_busy

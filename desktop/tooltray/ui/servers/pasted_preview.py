@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.ui.confinement_words import entry_words
 from tooltray.ui.i18n import say, tr
-from tooltray.ui.pages.local_work import Pasted
+from tooltray.ui.pages.local_work import MoveSecrets, Pasted
 from tooltray.ui.servers.server_commands import NewServer
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Switch
+from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import FindSpans, covered
@@ -47,8 +47,48 @@ class SecretRow(QWidget):
         self._field = _field(theme, tr("Value of {name}", name=key), value)
         self._field.setEchoMode(QLineEdit.EchoMode.Password)
         self._field.setPlaceholderText(tr("Paste its value"))
-        self._field.textChanged.connect(self.changed)
+        self._field.textChanged.connect(self._on_typed)
         lines.addWidget(self._field)
+        asked = row(spacing=8)
+        self._note = Label(theme, "", "caption", "error", wrap=True)
+        asked.addWidget(self._note, 1)
+        self._leave = Button(theme, "", "link", small=True)
+        self._leave.clicked.connect(self._on_leave)
+        asked.addWidget(self._leave)
+        self._asked = QWidget()
+        self._asked.setLayout(asked)
+        self._asked.hide()
+        lines.addWidget(self._asked)
+        self.is_left_out = False
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it still needs a value."""
+        return not self.value and not self.is_left_out
+
+    def ask(self) -> None:
+        """Asks for the value, or that the server is added without it."""
+        self._draw_asked()
+        self._asked.show()
+        self._field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_typed(self) -> None:
+        self._asked.setVisible(self.is_left_out or (not self._asked.isHidden() and not self.value))
+        self.changed.emit()
+
+    def _on_leave(self) -> None:
+        self.is_left_out = not self.is_left_out
+        self._field.setVisible(not self.is_left_out)
+        self._draw_asked()
+        self.changed.emit()
+
+    def _draw_asked(self) -> None:
+        self._note.set_tone("muted" if self.is_left_out else "error")
+        self._note.setText(tr("Added without it.") if self.is_left_out else tr("Enter its value, or add the server without it."))
+        self._leave.setText(tr("Enter a value") if self.is_left_out else tr("Leave it out"))
+        self._leave.setAccessibleName(
+            tr("Enter a value for {name}", name=self.key) if self.is_left_out else tr("Leave out {name}", name=self.key)
+        )
 
     @property
     def value(self) -> str:
@@ -65,9 +105,9 @@ class PastedPreview(Surface):
 
     changed = Signal()
 
-    def __init__(self, theme: Theme, pasted: Pasted, taken: Collection[str], find_secrets: FindSpans) -> None:
+    def __init__(self, theme: Theme, pasted: Pasted, taken: Collection[str], *, find_secrets: FindSpans, move_secrets: MoveSecrets) -> None:
         super().__init__(theme, "surface.raised", "border", "m")
-        self._pasted, self._taken = pasted, taken
+        self._pasted, self._taken, self._move = pasted, taken, move_secrets
         self._shown_target = covered(pasted.target, find_secrets(pasted.target))
         self._rows: list[SecretRow] = []
         self._layout = column(self, margins=(14, 4, 14, 4))
@@ -162,15 +202,23 @@ class PastedPreview(Surface):
         return self._name.text().strip()
 
     @property
+    def missing(self) -> SecretRow | None:
+        """The first secret that still needs a value; None: none does."""
+        return next((row for row in self._rows if row.is_missing), None)
+
+    @property
     def new_server(self) -> NewServer:
-        name = self.name
-        entry, secrets = self._pasted.stored_as(name, {row.key: row.value for row in self._rows if row.is_kept and row.value})
-        entry = self._pasted.filled_in({row.key: row.value for row in self._rows if not (row.is_kept and row.value)}, entry)
+        """Returns what is to be added. What looks like a secret in its arguments and address is stored with the other secrets."""
+        name, rows = self.name, [row for row in self._rows if not row.is_left_out]
+        entry, secrets = self._pasted.stored_as(name, {row.key: row.value for row in rows if row.is_kept and row.value})
+        plain: dict[str, str | None] = {row.key: row.value for row in rows if not (row.is_kept and row.value)}
+        entry = self._pasted.filled_in(plain | {row.key: None for row in self._rows if row.is_left_out}, entry)
+        entry, others = self._move(name, entry, {}, plain=[row.value for row in rows if not row.is_kept])
         if self._asking.chosen != OWN:
             entry = {member: value for member, value in entry.items() if member not in ("autoApprove", "callRules")}
         if self._asking.chosen == RUN:
             entry = {**entry, "autoApprove": ["all"]}
-        return NewServer(name, entry, self._default.isChecked(), secrets)
+        return NewServer(name, entry, self._default.isChecked(), {**secrets, **others})
 
     def _complaint(self) -> str:
         name = self.name

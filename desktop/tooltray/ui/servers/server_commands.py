@@ -19,6 +19,7 @@ from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import change_there, is_of_file, project_of
 from tooltray.ui.pages.action import CoalescedRead, Commands, action, as_notice, at_sheet
+from tooltray.ui.pages.secrets_help import open_secrets
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
@@ -58,7 +59,7 @@ class ServerCommands(Commands):
     storing_changed = Signal(bool)  # whether secrets of new servers are being stored, which may wait for a prompt of the keyring
     page_wanted = Signal(str, str)  # a server's name and the page at which a person signs in to it
     sign_in_over = Signal(str)  # a server's name; however it went
-    adding_failed = Signal(object, bool)  # Problem; whether it is about keeping secrets
+    adding_failed = Signal(object, str)  # Problem; where secrets are kept, if they are the reason
     tool_worded = Signal(str)  # its server
     costs_changed = Signal(object)  # ToolCosts for a client that nothing is known of
     costs_failed = Signal(object)  # Problem
@@ -72,7 +73,7 @@ class ServerCommands(Commands):
         super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._servers = servers
         self._costs = CoalescedRead(self._look_costs, tasks=tasks, name="costs of tools")
-        self._is_checking_secrets = False
+        self._is_checking_secrets = self._are_secrets_closed = False
         self._signing_in: set[str] = set()  # whose outcome is waited for
         self._cancelled: set[str] = set()
         wishes.start_requested.connect(self.start)
@@ -93,6 +94,7 @@ class ServerCommands(Commands):
         wishes.costs_requested.connect(self.look_costs)
         wishes.tool_switch_requested.connect(self.switch_tool)
         servers.server_changed.connect(self._on_server_changed)
+        hub.secrets_changed.connect(self._on_secrets_changed)
 
     # servers
 
@@ -273,7 +275,7 @@ class ServerCommands(Commands):
                 await self._add(server)
                 self.server_added.emit(server.name)
         except TooltrayError as error:
-            self.adding_failed.emit(error.problem, isinstance(error, SecretsUnreachable))
+            self.adding_failed.emit(error.problem, self._hub.secret_backend if isinstance(error, SecretsUnreachable) else "")
             return
         self.servers_added.emit()
         names = ", ".join(server.name for server in new)
@@ -302,19 +304,18 @@ class ServerCommands(Commands):
 
     @action(as_notice)
     async def keep_secrets(self, kind: str, passphrase: str) -> None:
-        """Chooses where secrets are kept; `secrets_closed` says how it went.
+        """Does what `SecretsHelp` asks for; `secrets_closed` says how it went.
 
         Args:
-            kind: "keyring", "file" or "memory".
+            kind: another place: "keyring", "file" or "memory"; empty: the place stays.
             passphrase: opens the file, or becomes its passphrase if there is none yet.
         """
         try:
-            await self._hub.secrets.set_secret_backend(kind)
-            if kind == "file":
-                await self._hub.secrets.unlock_secrets(passphrase)
+            await open_secrets(self._hub, kind, passphrase)
         except TooltrayError as error:
             self.secrets_closed.emit(error.problem)
             return
+        self._are_secrets_closed = False
         self.secrets_closed.emit(None)
         for server in self._servers.servers:
             if server.state is ServerState.ERROR:
@@ -332,9 +333,21 @@ class ServerCommands(Commands):
             await self._hub.secrets.get_secret_names()
         except TooltrayError as error:
             if error.problem.title in problem.title or error.problem.title in problem.message:
+                self._are_secrets_closed = True
                 self.secrets_closed.emit(error.problem)
         finally:
             self._is_checking_secrets = False
+
+    def _on_secrets_changed(self) -> None:
+        if self._are_secrets_closed:
+            self._check_unlocked()
+
+    @action(as_notice)
+    async def _check_unlocked(self) -> None:
+        """Secrets that were unlocked elsewhere, such as at a terminal, are no problem any more."""
+        if (await self._hub.secrets.get_secrets()).problem is None:
+            self._are_secrets_closed = False
+            self.secrets_closed.emit(None)
 
     # tools
 

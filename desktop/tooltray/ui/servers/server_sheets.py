@@ -107,11 +107,10 @@ class ServerSheets(QObject):
         names = frozenset(server.name for server in context.servers.servers)
         panel = AddServerPanel(
             self._theme,
-            context.local.read_pasted,
+            context.local,
             names,
             text,
             self._projects,
-            find_secrets=context.local.find_secrets,
             tester=ServerTester(context.hub, context.tasks),
         )
         panel.add_requested.connect(commands.add)

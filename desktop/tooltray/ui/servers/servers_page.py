@@ -468,4 +468,4 @@ class ServersPage(Page):
 
     def _on_secrets_closed(self, problem: Problem | None) -> None:
         if self._context.sheets.sheet is None or problem is None:
-            self.notices.set_secrets_problem(problem)
+            self.notices.set_secrets_problem(problem, self._context.hub.secret_backend)

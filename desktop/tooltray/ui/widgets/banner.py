@@ -1,12 +1,8 @@
-"""What stands above the content it concerns: a banner, the area for what failed, and the layout that keeps both from moving content.
-
-A notice that comes while the pointer is on the content lies over it until the pointer has left; the room of one that goes stays empty
-for as long as the pointer is here, so that a second click meets nothing.
-"""
+"""What stands above the content it concerns: a banner, the area for what failed, and the layout that makes room for them."""
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from tooltray.errors import Problem
 from tooltray.ui.problem_words import sentences, title
@@ -60,28 +56,28 @@ class FaultArea(QWidget):
 
 
 CHANGES = (QEvent.Type.LayoutRequest, QEvent.Type.ShowToParent, QEvent.Type.HideToParent)
-MOVES = (QEvent.Type.Enter, QEvent.Type.Leave)
 
 
 class NoticesAbove(QWidget):
-    """`notices` hides itself while it has nothing to say."""
+    """`notices` hides itself while it has nothing to say. A list below it that can scroll keeps its place on the screen: nothing moves from
+    under the pointer.
+    """
 
     def __init__(self, notices: QWidget, content: QWidget) -> None:
         super().__init__()
         self._notices, self._content = notices, content
-        self._reserved = 0
+        self._top = 0
         for part in (content, notices):
             part.setParent(self)
-            part.installEventFilter(self)
-        self.installEventFilter(self)
+        notices.installEventFilter(self)
 
     @property
     def content_top(self) -> int:
         """Where the content begins."""
-        return self._reserved
+        return self._top
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if (watched is self._notices and event.type() in CHANGES) or event.type() in MOVES:
+        if event.type() in CHANGES:
             self._place()
         return False
 
@@ -92,9 +88,10 @@ class NoticesAbove(QWidget):
     def _place(self) -> None:
         layout = self._notices.layout()
         wanted = height_at(layout, self.width()) if layout is not None and not self._notices.isHidden() else 0
-        is_in_the_way = self._content.underMouse() if wanted > self._reserved else self.underMouse()
-        if not is_in_the_way:
-            self._reserved = wanted
-        self._content.setGeometry(0, self._reserved, self.width(), self.height() - self._reserved)
+        bars = [area.verticalScrollBar() for area in self._content.findChildren(QAbstractScrollArea) if area.underMouse()]
+        values, moved = [bar.value() for bar in bars], wanted - self._top
+        self._top = wanted
+        self._content.setGeometry(0, wanted, self.width(), self.height() - wanted)
         self._notices.setGeometry(0, 0, self.width(), wanted)
-        self._notices.raise_()
+        for bar, value in zip(bars, values, strict=True):
+            bar.setValue(value + moved)

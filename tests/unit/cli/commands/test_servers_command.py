@@ -140,7 +140,7 @@ def test_a_url_is_added_with_its_headers(tooltray: Tooltray, hub_home: Home) -> 
 
 
 def test_an_sse_server_is_added_as_one(tooltray: Tooltray, hub_home: Home) -> None:
-    assert tooltray("servers", "add", "old", "--url", "https://me:pw@example.org/sse?key=k", "--sse").code == 0
+    assert tooltray("servers", "add", "old", "--url", "https://me:pw@example.org/sse?key=k", "--sse", "--plain").code == 0
     assert settings_of(hub_home)["mcpServers"]["old"]["type"] == "sse"
     listed = tooltray("servers", "list", "--json").json[0]
     assert (listed["transport"], listed["target"]) == ("sse", "https://example.org/sse")
@@ -162,7 +162,7 @@ def test_secret_headers_are_asked_for_and_the_entry_refers_to_them(
 
 
 def test_a_key_typed_as_a_plain_header_is_pointed_out_and_not_repeated(tooltray: Tooltray) -> None:
-    result = tooltray("servers", "add", "far", "--url", "https://example.org/mcp", "--header", "Authorization: Bearer abc")
+    result = tooltray("servers", "add", "far", "--url", "https://example.org/mcp", "--plain", "--header", "Authorization: Bearer abc")
     assert "--header-secret Authorization" in result.err
     assert "abc" not in result.out + result.err
     quiet = tooltray("servers", "add", "near", "--url", "https://example.org/mcp", "--header", "Authorization: Bearer ${TOKEN}")
@@ -332,12 +332,40 @@ def test_a_name_that_cannot_be_is_refused(tooltray: Tooltray, hub_home: Home) ->
 # secrets of a new server
 
 
-def test_a_secret_in_a_variable_is_pointed_out_and_added_all_the_same(tooltray: Tooltray, hub_home: Home) -> None:
-    result = tooltray("servers", "add", "git", "--env", "API_KEY=hunter2", "--env", "MODE=fast", "--env", "TOKEN=${secret:t}", "--", "run")
-    assert result.code == 0
+def test_a_key_that_is_typed_is_stored_as_a_secret(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(
+        hub_home, {"get_mcp_servers": {}, "get_secret_names": [], "set_secret": None, "add_mcp_server": None, "get_trust_requests": []}
+    ) as hub:
+        options = ("--env", "API_KEY=hunter2", "--env", "MODE=fast", "--env", "TOKEN=${secret:t}", "--on-demand")
+        result = tooltray("servers", "add", "git", *options, "--json", "--", "run", "--password", "hunter3")
+        tooltray("servers", "add", "far", "--url", "https://a.example/", "--header", "Authorization: Bearer sk-12345678", "--on-demand")
+    assert (result.code, result.json["secrets"]) == (0, ["git/password", "git/API_KEY"])
+    added = [params["config"] for method, params in hub.calls if method == "add_mcp_server"]
+    assert added[0]["env"] == {"API_KEY": "${secret:git/API_KEY}", "MODE": "fast", "TOKEN": "${secret:t}"}
+    assert added[0]["args"] == ["--password", "${secret:git/password}"]
+    assert added[1]["headers"] == {"Authorization": "Bearer ${secret:far/Authorization}"}
+    stored = {params["name"]: params["value"] for method, params in hub.calls if method == "set_secret"}
+    assert stored == {"git/API_KEY": "hunter2", "git/password": "hunter3", "far/Authorization": "sk-12345678"}
+
+
+def test_where_a_key_is_kept_is_said(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_mcp_servers": {}, "get_secret_names": [], "set_secret": None, "add_mcp_server": None}):
+        result = tooltray("servers", "add", "git", "--env", "API_KEY=hunter2", "--on-demand", "--", "run")
     assert result.err == (
-        "API_KEY now stands in the settings as it is. To keep it secret, give --secret API_KEY in its place, and --replace\n"
+        "git/API_KEY: kept with your secrets, not in the settings (--plain writes them there). Your shell's history has them.\n"
     )
+
+
+def test_where_secrets_cannot_be_kept_a_key_is_not_written_without_a_choice(tooltray: Tooltray, hub_home: Home) -> None:
+    result = tooltray("servers", "add", "git", "--env", "API_KEY=hunter2", "--", "run")
+    assert (result.code, hub_home.settings.exists()) == (1, False)
+    assert "--plain writes what looks like a secret into the settings" in result.err
+    assert "--plain" not in tooltray("servers", "add", "git", "--secret", "A", "--", "run", stdin="x\n").err
+
+
+def test_plain_text_is_for_the_user_to_choose(tooltray: Tooltray, hub_home: Home) -> None:
+    result = tooltray("servers", "add", "git", "--plain", "--env", "API_KEY=hunter2", "--", "run")
+    assert (result.code, result.err) == (0, "")
     assert settings_of(hub_home)["mcpServers"]["git"]["env"]["API_KEY"] == "hunter2"
 
 

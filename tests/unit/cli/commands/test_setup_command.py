@@ -29,7 +29,7 @@ def setup_file(tmp_path: Path) -> str:
 
 
 def test_what_one_home_exports_another_takes_over(tooltray: Tooltray, tmp_path: Path, hub_home: Home) -> None:
-    assert tooltray("servers", "add", "files", "--env", "API_KEY=hunter2", "--", "files", "--fast").code == 0
+    assert tooltray("servers", "add", "files", "--plain", "--env", "API_KEY=hunter2", "--", "files", "--fast").code == 0
     file = tmp_path / "out.json"
     exported = tooltray("export", str(file))
     assert (exported.code, exported.out) == (0, f"The backup is in {file}.\n")
