@@ -27,23 +27,6 @@ def joined(words: Iterable[str]) -> str:
     return " ".join(map(quoted, words))
 
 
-WINDOWS_PATH = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]:\\(?![\\/])")
-"""A drive with one backslash behind it: in such a text backslashes are not escapes, whatever the format says."""
-
-
-def split_line(line: str) -> list[str]:
-    """Splits a command line into its words, as a POSIX shell does; in one with a Windows path backslashes stay.
-
-    Raises:
-        ValueError: a quote is opened and never closed.
-    """
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
-    lexer.whitespace_split, lexer.commenters = True, ""
-    if WINDOWS_PATH.search(line):
-        lexer.escape = ""
-    return list(lexer)
-
-
 def _quoted_for_windows(word: str) -> str:
     if _PLAIN.fullmatch(word):
         return word

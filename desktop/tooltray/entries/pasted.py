@@ -22,7 +22,6 @@ from tooltray.entries.pasted_urls import (
     netloc,
     parameters,
     portable,
-    portable_value,
     take_headers,
     usual_type,
     with_parameter,
@@ -31,7 +30,6 @@ from tooltray.entries.pasted_urls import (
 from tooltray.entries.pasted_warnings import pasted_warnings
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
-from tooltray.shell_words import WINDOWS_PATH, split_line
 
 LONGEST_TEXT = 200_000  # characters; the largest published config blocks have a few thousand
 
@@ -214,9 +212,9 @@ def is_placeholder(value: str) -> bool:
 def _json(text: str) -> Any:
     """Parses JSON, also with comments and trailing commas, and a fragment `"name": {...}`."""
     plain = _without_comments(text)
-    candidates = [_with_windows_paths(text), _with_windows_paths(plain)]
+    candidates = [text, plain]
     if not text.startswith(("{", "[")):
-        candidates = [f"{{{_with_windows_paths(plain).rstrip().rstrip(',')}}}"]
+        candidates = [f"{{{plain.rstrip().rstrip(',')}}}"]
     failure: json.JSONDecodeError | None = None
     for candidate in candidates:
         try:
@@ -228,17 +226,6 @@ def _json(text: str) -> Any:
     assert failure is not None
     message = f"line {failure.lineno}, column {failure.colno}: {failure.msg}"
     raise TooltrayError("This JSON cannot be read", message, "Check that the whole block was copied, with all its braces") from failure
-
-
-def _with_windows_paths(text: str) -> str:
-    """Doubles the backslashes of Windows paths that were written with single ones, which JSON takes for escapes."""
-
-    def escaped(found: re.Match[str]) -> str:
-        if not WINDOWS_PATH.search(found[0]):
-            return found[0]
-        return re.sub(r'\\\\|\\"|\\', lambda sign: sign[0] if len(sign[0]) == 2 else "\\\\", found[0])
-
-    return re.sub(r'"(?:[^"\\\n]|\\.)*"', escaped, text)
 
 
 def _without_comments(text: str) -> str:
@@ -322,7 +309,7 @@ def _server(name: str, entry: Mapping[str, Any]) -> PastedServer:
     if "command" in result and kind is not None:
         config["type"] = kind
     if env:
-        result["env"] = {str(key): portable_value(as_word(value)) for key, value in env.items() if value is not None}
+        result["env"] = {str(key): portable(as_word(value)) for key, value in env.items() if value is not None}
     result |= config
     words = [result.get("command") or result["url"], *result.get("args", [])]
     return PastedServer(clean_name(name) or guess_name(words), result, secrets_in(result))
@@ -461,7 +448,7 @@ class _ClientOptions:
 
 def _split(line: str) -> list[str]:
     try:
-        return split_line(line)
+        return shlex.split(line)
     except ValueError as error:
         reason = "a quote is opened and never closed" if "quotation" in str(error) else str(error)
         raise TooltrayError("This command cannot be read", f"{reason}: {line[:80]}", "Check that the whole line was copied") from error

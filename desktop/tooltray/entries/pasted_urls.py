@@ -8,8 +8,7 @@ import re
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
-_HEADER_KEYS = ("headers", "customHeaders", "http_headers", *(_HOLDERS := ("requestInit", "requestOptions")))  # objects with `headers`
-WHOLE_VARIABLE = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?\$([A-Za-z_][A-Za-z0-9_]*)", re.IGNORECASE)
+_HEADER_KEYS = ("headers", "customHeaders", "http_headers", "requestInit")  # the last is an object with `headers`
 
 
 def take_headers(config: dict[str, Any]) -> dict[str, str]:
@@ -17,16 +16,14 @@ def take_headers(config: dict[str, Any]) -> dict[str, str]:
     result: dict[str, str] = {}
     for key in _HEADER_KEYS:
         given = config.pop(key, None)
-        given = given.get("headers") if key in _HOLDERS and isinstance(given, dict) else given
+        given = given.get("headers") if key == "requestInit" and isinstance(given, dict) else given
         if isinstance(given, dict):
-            result |= {str(name): portable_value(as_word(value)) for name, value in given.items() if value is not None}
+            result |= {str(name): portable(as_word(value)) for name, value in given.items() if value is not None}
     variables = config.pop("env_http_headers", None)
     if isinstance(variables, dict):
         result |= {str(name): f"${{{variable}}}" for name, variable in variables.items()}
     if isinstance(variable := config.pop("bearer_token_env_var", None), str):
         result["Authorization"] = f"Bearer ${{{variable}}}"
-    if isinstance(key := config.pop("apiKey", None), str) and key:  # of Continue
-        result["Authorization"] = f"Bearer {portable_value(key).removeprefix('Bearer ')}"
     return result
 
 
@@ -65,12 +62,6 @@ def with_parameter(url: str, key: str, value: str | None) -> str:
 def as_word(value: object) -> str:
     """Converts numbers and booleans, which some blocks have without quotes, to text, since programs take strings."""
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def portable_value(text: str) -> str:
-    """Does the same for a variable's or header's value, which may also be `$NAME`, alone or behind a scheme such as `Bearer`."""
-    whole = WHOLE_VARIABLE.fullmatch(text)
-    return f"{whole[1] or ''}${{{whole[2]}}}" if whole else portable(text)
 
 
 def portable(text: str) -> str:

@@ -20,9 +20,6 @@ _DESTROYS = re.compile(
 _DOWNLOADS = re.compile(r"\b(?:curl|wget|iwr|Invoke-WebRequest)\b.*(?:\|\s*(?:sudo\s+)?\w*sh\b|\biex\b|-o\b)", re.IGNORECASE | re.DOTALL)
 
 
-LONGEST_FIELD, MOST_FIELDS = 60, 10  # characters of a name; names
-
-
 def pasted_warnings(name: str, config: Mapping[str, Any]) -> Iterator[str]:
     """
     Args:
@@ -37,7 +34,4 @@ def pasted_warnings(name: str, config: Mapping[str, Any]) -> Iterator[str]:
         entry = FileEntry(name, read_entry(name, config), config)
     except TooltrayError:  # it cannot be added as it is, and that is said then
         return
-    if unused := sorted(entry.config.model_extra or {}):
-        fields = ", ".join(each[:LONGEST_FIELD] for each in unused[:MOST_FIELDS])
-        yield Phrase("it has settings that do nothing here: {fields}", fields=fields)
     yield from content_warnings(entry)

@@ -18,7 +18,6 @@ from typing import Literal, NoReturn
 import msgspec
 
 from tooltray.phrases import Phrase
-from tooltray.shell_words import WINDOWS_PATH
 
 MAX_DEPTH = 100  # no config nests deeper; a text that does is not for us to edit
 
@@ -33,6 +32,7 @@ _TOKENS: dict[str, re.Pattern[str]] = {
     ),
 }
 _LINE_END = re.compile(r"\r\n|\n|\r")
+WINDOWS_PATH = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]:\\(?![\\/])")  # a drive with one backslash behind it, written without escapes
 _IDENTIFIER = re.compile(r"(?:[^\W\d]|[$_])(?:\w|[$\u200c\u200d])*")
 _ESCAPE = re.compile(r"\\(?:(\r\n|[\n\r\u2028\u2029])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|(0[0-9]|.))", re.DOTALL)
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
@@ -255,7 +255,7 @@ def _in_json5(text: str) -> object:
     """
     if text[0] in "\"'":
         if WINDOWS_PATH.search(text):
-            return text[1:-1].replace("\\\\", "\\")  # a path that was written without escapes
+            return text[1:-1].replace("\\\\", "\\")
         return _PAIR.sub(lambda found: found[0].encode("utf-16", "surrogatepass").decode("utf-16"), _ESCAPE.sub(_unescaped, text[1:-1]))
     if text in _WORDS:
         return _WORDS[text]

@@ -12,6 +12,7 @@ except through a function that is handed in, and nothing of what is here already
 """
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -21,14 +22,13 @@ from tooltray.entries.pasted_names import PATH_VALUE
 from tooltray.entries.pasted_urls import as_word, usual_type
 from tooltray.errors import TooltrayError
 from tooltray.foreign_configs.config_source import CannotUse, shown
-from tooltray.foreign_configs.mcp_json import FIELD_SPELLINGS, in_our_spelling
+from tooltray.foreign_configs.mcp_json import in_our_spelling
 from tooltray.foreign_entries.known_proxies import carried_by
 from tooltray.foreign_entries.variables import ANY, SYNTAXES, Surroundings, Syntax, Variables
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.settings.expansion import VARIABLE_NAME
 from tooltray.settings.given_entries import read_entry
-from tooltray.shell_words import split_line
 from tooltray.snapshots.forms import FormField
 
 Entry = JsonObject
@@ -43,15 +43,6 @@ _ALLOWED, _HIDDEN = ("enabled_tools", "includeTools"), ("disabled_tools", "exclu
 _APPROVED = ("autoApprove", "alwaysAllow", "trust")
 _OAUTH = {"client_id": "clientId", "CLIENT_ID": "clientId", "client_secret": "clientSecret", "CLIENT_SECRET": "clientSecret"}
 _SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?(.*)", re.IGNORECASE | re.DOTALL)  # of an Authorization header
-_OURS = ("disable", "disabled", "enabled", "tools", "toolFilter", "timeout", "tool_timeout_sec", "callTimeout", "sandbox", "sandboxEnabled")
-_OF_SIGNING_IN = ("oauth", "auth", "scopes", "env_http_headers", "bearer_token_env_var", "requestOptions", "apiKey")
-_OF_VARIABLES = ("envFile", "env_vars", "env_keys")
-_OF_ITS_LIST = ("name", "id", "title", "source", "gallery", "version", "icon", "tags", "bundled", "extension", "available_tools")
-_OF_ITS_STARTS = ("startup_timeout_sec", "startup_timeout_ms", "connectionTimeout", "start_on_launch", "isActive", "dev", "required")
-_UNDERSTOOD = frozenset(FIELD_SPELLINGS).union(
-    *FIELD_SPELLINGS.values(), _ALLOWED, _HIDDEN, _APPROVED, _OURS, _OF_SIGNING_IN, _OF_VARIABLES, _OF_ITS_LIST, _OF_ITS_STARTS
-)
-"""Fields that are taken over, or are the client's own business: its list, and how it starts servers."""
 _OAUTH_FIELDS = ("clientId", "clientSecret", "scopes", "scope", "callbackPort")
 
 
@@ -223,16 +214,12 @@ def _with_split_command(entry: Entry) -> Entry:
 
 def _split(line: str) -> list[str]:
     try:
-        return split_line(line)
+        return shlex.split(line)
     except ValueError:
         raise CannotUse(Phrase("a quote in its command is opened and never closed")) from None
 
 
 def _remark(raw: Mapping[str, object]) -> str:
-    left_out = sorted(key for key, value in raw.items() if key not in _UNDERSTOOD and value not in (None, False, "", [], {}))
-    left_out += [f"requestOptions.{key}" for key in sorted(_mapping(raw.get("requestOptions")).keys() - {"headers"})]
-    if left_out:
-        return Phrase("not taken over, since nothing here corresponds to it: {fields}", fields=", ".join(map(shown, left_out)))
     if raw.get("sandbox") or raw.get("sandboxEnabled"):
         return Phrase("its client runs it in a sandbox; here it would run without one")
     return ""
@@ -285,10 +272,6 @@ def _add_references(entry: Entry, raw: Mapping[str, object], variables: Variable
     headers = {str(name): _reference(value) for name, value in _members(raw, "env_http_headers")}
     if token := raw.get("bearer_token_env_var"):
         headers["Authorization"] = f"Bearer {_reference(token)}"
-    for name, value in _members(_mapping(raw.get("requestOptions")), "headers"):  # of Continue
-        headers[str(name)] = variables.ours(as_word(value), str(name))
-    if key := raw.get("apiKey"):  # of Continue, which sends it so and leaves out another one
-        headers["Authorization"] = f"Bearer {variables.ours(as_word(key), 'apiKey')}"
     if headers:
         entry["headers"] = headers | dict(_members(entry, "headers"))
     env: dict[str, object] = {}
@@ -305,10 +288,6 @@ def _add_references(entry: Entry, raw: Mapping[str, object], variables: Variable
 def _members(holder: Mapping[str, object], key: str) -> list[tuple[object, object]]:
     given = holder.get(key)
     return list(given.items()) if isinstance(given, Mapping) else []
-
-
-def _mapping(given: object) -> Mapping[str, object]:
-    return given if isinstance(given, Mapping) else {}
 
 
 def _listed(raw: Mapping[str, object], key: str) -> list[object]:

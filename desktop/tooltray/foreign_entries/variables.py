@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Mapping
 import msgspec
 
 from tooltray.entries.pasted import looks_secret
-from tooltray.entries.pasted_urls import WHOLE_VARIABLE
 from tooltray.foreign_configs.config_source import CannotUse, shown
 from tooltray.phrases import Phrase
 from tooltray.settings.expansion import VARIABLE_NAME
@@ -46,7 +45,6 @@ class Syntax(msgspec.Struct, frozen=True):
         braced: `${NAME}`.
         defaults: `${NAME:-default}`.
         plain: `$NAME`.
-        whole: `$NAME`, where it is a whole value, or all behind a scheme such as `Bearer`.
         editor: `${env:NAME}`, `${userHome}`, `${workspaceFolder}` and their like.
         inputs: `${input:id}`.
         files: `${file:path}`.
@@ -59,7 +57,6 @@ class Syntax(msgspec.Struct, frozen=True):
     braced: bool = False
     defaults: bool = False
     plain: bool = False
-    whole: bool = False
     editor: bool = False
     inputs: bool = False
     files: bool = False
@@ -70,7 +67,7 @@ class Syntax(msgspec.Struct, frozen=True):
 
 
 _EDITOR = Syntax(braced=True, editor=True, inputs=True)
-ANY = Syntax(braced=True, defaults=True, whole=True, editor=True, inputs=True, files=True, textual=True, templates=True)
+ANY = Syntax(braced=True, defaults=True, editor=True, inputs=True, files=True, textual=True, templates=True)
 """Of a text of which nobody knows for whom it was written, and of clients of which nobody knows what they fill in."""
 SYNTAXES: Mapping[str, Syntax] = {
     "claude": Syntax(braced=True, defaults=True),
@@ -181,8 +178,7 @@ class Variables:
     def _one(self, found: re.Match[str], key: str, is_command: bool) -> str:
         syntax = self._syntax
         if (plain := found["plain"]) is not None:
-            is_meant = syntax.plain or (syntax.whole and WHOLE_VARIABLE.fullmatch(found.string) is not None)
-            return f"${{{plain}}}" if is_meant else found[0]
+            return f"${{{plain}}}" if syntax.plain else found[0]
         if (textual := found["textual"]) is not None:
             return self._textual(textual) if syntax.textual else found[0]
         if (template := found["template"]) is not None:

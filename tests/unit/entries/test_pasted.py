@@ -376,33 +376,3 @@ def test_arguments_may_be_one_text_and_what_is_no_entry_is_left_out() -> None:
 def test_a_client_s_command_may_take_a_token_from_a_variable() -> None:
     server = only("codex mcp add far --url https://example.org/mcp --bearer-token-env-var FAR")
     assert server.config == {"url": "https://example.org/mcp", "headers": {"Authorization": "Bearer ${FAR}"}}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        r'{"mcpServers": {"s": {"command": "C:\Users\me\new\srv.exe", "args": ["--dir=C:\temp", "D:\\x", "a\tb"]}}}',
-        r'"s": {"command": "C:\Users\me\new\srv.exe", "args": ["--dir=C:\temp", "D:\\x", "a\tb"],}',
-    ],
-)
-def test_windows_paths_with_single_backslashes_are_paths(text: str) -> None:
-    [server] = parse_pasted(text)
-    assert server.config["command"] == "C:\\Users\\me\\new\\srv.exe"
-    assert server.config["args"] == ["--dir=C:\\temp", "D:\\x", "a\tb"]
-
-
-def test_a_line_with_a_windows_path_keeps_its_backslashes() -> None:
-    [server] = parse_pasted(r'C:\Users\me\srv.exe --dir "C:\my files\x"')
-    assert [server.config["command"], *server.config["args"]] == ["C:\\Users\\me\\srv.exe", "--dir", "C:\\my files\\x"]
-
-
-def test_a_key_and_headers_as_continue_writes_them_are_secrets() -> None:
-    [server] = parse_pasted(
-        '{"s": {"url": "https://a.example/mcp", "apiKey": "sk-1", "requestOptions": {"headers": {"X-Api-Key": "$KEY"}}}}'
-    )
-    assert server.config["headers"] == {"X-Api-Key": "${KEY}", "Authorization": "Bearer sk-1"}
-
-
-def test_a_variable_of_a_shell_is_one_where_it_is_the_whole_value() -> None:
-    [server] = parse_pasted('{"s": {"url": "https://a.example/mcp", "headers": {"Authorization": "Bearer $TOK", "X-Price": "5$ each"}}}')
-    assert server.config["headers"] == {"Authorization": "Bearer ${TOK}", "X-Price": "5$ each"}

@@ -25,10 +25,5 @@ def test_a_plain_server_is_warned_of_with_nothing() -> None:
     assert warnings("mcp-server-time", command="uvx") == []
 
 
-def test_settings_that_nothing_uses_are_named() -> None:
-    found = warnings("x", command="uvx", headersHelper="/opt/h.sh", zone=1, label="work")
-    assert list(map(str, found)) == ["it has settings that do nothing here: headersHelper, zone"]
-
-
 def test_an_entry_that_cannot_be_added_is_warned_of_all_the_same() -> None:
     assert warnings("-rf", "~", command="rm", type="pigeon") == ["it deletes or overwrites files"]

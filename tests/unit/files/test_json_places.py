@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.files.json_places import MAX_DEPTH, CannotRead, Dialect, Lines, read
-from tooltray.shell_words import WINDOWS_PATH
+from tooltray.files.json_places import MAX_DEPTH, WINDOWS_PATH, CannotRead, Dialect, Lines, read
 
 TEXT = st.text(st.characters(), max_size=6)
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)

@@ -243,36 +243,3 @@ _KEYS = st.sampled_from(
 def test_whatever_stands_in_an_entry_is_read_or_refused(raw: dict[str, Any], shape: str) -> None:
     with contextlib.suppress(CannotUse):
         assert "autoApprove" not in read(raw, shape).entry
-
-
-def test_headers_and_the_key_of_continue_come_along() -> None:
-    raw = {"type": "sse", "url": URL, "apiKey": "sk-dummy", "requestOptions": {"headers": {"X-Team": "a", "Authorization": "Basic x"}}}
-    assert entry(raw, "continue")["headers"] == {"X-Team": "a", "Authorization": "Bearer sk-dummy"}
-    assert not read(raw, "continue").remark
-
-
-@pytest.mark.parametrize(
-    ("raw", "left_out"),
-    [
-        ({"url": URL, "headersHelper": "/opt/headers.sh"}, "headersHelper"),
-        ({"url": URL, "requestOptions": {"verifySsl": False}}, "requestOptions.verifySsl"),
-        ({**NPX, "passphrase": "dummy", "zone": "eu"}, "passphrase, zone"),
-    ],
-)
-def test_what_is_not_taken_over_is_named_without_its_value(raw: dict[str, Any], left_out: str) -> None:
-    remark = str(read(raw, "claude").remark)
-    assert left_out in remark
-    assert not any(value in remark for value in ("/opt", "dummy", "eu "))
-
-
-def test_what_says_nothing_is_not_named() -> None:
-    assert not read({**NPX, "passphrase": None, "zone": "", "flags": []}).remark
-
-
-def test_a_variable_is_known_where_it_is_a_whole_value_whoever_wrote_the_text() -> None:
-    headers = {"Authorization": "Bearer $TOK", "X-Key": "$KEY", "X-Price": "5$ each"}
-    assert entry({"url": URL, "headers": headers})["headers"] == {"Authorization": "Bearer ${TOK}", "X-Key": "${KEY}", "X-Price": "5$ each"}
-
-
-def test_a_command_line_with_a_windows_path_keeps_its_backslashes() -> None:
-    assert entry({"command": r'"C:\Users\me\a b\srv.exe" --dir C:\temp'}, "cursor")["command"] == r"C:\Users\me\a b\srv.exe"

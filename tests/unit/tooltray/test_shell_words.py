@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.shell_words import joined, quoted, split_line
+from tooltray.shell_words import joined, quoted
 
 
 @pytest.fixture
@@ -48,10 +48,3 @@ def test_a_shell_of_windows_starts_nothing_else(word: str, line: str) -> None:
 @pytest.mark.usefixtures("windows")
 def test_a_line_for_windows() -> None:
     assert joined(["tooltray", "projects", "allow", "C:\\my work"]) == 'tooltray projects allow "C:\\my work"'
-
-
-def test_a_line_is_split_as_a_shell_does_and_windows_paths_stay() -> None:
-    assert split_line(r"a 'b c' \"d\\ e # f") == ["a", "b c", '"d\\', "e", "#", "f"]
-    assert split_line(r"C:\a\b.exe 'x y'") == ["C:\\a\\b.exe", "x y"]
-    with pytest.raises(ValueError, match="quotation"):
-        split_line("a 'b")
