@@ -122,6 +122,7 @@ class OAuthSettings(JsonModel):
         grant: who signs in: the person, in a browser, or this client by itself with its secret.
         issuer: the authorization server, where the server does not say which.
         redirect_port: of the address that the browser comes back to; 0: any that is free.
+        send_resource: whether requests name the server as the `resource` of the tokens (RFC 8707), which some authorization servers refuse.
     """
 
     enabled: StrictBool = True
@@ -131,6 +132,7 @@ class OAuthSettings(JsonModel):
     grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
     issuer: Target = None
     redirect_port: Port = 0
+    send_resource: StrictBool = True
 
     @model_validator(mode="before")
     @classmethod
