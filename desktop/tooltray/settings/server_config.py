@@ -270,10 +270,14 @@ class MCPServerConfig(JsonModel):
         """Whether calls wait for their turn, or for equal ones."""
         return bool(self.max_calls or self.calls_per_minute or self.share_reads)
 
+    @property
+    def own_lazy_load(self) -> bool | None:
+        """`lazyLoad` as the entry has it; None if it has none."""
+        return self.options.lazy_load if self.lazy_load is None else self.lazy_load
+
     def is_lazy(self, by_default: bool) -> bool:
         """Whether AI clients see its tools only when they have activated it; `by_default`: what counts where it does not say."""
-        own = self.options.lazy_load if self.lazy_load is None else self.lazy_load
-        return by_default if own is None else own
+        return by_default if self.own_lazy_load is None else self.own_lazy_load
 
     @property
     def target(self) -> str:
