@@ -10,6 +10,7 @@ import shlex
 import sys
 from collections.abc import Iterable
 
+_WINDOWS_PATH = re.compile(r"[\w.%:]\\\w|\\\\\w")  # a shell of Unix would drop these backslashes; nobody escapes a letter
 _PLAIN = re.compile(r"[A-Za-z0-9_./:\\+-]+")  # means itself to both
 _FILLED_IN = re.compile("[`$\u201c\u201d\u201e]")  # within "" of PowerShell: an escape, a variable or command, other quotation marks
 _NOT_IN_SINGLE_QUOTES = re.compile(
@@ -25,6 +26,19 @@ def quoted(word: str) -> str:
 def joined(words: Iterable[str]) -> str:
     """A command line for this system's shell."""
     return " ".join(map(quoted, words))
+
+
+def split(line: str) -> list[str]:
+    """Splits a command line as a shell would. The backslashes of Windows paths stay, quoted or not.
+
+    Raises:
+        ValueError: a quotation mark is not closed.
+    """
+    words = shlex.shlex(line, posix=True)
+    words.whitespace_split, words.commenters = True, ""
+    if _WINDOWS_PATH.search(line):
+        words.escape = ""
+    return list(words)
 
 
 def _quoted_for_windows(word: str) -> str:

@@ -25,6 +25,7 @@ RESOURCE_WELL_KNOWN = "/.well-known/oauth-protected-resource"
 SERVER_WELL_KNOWN = "/.well-known/oauth-authorization-server"
 OPENID_WELL_KNOWN = "/.well-known/openid-configuration"
 MCP_PATH = "/mcp"
+RESOURCE_REFUSED = {"error": "invalid_request", "error_description": "AADSTS901002: The 'resource' request parameter is not supported."}
 
 
 @dataclass
@@ -72,6 +73,7 @@ class AuthorizationServer:
         answers: what is answered at a path in place of the usual.
         sends_issuer: puts `iss` into what the browser brings back, and says so.
         iss: in the place of the issuer there.
+        refuses_resource: the paths at which a request that has `resource` is refused, as by Entra.
         consents: whether the person at the browser says yes.
         needs_scope: what the MCP server wants a token to be good for, beside being valid.
         mcp: the MCP server behind the check; it has one tool, `whoami`.
@@ -93,6 +95,7 @@ class AuthorizationServer:
     sends_issuer: bool = False
     iss: str = ""
     consents: bool = True
+    refuses_resource: tuple[str, ...] = ()
     needs_scope: str = ""
     has_challenge: bool = True
     mcp: HttpServer = field(default_factory=HttpServer)
@@ -196,6 +199,8 @@ class AuthorizationServer:
         if not client or (client.redirect_uris and back not in client.redirect_uris) or not back.startswith("http://127.0.0.1:"):
             return web.Response(status=400, text="<h1>unknown client or address</h1>", content_type="text/html")
         answer = self._consented(client, wish) if self.consents else {"error": "access_denied", "error_description": "the person said no"}
+        if "/authorize" in self.refuses_resource and "resource" in wish:
+            answer = dict(RESOURCE_REFUSED)
         if wish.get("code_challenge_method") != "S256" or not wish.get("code_challenge") or wish.get("response_type") != "code":
             answer = {"error": "invalid_request"}
         answer["state"] = wish.get("state", "")
@@ -215,6 +220,8 @@ class AuthorizationServer:
         client = self._authenticated(asked)
         if client is None:
             return _json({"error": "invalid_client"}, 401)
+        if "/token" in self.refuses_resource and "resource" in asked.fields:
+            return _json(RESOURCE_REFUSED, 400)
         match asked.fields.get("grant_type"):
             case "authorization_code":
                 return self._change_code(client, asked.fields)
@@ -241,7 +248,7 @@ class AuthorizationServer:
         proof = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
         if not code or (client.client_id, wish.get("redirect_uri"), proof) != (code.client_id, code.redirect_uri, code.challenge):
             return _json({"error": "invalid_grant", "error_description": "the code is not good"}, 400)
-        if wish.get("resource") != code.resource:
+        if wish.get("resource", code.resource) != code.resource:
             return _json({"error": "invalid_target"}, 400)
         return self._give(code.scopes, is_renewable=self.gives_refresh)
 

@@ -186,6 +186,7 @@ def _offer(group: Sequence[_Reading], names: _Names, here: Iterable[_Here], know
         proxied=read.proxied,
         is_chosen=not why_not,
         why_not_chosen=why_not,
+        remarks=_remarks(group),
         here=same or taken,
     )
     return Offer(candidate, tuple(each.found for each in group), read)
@@ -200,14 +201,18 @@ def _why_not_chosen(group: Sequence[_Reading], taken: str) -> str:
     """Why a server is not among "all"; empty: it is."""
     if taken:
         return Phrase("another server is called '{name}' here", name=taken)
-    if remark := next((each.read.remark for each in group if each.read.remark), ""):
-        return remark
+    if remarks := _remarks(group):
+        return remarks[0]
     if any(_is_on(each) and not each.found.source.project for each in group):
         return ""
     if not any(map(_is_on, group)):
         is_waiting = any(each.found.state == "waits" for each in group)
         return Phrase("it waits for a yes in its client") if is_waiting else Phrase("it is switched off in its client")
     return Phrase("it is in the file of a project: {folder}", folder=group[0].found.source.project)
+
+
+def _remarks(group: Sequence[_Reading]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(remark for each in group for remark in each.read.remarks))
 
 
 def _is_on(reading: _Reading) -> bool:

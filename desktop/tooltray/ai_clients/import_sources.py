@@ -13,6 +13,7 @@ from tooltray.ai_clients.client_kinds import ClientKind, KeyPath, Shape
 from tooltray.ai_clients.found_entries import FoundEntry, State, entries_in
 from tooltray.ai_clients.own_entries import kind_of
 from tooltray.entries.pasted import parse_pasted
+from tooltray.entries.pasted_backslashes import with_escaped_paths
 from tooltray.errors import TooltrayError
 from tooltray.files.file_text import CannotOpen, FileText, read_text
 from tooltray.files.json_places import CannotRead
@@ -76,7 +77,7 @@ def of_text(text: str, *, path: str = "", own_url: str | None = None, kinds: Seq
         raise TooltrayError(Phrase("This is too long to be imported"), Phrase("it has {number} characters", number=len(text)))
     for format in _FORMATS:
         with contextlib.suppress(CannotRead):
-            content = read_content(text, format)
+            content = read_content(text if format == "yaml" else with_escaped_paths(text), format)
             if entries := _entries(content, format, path, own_url, kinds):
                 inputs = _inputs_in(content.value)
                 return [_given(entry, path, inputs) for entry in entries if entry.kind == "server"]

@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tooltray.confinement.new_servers import as_new
+from tooltray.entries.pasted_backslashes import with_escaped_paths
 from tooltray.entries.pasted_links import is_link, read_link
 from tooltray.entries.pasted_names import ASSIGNMENT, PATH_VALUE, clean_name, guess_name
 from tooltray.entries.pasted_urls import (
@@ -30,6 +31,7 @@ from tooltray.entries.pasted_urls import (
 from tooltray.entries.pasted_warnings import pasted_warnings
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
+from tooltray.shell_words import split
 
 LONGEST_TEXT = 200_000  # characters; the largest published config blocks have a few thousand
 
@@ -211,6 +213,7 @@ def is_placeholder(value: str) -> bool:
 
 def _json(text: str) -> Any:
     """Parses JSON, also with comments and trailing commas, and a fragment `"name": {...}`."""
+    text = with_escaped_paths(text)
     plain = _without_comments(text)
     candidates = [text, plain]
     if not text.startswith(("{", "[")):
@@ -236,7 +239,7 @@ def _without_comments(text: str) -> str:
 
 def _toml(text: str) -> Any:
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(with_escaped_paths(text))
     except tomllib.TOMLDecodeError as error:
         raise TooltrayError("This TOML cannot be read", str(error), "Check that the whole block was copied") from error
 
@@ -285,7 +288,7 @@ def _server(name: str, entry: Mapping[str, Any]) -> PastedServer:
         arguments = _split(arguments)
     if not isinstance(arguments, list) or not isinstance(env, dict):
         raise TooltrayError(f"The entry of {shown} cannot be read", "`args` has to be a list and `env` an object", _EXAMPLE)
-    if config.pop("disabled", False) is True:
+    if config.pop("disabled", False) is True or config.pop("enabled", True) is False:
         config["disable"] = True
     kind = _type(config, shown)
     if kind == "inmemory":
@@ -448,7 +451,7 @@ class _ClientOptions:
 
 def _split(line: str) -> list[str]:
     try:
-        return shlex.split(line)
+        return split(line)
     except ValueError as error:
         reason = "a quote is opened and never closed" if "quotation" in str(error) else str(error)
         raise TooltrayError("This command cannot be read", f"{reason}: {line[:80]}", "Check that the whole line was copied") from error

@@ -8,7 +8,11 @@ import re
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
-_HEADER_KEYS = ("headers", "customHeaders", "http_headers", "requestInit")  # the last is an object with `headers`
+from tooltray.foreign_configs.mcp_json import take_request_headers
+
+_HEADER_KEYS = ("headers", "customHeaders", "http_headers")
+VARIABLE_WORD = re.compile(r"(?<![^\s=:,])\$([A-Z_][A-Z0-9_]*)(?![A-Za-z0-9_$])")
+"""`$NAME` as a word of its own; `pa$WORD` may be a password."""
 
 
 def take_headers(config: dict[str, Any]) -> dict[str, str]:
@@ -16,9 +20,9 @@ def take_headers(config: dict[str, Any]) -> dict[str, str]:
     result: dict[str, str] = {}
     for key in _HEADER_KEYS:
         given = config.pop(key, None)
-        given = given.get("headers") if key == "requestInit" and isinstance(given, dict) else given
         if isinstance(given, dict):
             result |= {str(name): portable(as_word(value)) for name, value in given.items() if value is not None}
+    result |= {str(name): portable(as_word(value)) for name, value in take_request_headers(config).items() if value is not None}
     variables = config.pop("env_http_headers", None)
     if isinstance(variables, dict):
         result |= {str(name): f"${{{variable}}}" for name, variable in variables.items()}
@@ -67,4 +71,5 @@ def as_word(value: object) -> str:
 def portable(text: str) -> str:
     """Converts other programs' placeholders in a value to ours."""
     text = re.sub(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}", r"${\1}", text)
-    return re.sub(r"\$\{userHome\}", "${HOME}", text)
+    text = re.sub(r"\$\{userHome\}", "${HOME}", text)
+    return VARIABLE_WORD.sub(r"${\1}", text)

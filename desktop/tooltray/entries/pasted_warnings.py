@@ -8,11 +8,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tooltray.errors import TooltrayError
+from tooltray.foreign_configs.config_source import shown
+from tooltray.foreign_configs.mcp_json import WITHOUT_EFFECT
 from tooltray.phrases import Phrase
 from tooltray.server_files.trust_requests import content_warnings
 from tooltray.settings.file_server import FileEntry
 from tooltray.settings.given_entries import read_entry
+from tooltray.settings.server_config import SPELLINGS, MCPServerConfig
 
+_KNOWN = {
+    *(field.alias for field in MCPServerConfig.model_fields.values()),
+    *(spelling for spellings in SPELLINGS.values() for spelling in spellings),
+    *WITHOUT_EFFECT,
+}
 _DESTROYS = re.compile(
     r"\brm\s+(?:-\S+\s+)*-\w*[rRf]|\bmkfs\b|\bdd\s[^|;&\n]*\bof=|\bshred\b|Remove-Item|\b(?:del|rd|rmdir)\s+/|\bformat\s+[a-z]:|:\(\)\s*\{",
     re.IGNORECASE,
@@ -35,3 +43,5 @@ def pasted_warnings(name: str, config: Mapping[str, Any]) -> Iterator[str]:
     except TooltrayError:  # it cannot be added as it is, and that is said then
         return
     yield from content_warnings(entry)
+    if unknown := [key for key, value in config.items() if key not in _KNOWN and value not in (None, "", [], {})]:
+        yield Phrase("these members of its entry have no effect here: {names}", names=", ".join(map(shown, unknown)))

@@ -10,7 +10,7 @@ Above it: reading. Below it: config_source. Knows no disk; placeholders stay as 
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from tooltray.files.json_places import Value
 from tooltray.foreign_configs.config_source import CannotUse, ConfigSource, RawEntry
@@ -43,6 +43,24 @@ _TYPES = {
     "http-stream": "http",
     "sse": "sse",
 }
+WITHOUT_EFFECT = frozenset(
+    {
+        *(
+            "approval",
+            "bundled",
+            "connectionTimeout",
+            "default_tools_approval_mode",
+            "dev",
+            "display_name",
+            "displayName",
+            "enabled",
+            "icon",
+        ),
+        *("id", "name", "required", "source", "start_on_launch", "startup_timeout_ms", "startup_timeout_sec"),
+        *("supports_parallel_tool_calls", "title", "version", "watchPaths"),
+    }
+)
+"""Members of entries by which clients show a server or watch over its start; an import may leave them out."""
 _OF_TARGETS = ("command", "cmd", "url", "baseUrl", "serverUrl", "httpUrl", "uri")
 
 
@@ -105,7 +123,27 @@ def in_our_spelling(raw: Written) -> dict[str, object]:
     entry |= dict(_translated(entry, raw))
     for key in ("disabled", "enabled", "timeout", "tools"):
         entry.pop(key, None)
+    if "url" in entry and isinstance(given := entry.get("headers", {}), Mapping) and (headers := take_request_headers(entry)):
+        entry["headers"] = {**given, **headers}
     return entry
+
+
+def take_request_headers(entry: dict[str, Any]) -> dict[str, object]:
+    """Removes and returns the headers of a remote server that are not in `headers`: of `requestOptions` and `apiKey` (Continue, whose key
+    replaces a header `Authorization`), and of `requestInit`. Other request options stay.
+    """
+    found: dict[str, object] = {}
+    for key in ("requestInit", "requestOptions"):
+        options = entry.get(key)
+        if isinstance(options, Mapping) and isinstance(headers := options.get("headers"), Mapping):
+            found |= {str(name): value for name, value in headers.items()}
+            entry[key] = {name: value for name, value in options.items() if name != "headers"}
+            if not entry[key]:
+                del entry[key]
+    if isinstance(api_key := entry.get("apiKey"), str) and api_key:
+        del entry["apiKey"]
+        found["Authorization"] = f"Bearer {api_key}"
+    return found
 
 
 def _join(entry: dict[str, object], ours: str, others: tuple[str, ...], raw: Written) -> None:

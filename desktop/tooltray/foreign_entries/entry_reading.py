@@ -12,7 +12,6 @@ except through a function that is handed in, and nothing of what is here already
 """
 
 import re
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -22,13 +21,14 @@ from tooltray.entries.pasted_names import PATH_VALUE
 from tooltray.entries.pasted_urls import as_word, usual_type
 from tooltray.errors import TooltrayError
 from tooltray.foreign_configs.config_source import CannotUse, shown
-from tooltray.foreign_configs.mcp_json import in_our_spelling
+from tooltray.foreign_configs.mcp_json import FIELD_SPELLINGS, WITHOUT_EFFECT, in_our_spelling
 from tooltray.foreign_entries.known_proxies import carried_by
-from tooltray.foreign_entries.variables import ANY, SYNTAXES, Surroundings, Syntax, Variables
+from tooltray.foreign_entries.variables import ANY, OF_A_TEXT, SYNTAXES, Surroundings, Syntax, Variables
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.settings.expansion import VARIABLE_NAME
 from tooltray.settings.given_entries import read_entry
+from tooltray.shell_words import split
 from tooltray.snapshots.forms import FormField
 
 Entry = JsonObject
@@ -42,6 +42,14 @@ _OF_THE_START = frozenset({"opencode"})  # their `timeout` limits the listing of
 _ALLOWED, _HIDDEN = ("enabled_tools", "includeTools"), ("disabled_tools", "excludeTools", "disabledTools")
 _APPROVED = ("autoApprove", "alwaysAllow", "trust")
 _OAUTH = {"client_id": "clientId", "CLIENT_ID": "clientId", "client_secret": "clientSecret", "CLIENT_SECRET": "clientSecret"}
+_CARRIED = frozenset(
+    {
+        *(spelling for ours, others in FIELD_SPELLINGS.items() for spelling in (ours, *others)),
+        *(*_FIELDS, *_ALLOWED, *_HIDDEN, *_APPROVED),
+        *("disable", "disabled", "timeout", "tool_timeout_sec", "tools", "scopes", "envFile", "env_vars", "env_keys"),
+        *("env_http_headers", "bearer_token_env_var", "headersHelper", "sandbox", "sandboxEnabled"),
+    }
+)  # what an entry's members become, or have a remark of their own
 _SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?(.*)", re.IGNORECASE | re.DOTALL)  # of an Authorization header
 _OAUTH_FIELDS = ("clientId", "clientSecret", "scopes", "scope", "callbackPort")
 
@@ -76,7 +84,7 @@ class ReadServer(HidesFields, frozen=True):
         read: contents of files that are in it; they are secrets.
         is_off: it is switched off in its client.
         proxied: what it was behind a proxy; empty: it was behind none.
-        remark: why it should not come in without a look; empty: nothing is odd.
+        remarks: what of the entry is not carried over, each a reason to ask before it is imported.
     """
 
     hidden: ClassVar = ("entry", "read")
@@ -86,7 +94,7 @@ class ReadServer(HidesFields, frozen=True):
     read: tuple[str, ...] = ()
     is_off: bool = False
     proxied: str = ""
-    remark: str = ""
+    remarks: tuple[str, ...] = ()
 
 
 def read_server(server: RawServer, *, home: str, read_file: ReadFile) -> ReadServer:
@@ -105,7 +113,8 @@ def read_server(server: RawServer, *, home: str, read_file: ReadFile) -> ReadSer
         entry = carried.entry
     if "url" in entry and "type" not in entry and (kind := usual_type(str(entry["url"]))):
         entry["type"] = kind
-    variables = Variables(SYNTAXES.get(server.shape, ANY), Surroundings(home, server.project, server.folder, server.inputs, read_file))
+    usual = OF_A_TEXT if server.is_example else ANY
+    variables = Variables(SYNTAXES.get(server.shape, usual), Surroundings(home, server.project, server.folder, server.inputs, read_file))
     entry = _translated(entry, variables, server.shape)
     if server.is_example:
         _ask_for_examples(entry, variables)
@@ -116,7 +125,7 @@ def read_server(server: RawServer, *, home: str, read_file: ReadFile) -> ReadSer
         entry.setdefault("cwd", server.project)
     _check(server.name, entry)
     said = carried.said if carried else ""
-    return ReadServer(entry, tuple(variables.asks.values()), tuple(variables.read), is_off, said, _remark(server.raw))
+    return ReadServer(entry, tuple(variables.asks.values()), tuple(variables.read), is_off, said, tuple(_remarks(server.raw)))
 
 
 # fields
@@ -214,15 +223,33 @@ def _with_split_command(entry: Entry) -> Entry:
 
 def _split(line: str) -> list[str]:
     try:
-        return shlex.split(line)
+        return split(line)
     except ValueError:
         raise CannotUse(Phrase("a quote in its command is opened and never closed")) from None
 
 
-def _remark(raw: Mapping[str, object]) -> str:
+def _remarks(raw: Mapping[str, object]) -> Iterator[str]:
     if raw.get("sandbox") or raw.get("sandboxEnabled"):
-        return Phrase("its client runs it in a sandbox; here it would run without one")
-    return ""
+        yield Phrase("its client runs it in a sandbox; here it would run without one")
+    if raw.get("headersHelper"):
+        yield Phrase("its client runs a command for its headers (headersHelper); set them here, with {text}", text="${secret:command:NAME}")
+    if missing := [*_not_carried_over(raw)]:
+        yield Phrase("this is not carried over: {names}", names=", ".join(map(shown, missing)))
+
+
+def _not_carried_over(raw: Mapping[str, object]) -> Iterator[str]:
+    """Yields the names of members that mean something to the entry's client and nothing here."""
+    remote = {"requestOptions", "requestInit", "apiKey"} if any(raw.get(key) for key in ("url", *FIELD_SPELLINGS["url"])) else ()
+    for key, value in raw.items():
+        if value in (None, "", [], {}) or key in _CARRIED or key in WITHOUT_EFFECT:
+            continue
+        if key in ("oauth", "auth"):
+            members = [member for member in value if _OAUTH.get(member, member) not in _OAUTH_FIELDS] if isinstance(value, Mapping) else []
+            yield from (f"{key}.{member}" for member in members)
+        elif key not in remote:
+            yield key
+        elif isinstance(value, Mapping):
+            yield from (f"{key}.{member}" for member in value if member != "headers")
 
 
 # texts

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 import msgspec
 
 from tooltray.entries.pasted import looks_secret
+from tooltray.entries.pasted_urls import VARIABLE_WORD
 from tooltray.foreign_configs.config_source import CannotUse, shown
 from tooltray.phrases import Phrase
 from tooltray.settings.expansion import VARIABLE_NAME
@@ -45,6 +46,7 @@ class Syntax(msgspec.Struct, frozen=True):
         braced: `${NAME}`.
         defaults: `${NAME:-default}`.
         plain: `$NAME`.
+        words: `$NAME`, in capital letters and as a word of its own.
         editor: `${env:NAME}`, `${userHome}`, `${workspaceFolder}` and their like.
         inputs: `${input:id}`.
         files: `${file:path}`.
@@ -57,6 +59,7 @@ class Syntax(msgspec.Struct, frozen=True):
     braced: bool = False
     defaults: bool = False
     plain: bool = False
+    words: bool = False
     editor: bool = False
     inputs: bool = False
     files: bool = False
@@ -69,6 +72,8 @@ class Syntax(msgspec.Struct, frozen=True):
 _EDITOR = Syntax(braced=True, editor=True, inputs=True)
 ANY = Syntax(braced=True, defaults=True, editor=True, inputs=True, files=True, textual=True, templates=True)
 """Of a text of which nobody knows for whom it was written, and of clients of which nobody knows what they fill in."""
+OF_A_TEXT = msgspec.structs.replace(ANY, words=True)
+"""Of a text that was pasted: it may be written for a client that fills in `$NAME`, and a value may have `$` in it."""
 SYNTAXES: Mapping[str, Syntax] = {
     "claude": Syntax(braced=True, defaults=True),
     "cline": Syntax(),
@@ -178,7 +183,7 @@ class Variables:
     def _one(self, found: re.Match[str], key: str, is_command: bool) -> str:
         syntax = self._syntax
         if (plain := found["plain"]) is not None:
-            return f"${{{plain}}}" if syntax.plain else found[0]
+            return f"${{{plain}}}" if syntax.plain or (syntax.words and VARIABLE_WORD.match(found.string, found.start())) else found[0]
         if (textual := found["textual"]) is not None:
             return self._textual(textual) if syntax.textual else found[0]
         if (template := found["template"]) is not None:

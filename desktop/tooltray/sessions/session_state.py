@@ -53,6 +53,7 @@ class SessionState(msgspec.Struct):
         listed_views: servers that have views, as of its last list of tools, in which no other server's tool has a name that such a view
             could use for its own; None: it has not listed.
         read_views: servers of which it read views, the last one first; a client may read them long before it shows one.
+        listed_mode: how tools were shown in its first list, where that was decided by size; empty: it has not listed.
         owner: tells whose something is that lasts longer than a session; the same for all sessions of one token or one bridge, also in the
             next hub. Empty: nobody can tell.
         flow: what it has read that strangers wrote, as far as the flow guard looks; None: nothing yet.
@@ -78,6 +79,7 @@ class SessionState(msgspec.Struct):
     opened_views: tuple[str, ...] = ()
     read_views: tuple[str, ...] = ()
     listed_views: frozenset[str] | None = None
+    listed_mode: str = ""
     owner: str = ""
     flow: SessionFlow | None = None
 

@@ -126,6 +126,7 @@ class OAuthSettings(JsonModel):
         grant: who signs in: the person, in a browser, or this client by itself with its secret.
         issuer: the authorization server, where the server does not say which.
         redirect_port: of the address that the browser comes back to; 0: any that is free.
+        send_resource: whether requests name the server as the `resource` of the tokens (RFC 8707), which some authorization servers refuse.
     """
 
     enabled: StrictBool = True
@@ -135,6 +136,7 @@ class OAuthSettings(JsonModel):
     grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
     issuer: Target = None
     redirect_port: Port = 0
+    send_resource: StrictBool = True
 
     @model_validator(mode="before")
     @classmethod
@@ -279,10 +281,14 @@ class MCPServerConfig(JsonModel):
         """Whether calls wait for their turn, or for equal ones."""
         return bool(self.max_calls or self.calls_per_minute or self.share_reads)
 
+    @property
+    def own_lazy_load(self) -> bool | None:
+        """`lazyLoad` as the entry has it; None if it has none."""
+        return self.options.lazy_load if self.lazy_load is None else self.lazy_load
+
     def is_lazy(self, by_default: bool) -> bool:
         """Whether AI clients see its tools only when they have activated it; `by_default`: what counts where it does not say."""
-        own = self.options.lazy_load if self.lazy_load is None else self.lazy_load
-        return by_default if own is None else own
+        return by_default if self.own_lazy_load is None else self.own_lazy_load
 
     @property
     def target(self) -> str:

@@ -199,6 +199,7 @@ class ImportCandidate(msgspec.Struct, frozen=True):
         proxied: what it is behind a proxy such as mcp-remote: the entry as it is offered says so already.
         is_chosen: it is among "all"; one of a project, one that is off or not approved is not.
         why_not_chosen: in words.
+        remarks: what of the entry is not carried over, in words.
         here: the server of the states "same" and "different".
         problem: of the state "broken".
     """
@@ -214,6 +215,7 @@ class ImportCandidate(msgspec.Struct, frozen=True):
     proxied: str = ""
     is_chosen: bool = True
     why_not_chosen: str = ""
+    remarks: tuple[str, ...] = ()
     here: str = ""
     problem: Problem | None = None
 

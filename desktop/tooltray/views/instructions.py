@@ -18,6 +18,7 @@ from tooltray.upstream.managed_server import InstanceOpened, ManagedServer, Serv
 from tooltray.upstream.server_manager import ServerManager
 
 OWN_WORDS_BYTES = 4096  # of UTF-8, for what all servers say of themselves together; a model reads it with each request
+SEARCHED_BYTES = 900  # of the whole text where tools are searched: 300 tokens, also of other scripts than Latin
 MOST_NAMED = 100  # servers; their names alone are another 1 to 2 kB
 ELLIPSIS = "…"
 INDENT = "  "
@@ -55,8 +56,8 @@ def instructions(told: Introduced) -> str:
     its neighbour.
     """
     lines = ["Tools of several MCP servers, published by Tooltray."]
-    if told.servers:
-        lines.append(f"Servers: {_listed(told.servers)}.")
+    names = [f"Servers: {_listed(told.servers)}."] if told.servers else []
+    lines += [] if told.is_search else names
     if told.on_demand:
         named = _listed([f"{server} ({tool})" for server, tool in told.on_demand.items()])
         lines.append(
@@ -67,9 +68,16 @@ def instructions(told: Introduced) -> str:
         lines.append(f"{what}: {told.find} finds them, {told.call} calls them.")
     if told.about:
         lines.append(f"{' and '.join(told.about)} {'tells' if len(told.about) == 1 else 'tell'} what runs.")
-    shares = shared_out({server: told.said[server] for server in told.servers if told.said.get(server)})
-    blocks = [f"What {server} says of itself:\n{_indented(text)}" for server, text in shares.items()]
-    return "\n\n".join(["\n".join(lines), *blocks])
+    said = {server: told.said[server] for server in told.servers if told.said.get(server)}
+    if not told.is_search:
+        return "\n\n".join(["\n".join(lines), *_blocks(shared_out(said))])
+    head = "\n".join([*lines, *names])
+    room_bytes = max(0, SEARCHED_BYTES - len(_encoded("\n\n".join([head, *_blocks(dict.fromkeys(said, ""))]))))
+    return shortened("\n\n".join([head, *_blocks(shared_out(said, room_bytes // 2))]), SEARCHED_BYTES)
+
+
+def _blocks(said: Mapping[str, str]) -> list[str]:
+    return [f"What {server} says of itself:\n{_indented(text)}" for server, text in said.items()]
 
 
 def shared_out(texts: Mapping[str, str], room_bytes: int = OWN_WORDS_BYTES) -> dict[str, str]:

@@ -28,6 +28,7 @@ class ClientProfile(msgspec.Struct, frozen=True, rename="camel"):
         reads_all_pages: whether it follows a list beyond its first page; None: not known.
         name_limit: how many characters of a tool's name it bears, its own prefix included; None: not known, or none.
         tool_cap: how many tools it shows its model at most; None: not known, or no limit.
+        searches: whether it defers tools and searches them itself.
         note: more, in words, and where it is known from.
     """
 
@@ -37,6 +38,7 @@ class ClientProfile(msgspec.Struct, frozen=True, rename="camel"):
     reads_all_pages: bool | None = None
     name_limit: int | None = None
     tool_cap: int | None = None
+    searches: bool = False
     note: str = ""
 
 

@@ -1,7 +1,7 @@
 """How tools are shown to each AI client, and why: everything, lazily, or by search alone.
 
 Above it: Views, which lists by it, and McpPresenter. Below it: the settings, KnownClients, SessionStates, and ToolManager for how much
-there is. Nothing is hidden unless the settings say so.
+there is. Where nobody has chosen, it is decided by size.
 """
 
 import msgspec
@@ -21,7 +21,7 @@ from tooltray.upstream.visibility import EVERYBODY, Visibility
 from tooltray.views.known_clients import KnownClients
 from tooltray.views.profiles import Profiles
 
-AUTOMATIC_TOKENS = 5000  # a few per cent of the context of today's smaller models; beyond it, tools are worth to be looked for
+AUTOMATIC_TOKENS = 10_000  # a twentieth of the context of today's models; beyond it, tools are searched
 MOST_VIEWS = 1000  # kept; one for each kind of client, as long as clients call themselves the same each time
 NAMES_IN_REASON = 3
 EVERYTHING, SEARCH = "everything", "search"
@@ -45,8 +45,8 @@ class _Key(msgspec.Struct, frozen=True):
     client: str
     server: str | None
     profile: str
-    obeys_changes: bool | None
     place: str | None = EVERYBODY
+    kept: str = ""
 
 
 class _View(msgspec.Struct, frozen=True):
@@ -100,7 +100,10 @@ class Modes:
 
     def obeys_changes(self, state: SessionState) -> bool | None:
         """Whether a session's client lists again when it is told that a list has changed: as seen, else as known; None: nobody knows."""
-        return self._obeys(state.client, state.obeys_changes)
+        if state.obeys_changes is not None:
+            return state.obeys_changes
+        profile = self._clients.profile(state.client)
+        return profile.obeys_changes if profile else None
 
     def auto_approve(self, state: SessionState) -> tuple[str, ...] | None:
         """Which calls of a session's client go through unasked, in the place of the servers' own rules; None: theirs count."""
@@ -116,10 +119,15 @@ class Modes:
         settings = self._clients.settings(state.client)
         return settings.call_rules if settings.auto_approve is None else settings.call_rules or ()
 
+    def keep(self, state: SessionState) -> None:
+        """Keeps what was decided by size for a session that has listed its tools, so that its list does not become another kind of list."""
+        if not state.listed_mode and (view := self._view(self._key(state))).is_automatic:
+            state.listed_mode = view.shown.mode
+
     # what the settings hide
 
     def is_plain(self, state: SessionState) -> bool:
-        """Whether a session sees and may call everything by settings that hide nothing from anybody: each call is spared the rest."""
+        """Whether a session may call everything by settings that keep no call from anybody: each call is spared the rest."""
         if (settings := self._config.settings) is not self._examined:
             self._examine(settings)
         return self._is_plain and not state.profile
@@ -132,9 +140,11 @@ class Modes:
 
     def _examine(self, settings: Settings) -> None:
         self._examined, publish = settings, settings.publish
-        has_modes = any(mode not in (None, EVERYTHING) for mode in (publish.mode, *(each.mode for each in publish.clients.values())))
+        modes = (_mode_for_all(settings), *(each.mode for each in publish.clients.values()))
+        has_modes = any(mode not in (None, EVERYTHING) for mode in modes)
         self._may_hide = has_modes or any(server.is_lazy(publish.lazy_load) for server in settings.mcp_servers.values())
-        self._is_plain = not self._may_hide and not publish.clients and self._visibility.is_plain
+        is_automatic = _mode_for_all(settings) == "automatic"  # it changes lists alone, and no call
+        self._is_plain = (is_automatic or not self._may_hide) and not publish.clients and self._visibility.is_plain
 
     # what is learnt of a session
 
@@ -143,7 +153,7 @@ class Modes:
         if (state.client, state.version) == (info.name, info.version):
             return
         if state.client != info.name:
-            state.obeys_changes = None
+            state.obeys_changes, state.listed_mode = None, ""
             self._clients.saw(info.name)
         state.client, state.version = info.name, info.version
         if not state.is_passing:
@@ -153,7 +163,7 @@ class Modes:
 
     def _key(self, state: SessionState) -> _Key:
         place = EVERYBODY if self._visibility.is_plain else self._visibility.place(state)
-        return _Key(state.client, state.server, state.profile, state.obeys_changes, place)
+        return _Key(state.client, state.server, state.profile, place, state.listed_mode)
 
     def _view(self, key: _Key) -> _View:
         if (view := self._views.get(key)) is None:
@@ -165,12 +175,12 @@ class Modes:
     def _decide(self, key: _Key) -> _View:
         publish, profile = self._config.settings.publish, self._profile(key)
         own = self._clients.settings(key.client).mode
-        mode, is_automatic = own or publish.mode, False
+        mode, is_automatic = own or _mode_for_all(self._config.settings), False
         reason = Phrase("chosen for this AI client") if own else Phrase("chosen for all AI clients")
         shown = Shown(mode or "lazy", reason)
         if mode == "automatic":
             shown, is_automatic = self._by_size(key), True
-        by_default = {"lazy": True, None: publish.lazy_load}.get(shown.mode if is_automatic else mode)
+        by_default = {"lazy": True, None: publish.lazy_load}.get(mode)
         if mode is None:
             shown = _by_servers(self._lazy(key, by_default), profile)
         if profile and self._profiles.find(profile) is None:
@@ -187,6 +197,12 @@ class Modes:
         """What the mode "automatic" comes to."""
         count, cost = self._size(key)
         profile = self._clients.profile(key.client)
+        if key.kept:
+            return Shown(
+                key.kept, Phrase("decided when it listed its tools; there are {count} tools now, of {cost} tokens", count=count, cost=cost)
+            )
+        if profile and profile.searches:
+            return Shown(EVERYTHING, Phrase("{client} searches tools itself", client=profile.title))
         if profile and profile.tool_cap and count > profile.tool_cap:
             cap, title = profile.tool_cap, profile.title
             why = Phrase("{client} shows at most {most} tools, there are {count}", client=title, most=cap, count=count)
@@ -195,12 +211,7 @@ class Modes:
             why = Phrase("{count} tools cost about {cost} tokens, more than {most}", count=count, cost=cost, most=most)
         else:
             return Shown("everything", Phrase("{count} tools cost about {cost} tokens, so that all fit", count=count, cost=cost))
-        match self._obeys(key.client, key.obeys_changes):
-            case True:
-                return Shown("lazy", Phrase("{why}; it lists again when tools change", why=why))
-            case False:
-                return Shown("search", Phrase("{why}; it does not list again when tools change", why=why))
-        return Shown("search", Phrase("{why}; whether it lists again when tools change is not known", why=why))
+        return Shown(SEARCH, Phrase("{why}, so they are searched", why=why))
 
     def _size(self, key: _Key) -> tuple[int, int]:
         """How many tools there are for a session, and about how many tokens they cost."""
@@ -223,12 +234,6 @@ class Modes:
     def _profile(self, key: _Key) -> str:
         return key.profile or self._clients.settings(key.client).profile or ""
 
-    def _obeys(self, client: str, observed: bool | None) -> bool | None:
-        if observed is not None:
-            return observed
-        profile = self._clients.profile(client)
-        return profile.obeys_changes if profile else None
-
     # changes
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
@@ -243,6 +248,15 @@ class Modes:
         if any(self._view(key).shown.mode != view.shown.mode for key, view in before.items()):
             self._states.tell_changed()
             self._bus.publish(ModesChanged())
+
+
+def _mode_for_all(settings: Settings) -> str | None:
+    """The mode of clients that have none of their own. None: it depends on each server, since somebody has chosen `lazyLoad`."""
+    publish = settings.publish
+    has_chosen = "lazy_load" in publish.model_fields_set or any(
+        server.own_lazy_load is not None for server in settings.mcp_servers.values()
+    )
+    return publish.mode or (None if has_chosen else "automatic")
 
 
 def _counted_size(route: Route) -> int:

@@ -119,6 +119,10 @@ class SessionViews:
         has_search = bool(hidden) and self._modes.obeys_changes(state) is not True
         return replace(view, lazy=lazy, hidden=hidden, has_search=has_search)
 
+    def keep(self, state: SessionState) -> None:
+        """Keeps how tools are shown to a session that has listed them, see Modes."""
+        self._modes.keep(state)
+
     def terms_of(self, state: SessionState) -> ListTerms:
         """What of a session's client decides its list of tools."""
         return ListTerms(self.room_of(state), state.shows_views)

@@ -72,6 +72,7 @@ class Views:
         return listing
 
     def _on_listed(self, state: SessionState, view: SessionView) -> None:
+        self._views.keep(state)
         if view.shows_views:
             state.listed_views = self._tools.view_servers
         if state.id in self._followers:

@@ -126,6 +126,7 @@ async def test_servers_of_projects_and_those_that_are_off_or_wait_are_not_among_
         *entries("kiro", {"mcpServers": {"both": {"url": "https://a.example"}}}),
         msgspec.structs.replace(waits, state="waits"),
         *entries("vscode", {"servers": {"boxed": {"command": "d", "sandboxEnabled": True}}}),
+        *entries("claude-code", {"mcpServers": {"odd": {"url": "https://b.example", "newThing": 1}}}),
     ]
     async with hub_parts(tmp_path, servers={}) as parts:
         why = {each.name: each.why_not_chosen for each in await candidates(parts, *found)}
@@ -136,7 +137,16 @@ async def test_servers_of_projects_and_those_that_are_off_or_wait_are_not_among_
             "both": "",
             "w": "it waits for a yes in its client",
             "boxed": "its client runs it in a sandbox; here it would run without one",
+            "odd": "this is not carried over: newThing",
         }
+
+
+async def test_what_is_not_carried_over_is_named_also_where_another_reason_comes_first(tmp_path: Path) -> None:
+    found = entries("claude-code", {"mcpServers": {"wiki": {"url": "https://b.example", "headersHelper": "/opt/headers"}}})
+    async with hub_parts(tmp_path, servers={"wiki": {"command": "other"}}) as parts:
+        (candidate,) = await candidates(parts, *found)
+        assert "another server" in candidate.why_not_chosen
+        assert "headersHelper" in candidate.remarks[0]
 
 
 async def test_what_is_broken_says_why_and_nothing_of_its_values(tmp_path: Path) -> None:

@@ -140,6 +140,52 @@ def test_comments_inside_strings_are_no_comments() -> None:
     assert only('{"s": {"command": "x", "args": ["http://a,]", "/* b */",]}}').argv == ["x", "http://a,]", "/* b */"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"C:\Users\me\srv.exe --root C:\new\data",
+        r'"C:\Users\me\srv.exe" --root "C:\new\data"',
+        r'{"command": "C:\Users\me\srv.exe", "args": ["--root", "C:\new\data"]}',
+        r'{"command": "C:\\Users\\me\\srv.exe", "args": ["--root", "C:\\new\\data"]}',
+        r'{"command": "C:\Users\\me\srv.exe", "args": "--root C:\new\data"} // mine',
+        '[mcp_servers.srv]\ncommand = "C:\\Users\\me\\srv.exe"\nargs = ["--root", \'C:\\new\\data\']',
+    ],
+)
+def test_a_windows_path_with_single_backslashes_survives(text: str) -> None:
+    (server,) = parse_pasted(text)
+    assert server.argv == [r"C:\Users\me\srv.exe", "--root", r"C:\new\data"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (r'{"command": "\\nas\share\srv.exe"}', [r"\\nas\share\srv.exe"]),
+        (r'{"command": "node", "args": ["dist\server.js", "C:\dir\"]}', ["node", r"dist\server.js", "C:\\dir\\"]),
+        (r'{"command": "x", "args": ["--x=c:\temp"]}', ["x", r"--x=c:\temp"]),
+        (r'{"command": "x", "args": ["a\"b\" \q", "say \"hi\"\n", "\u00e9"]}', ["x", 'a"b" \\q', 'say "hi"\n', "é"]),
+        (r"node dist\server.js", ["node", r"dist\server.js"]),
+        (r"srv my\ file \"x\"", ["srv", "my file", '"x"']),
+    ],
+)
+def test_only_backslashes_that_are_no_escapes_are_taken_as_they_are(text: str, words: list[str]) -> None:
+    (server,) = parse_pasted(text)
+    assert server.argv == words
+
+
+def test_a_variable_as_shells_write_it_is_a_reference_in_a_block_too() -> None:
+    (server,) = parse_pasted('{"url": "https://a.example/mcp", "headers": {"Authorization": "Bearer $TOK", "X": "pa$WORD $x"}}')
+    assert server.config["headers"] == {"Authorization": "Bearer ${TOK}", "X": "pa$WORD $x"}
+
+
+def test_keys_of_request_options_are_headers_and_what_has_no_effect_is_warned_of() -> None:
+    options = '"requestOptions": {"headers": {"X-Api-Key": "dummy"}, "verifySsl": false}'
+    (server,) = parse_pasted(f'{{"url": "https://a.example/mcp", {options}, "headersHelper": "h"}}')
+    assert server.secrets == {"X-Api-Key": "dummy"}
+    assert any("requestOptions, headersHelper" in warning for warning in server.warnings)
+    (server,) = parse_pasted('{"url": "https://a.example/mcp", "apiKey": "dummy-key", "enabled": false}')
+    assert (server.secrets, server.config["disable"], server.warnings) == ({"Authorization": "dummy-key"}, True, ())
+
+
 def test_a_url_is_a_remote_server() -> None:
     server = only("https://example.org/mcp")
     assert (server.is_remote, server.target, server.argv) == (True, "https://example.org/mcp", [])

@@ -18,7 +18,9 @@ from tooltray.entries.pasted_urls import netloc, parameters, take_headers, usual
         ({"headers": {"A": "x"}, "customHeaders": {"A": "y", "B": "z"}}, {"A": "y", "B": "z"}),
         ({"env_http_headers": {"X-Key": "KEY"}}, {"X-Key": "${KEY}"}),
         ({"bearer_token_env_var": "TOKEN"}, {"Authorization": "Bearer ${TOKEN}"}),
-        ({"headers": "odd", "requestInit": "odd", "env_http_headers": [], "bearer_token_env_var": 3}, {}),
+        ({"requestOptions": {"headers": {"A": "x", "B": None}}, "apiKey": "k"}, {"A": "x", "Authorization": "Bearer k"}),
+        ({"headers": {"A": "Bearer $TOK"}, "apiKey": "$KEY"}, {"A": "Bearer ${TOK}", "Authorization": "Bearer ${KEY}"}),
+        ({"headers": "odd", "env_http_headers": [], "bearer_token_env_var": 3}, {}),
     ],
 )
 def test_headers_are_taken_out_in_each_form_that_clients_write(config: dict[str, Any], headers: dict[str, str]) -> None:

@@ -204,7 +204,56 @@ def test_how_to_sign_in_is_taken_over(raw: dict[str, Any], oauth: Any) -> None:
 def test_what_is_off_and_what_runs_in_a_sandbox_is_said() -> None:
     assert read({"command": "x", "disabled": True}).is_off
     assert read({"command": "x", "enabled": False}).is_off
-    assert "sandbox" in read({"command": "x", "sandboxEnabled": True}, "vscode").remark
+    assert "sandbox" in read({"command": "x", "sandboxEnabled": True}, "vscode").remarks[0]
+
+
+@pytest.mark.parametrize(
+    ("raw", "headers"),
+    [
+        ({"requestOptions": {"headers": {"X-Key": "dummy"}}}, {"X-Key": "dummy"}),
+        ({"requestInit": {"headers": {"X-Key": "dummy"}}}, {"X-Key": "dummy"}),
+        ({"apiKey": "dummy"}, {"Authorization": "Bearer dummy"}),
+        (
+            {"headers": {"A": "1"}, "requestOptions": {"headers": {"Authorization": "old"}}, "apiKey": "${{ secrets.K }}"},
+            {"A": "1", "Authorization": "Bearer ${input:K}"},
+        ),
+    ],
+)
+def test_keys_of_request_options_become_headers(raw: dict[str, Any], headers: dict[str, str]) -> None:
+    found = read({"url": URL, **raw}, "continue")
+    assert found.entry["headers"] == headers
+    assert found.remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("raw", "names"),
+    [
+        ({"url": URL, "headersHelper": "/opt/print-headers.sh"}, ["headersHelper"]),
+        ({"url": URL, "requestOptions": {"headers": {"A": "b"}, "verifySsl": False, "caBundlePath": "/ca"}}, ["verifySsl", "caBundlePath"]),
+        ({"url": URL, "requestOptions": "odd"}, []),
+        ({"url": URL, "oauth": {"clientId": "me", "tokenUrl": "x"}, "auth": True}, ["oauth.tokenUrl"]),
+        ({"command": "x", "apiKey": "dummy", "requestOptions": {"headers": {"A": "b"}}}, ["apiKey", "requestOptions"]),
+        ({"command": "x", "confinement": {"mode": "sandbox"}, "newThing": 1}, ["confinement", "newThing"]),
+        ({"command": "x", "newThing": None, "other": "", "dev": {"watch": "x"}, "enabled": True}, []),
+    ],
+)
+def test_a_member_that_is_not_carried_over_is_named_without_its_value(raw: dict[str, Any], names: list[str]) -> None:
+    remarks = " ".join(read(raw).remarks)
+    assert all(name in remarks for name in names)
+    assert bool(remarks) == bool(names)
+    assert "dummy" not in remarks
+
+
+def test_a_pasted_text_may_have_variables_as_shells_write_them_and_a_clients_own_file_has_its_own() -> None:
+    raw = {"url": URL, "headers": {"Authorization": "Bearer $TOK", "X-Pass": "pa$WORD"}}
+    assert read(raw, is_example=True).entry["headers"] == {"Authorization": "Bearer ${TOK}", "X-Pass": "pa$WORD"}
+    assert entry(raw)["headers"]["Authorization"] == "Bearer $TOK"
+
+
+def test_a_windows_path_in_a_command_keeps_its_backslashes() -> None:
+    found = entry({"command": "node dist\\server.js", "args": "--root C:\\Users\\me"})
+    assert found["args"] == ["--root", "C:\\Users\\me"]
+    assert entry({"command": "node dist\\server.js"})["args"] == ["dist\\server.js"]
 
 
 def test_an_example_of_a_readme_is_asked_for_and_the_same_text_in_a_clients_file_is_a_value() -> None:
@@ -232,7 +281,20 @@ _VALUES = st.recursive(
 _KEYS = st.sampled_from(
     [
         *("command", "cmd", "args", "env", "envs", "env_vars", "env_keys", "envFile", "cwd", "type", "transport", "timeout", "description"),
-        *("url", "uri", "httpUrl", "headers", "env_http_headers", "bearer_token_env_var", "oauth", "auth", "scopes"),
+        *(
+            "url",
+            "uri",
+            "httpUrl",
+            "headers",
+            "env_http_headers",
+            "bearer_token_env_var",
+            "requestOptions",
+            "apiKey",
+            "headersHelper",
+            "oauth",
+            "auth",
+            "scopes",
+        ),
         *("tools", "includeTools", "disabledTools", "enabled", "disabled"),
     ]
 )

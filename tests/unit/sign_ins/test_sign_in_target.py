@@ -40,3 +40,8 @@ def test_a_binding_is_of_where_and_as_whom_and_of_nothing_else() -> None:
 def test_a_target_has_everything_filled_in() -> None:
     target = target_of("far", config(), resolved(f" {URL} "), {"A": "b"})
     assert (target.url, target.environ, target.signs_in_itself) == (URL, {"A": "b"}, False)
+
+
+def test_tokens_of_older_versions_stay_bound_and_those_for_another_resource_do_not() -> None:
+    assert binding_of(config(oauth={"clientId": "me"})) == "2ea7b8b112cbcd23d117618e0294dd5f"
+    assert binding_of(config(oauth={"clientId": "me", "sendResource": False})) != "2ea7b8b112cbcd23d117618e0294dd5f"

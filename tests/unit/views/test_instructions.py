@@ -14,6 +14,7 @@ from tooltray.views.instructions import (
     ELLIPSIS,
     MOST_NAMED,
     OWN_WORDS_BYTES,
+    SEARCHED_BYTES,
     Introduced,
     instructions,
     shared_out,
@@ -190,3 +191,14 @@ async def test_a_copy_for_one_session_does_not_speak_for_all(tmp_path: Path) -> 
         await parts.call("a", parts.client())
         assert len(program.copies.all) == 2
         assert await said_of(parts) == "For all."
+
+
+@pytest.mark.parametrize("count", [1, 3, 60, 200])
+def test_where_tools_are_searched_the_text_has_at_most_300_tokens_and_how_to_search_comes_first(count: int) -> None:
+    servers = [f"server-{number}" for number in range(count)]
+    said = dict.fromkeys(servers, "Reads 檔案 and writes them. " * 100)
+    text = instructions(Introduced(servers=servers, said=said, on_demand={}, find="find_tools", call="call_tool", is_search=True))
+    assert len(text.encode()) <= SEARCHED_BYTES
+    assert text.splitlines()[1] == "The servers' tools are not listed: find_tools finds them, call_tool calls them."
+    assert "server-0" in text
+    assert ("Reads" in text) == (count < 60)

@@ -40,7 +40,7 @@ async def test_nothing_is_hidden_unasked(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one()) as parts:
         shown = parts.modes.shown(session("claude-code"))
 
-        assert (shown.mode, shown.reason) == ("everything", "nothing is set to be hidden")
+        assert shown.mode == "everything"
         assert lazy(parts, session()) == []
 
 
@@ -106,26 +106,49 @@ async def test_automatically_everything_is_shown_that_fits(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("client", "mode", "words"),
+    ("client", "mode"),
     [
-        ("claude-code", "lazy", "it lists again when tools change"),
-        ("codex-mcp-client", "search", "it does not list again"),
-        ("cursor-vscode", "search", "is not known"),
-        ("unheard-of", "search", "is not known"),
+        ("claude-code", "everything"),
+        ("qwen-cli-mcp-client-hub", "everything"),
+        ("codex-mcp-client", "search"),
+        ("opencode", "search"),
+        ("unheard-of", "search"),
     ],
 )
-async def test_automatically_what_costs_too_much_is_hidden_in_the_way_that_a_client_can_bear(
-    tmp_path: Path, client: str, mode: str, words: str
+@pytest.mark.parametrize("publish", [{}, {"mode": "automatic"}])
+async def test_a_client_that_searches_itself_gets_all_tools_and_others_search_beyond_the_limit(
+    tmp_path: Path, client: str, mode: str, publish: dict[str, Any]
 ) -> None:
-    async with hub_parts(tmp_path, **large(2, AUTOMATIC_TOKENS * 5)) as parts:
+    async with hub_parts(tmp_path, **large(2, AUTOMATIC_TOKENS * 5) | {"settings": {"publish": publish}}) as parts:
         await parts.servers.start("s")
         await parts.tools.listing()
         shown = parts.modes.shown(session(client))
 
-        assert shown.mode == mode
-        assert shown.reason.startswith("2 tools cost about 10")
-        assert words in shown.reason
-        assert lazy(parts, session(client)) == (["s"] if mode == "lazy" else [])
+        assert (shown.mode, parts.modes.may_hide(), lazy(parts, session(client))) == (mode, True, [])
+        assert ("so they are searched" if mode == "search" else "searches tools itself") in shown.reason
+
+
+@pytest.mark.parametrize("publish", [{"mode": "everything"}, {"lazyLoad": False}])
+async def test_a_home_that_chose_keeps_it_whatever_the_tools_cost(tmp_path: Path, publish: dict[str, Any]) -> None:
+    async with hub_parts(tmp_path, **large(2, AUTOMATIC_TOKENS * 5) | {"settings": {"publish": publish}}) as parts:
+        await parts.servers.start("s")
+        await parts.tools.listing()
+        assert parts.modes.shown(session()).mode == "everything"
+        assert not parts.modes.may_hide()
+
+
+async def test_a_session_keeps_what_was_decided_at_its_first_list_until_it_is_another_clients(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **large(2, AUTOMATIC_TOKENS * 5)) as parts:
+        state = parts.states.connect("key")
+        parts.modes.keep(state)
+        await parts.servers.start("s")
+        await parts.tools.listing()
+        parts.modes.keep(state)
+        shown = parts.modes.shown(state)
+        assert (shown.mode, parts.modes.shown(session()).mode) == ("everything", "search")
+        assert "decided when it listed" in shown.reason
+        parts.modes.named(state, ClientInfo("acme", "1"))
+        assert parts.modes.shown(state).mode == "search"
 
 
 async def test_automatically_more_tools_than_a_client_shows_are_hidden(tmp_path: Path) -> None:
@@ -133,7 +156,7 @@ async def test_automatically_more_tools_than_a_client_shows_are_hidden(tmp_path:
         await parts.servers.start("s")
         await parts.tools.listing()
 
-        assert parts.modes.shown(session("cursor-vscode")).reason.startswith("Cursor shows at most 40 tools, there are 41;")
+        assert parts.modes.shown(session("cursor-vscode")).reason.startswith("Cursor shows at most 40 tools, there are 41,")
         assert parts.modes.shown(session("claude-code")).mode == "everything"
 
 
@@ -167,14 +190,10 @@ async def test_automatically_nothing_counts_that_models_do_not_get_and_what_the_
 
 
 async def test_what_was_seen_of_a_client_goes_before_what_is_known(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **large(2, AUTOMATIC_TOKENS * 5)) as parts:
-        await parts.servers.start("s")
-        await parts.tools.listing()
-
-        assert parts.modes.shown(session("codex-mcp-client", obeys_changes=True)).mode == "lazy"
-        assert parts.modes.shown(session("claude-code", obeys_changes=False)).mode == "search"
+    async with hub_parts(tmp_path, **one()) as parts:
         known = [parts.modes.obeys_changes(session(name)) for name in ("claude-code", "codex-mcp-client", "cursor-vscode", "x")]
         assert known == [True, False, None, None]
+        assert parts.modes.obeys_changes(session("claude-code", obeys_changes=False)) is False
 
 
 async def test_automatically_more_tools_are_news_to_those_whom_it_concerns(tmp_path: Path) -> None:

@@ -272,24 +272,17 @@ async def test_a_list_that_one_connection_gets_leaves_the_others_of_its_session_
 # what shows that a client obeys
 
 
-@pytest.mark.parametrize("obeys", [True, False])
-async def test_a_client_whose_ways_were_seen_is_told_what_it_sees_from_now_on(tmp_path: Path, obeys: bool) -> None:
+async def test_a_list_does_not_become_a_search_when_tools_are_added(tmp_path: Path) -> None:
     options = lazy(x=six(), y=six("u")) | {"settings": {"publish": {"mode": "automatic"}}}
-    for number in range(60):
-        options["programs"]["x"].tools.append(tool(f"more{number}", description="d" * 400))
+    for number in range(120):
+        options["programs"]["y"].tools.append(tool(f"more{number}", description="d" * 400))
     async with hub_parts(tmp_path, **options) as parts:
-        await ready(parts, "x", "y")
-        follower = Follower(parts)
-        follower.client.state.obeys_changes = not obeys
-        assert ("activate_x" in await names_of(parts, follower.client)) is not obeys
-        parts.notifications.told_of_tools(follower.client)
-        if obeys:
-            await names_of(parts, follower.client)
-        else:
-            for _ in range(CALLS_WITHOUT_LISTING):
-                await called(parts, follower.client, "find_tools", query="more")
-        assert follower.take() == [TOOLS]
-        assert ("activate_x" in await names_of(parts, follower.client)) is obeys
+        await ready(parts, "x")
+        client = parts.client()
+        assert "t1" in await names_of(parts, client)
+        await ready(parts, "y")
+        assert "more1" in await names_of(parts, client)
+        assert "find_tools" in await names_of(parts, Follower(parts).client)
 
 
 async def test_a_client_that_lists_when_it_was_told_obeys(tmp_path: Path) -> None:

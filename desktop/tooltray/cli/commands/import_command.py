@@ -182,6 +182,7 @@ def _candidate_lines(candidate: ImportCandidate) -> Iterator[str]:
         yield tr("goes among the secrets: {names}", names=", ".join(secret.key for secret in candidate.secrets))
     if candidate.why_not_chosen:
         yield tr("not among all: {why_not_chosen}", why_not_chosen=candidate.why_not_chosen)
+    yield from (remark for remark in candidate.remarks if remark != candidate.why_not_chosen)
 
 
 def _done_line(done: ImportedServer) -> str:

@@ -4,6 +4,7 @@ Above it: server_access and sign_in_flow, which store the tokens and decide when
 token_requests. Opens no browser and no port, stores nothing.
 """
 
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Mapping
 
@@ -19,11 +20,12 @@ from tooltray.sign_ins.oauth.failures import (
     NoAuthorizationServer,
     SignInExpired,
     WrongIssuer,
+    resource_refused,
     sanitized,
 )
 from tooltray.sign_ins.oauth.metadata import OFFLINE, wanted_scopes, why_no_browser
 from tooltray.sign_ins.oauth.registrations import Registration, configured, register
-from tooltray.sign_ins.oauth.token_requests import ask_for_tokens, end_token, renew_tokens
+from tooltray.sign_ins.oauth.token_requests import AskForTokens, ask_for_tokens, end_token, renew_tokens
 from tooltray.sign_ins.oauth.tokens import Grant, Tokens
 from tooltray.sign_ins.oauth.web_requests import WebClient
 
@@ -58,6 +60,7 @@ class AuthorizationClient:
         self._settings = settings or OAuthSettings()
         self.registration = registration
         self._issuer = registration.issuer if registration and registration.is_configured else ""  # got the configured client's secret
+        self._omits_resource = not self._settings.send_resource  # or the authorization server has refused the parameter
         self._is_doubted = False  # a sign-in with the registration began and never ended: the authorization server may have deleted it
 
     async def discover(self, challenge: str | None = None) -> None:
@@ -103,23 +106,43 @@ class AuthorizationClient:
         """
         check_sender(self._server, pending, callback_params)
         self._is_doubted = False
+        place = pending.place
         try:
-            grant = await self._exchange(pending, code_in(self._server, pending, callback_params))
+            form = {
+                "grant_type": "authorization_code",
+                "code": code_in(self._server, pending, callback_params),
+                "redirect_uri": pending.redirect_uri,
+                "code_verifier": pending.verifier,
+            }
+            grant, resource = await self._ask(ask_for_tokens, place.server.token_endpoint, form, place.resource, pending.registration)
         except AuthorizationRefused as refused:
             self._is_doubted = refused.is_about_client
+            if place.resource and refused.is_about_resource:
+                self._omits_resource = True
+                raise resource_refused(refused, self._server) from None
             raise
-        return self._tokens(grant, pending.place, pending.registration, pending.scopes)
+        return self._tokens(grant, replace(place, resource=resource), pending.registration, pending.scopes)
 
-    async def _exchange(self, pending: PendingSignIn, code: str) -> Grant:
-        form = {
-            "grant_type": "authorization_code",
-            "code": code,
-            "redirect_uri": pending.redirect_uri,
-            "code_verifier": pending.verifier,
-            "resource": pending.place.resource,
-        }
-        endpoint = pending.place.server.token_endpoint
-        return await ask_for_tokens(self._server, self._web, endpoint, form, pending.registration, now=self._clock)
+    async def _ask(
+        self, ask: AskForTokens, endpoint: str, form: Mapping[str, str], resource: str, registration: Registration
+    ) -> tuple[Grant, str]:
+        """Requests tokens, and once more without `resource` if the authorization server refuses this parameter.
+
+        Returns:
+            The tokens, and the resource that they were requested for; empty: none.
+
+        Raises:
+            AuthorizationFailed: as `ask` does; the first refusal if both requests were refused.
+        """
+        named = {**form, "resource": resource} if resource else form
+        try:
+            return await ask(self._server, self._web, endpoint, named, registration, now=self._clock), resource
+        except (AuthorizationRefused, SignInExpired) as refused:
+            if not resource or not refused.is_about_resource:
+                raise
+            with contextlib.suppress(AuthorizationRefused, SignInExpired):
+                return await ask(self._server, self._web, endpoint, form, registration, now=self._clock), ""
+            raise
 
     # without a person
 
@@ -132,9 +155,14 @@ class AuthorizationClient:
         asked = read_challenge(challenge)
         place = await self._find(asked)
         registration, wanted = self._configured(place), self._scopes(asked, place, scopes)
-        form = {"grant_type": "client_credentials", "resource": place.resource} | ({"scope": " ".join(wanted)} if wanted else {})
-        grant = await ask_for_tokens(self._server, self._web, place.server.token_endpoint, form, registration, now=self._clock)
-        return self._tokens(replace(grant, refresh_token=None), place, registration, wanted)
+        form = {"grant_type": "client_credentials"} | ({"scope": " ".join(wanted)} if wanted else {})
+        try:
+            grant, resource = await self._ask(ask_for_tokens, place.server.token_endpoint, form, place.resource, registration)
+        except AuthorizationRefused as refused:
+            if place.resource and refused.is_about_resource:
+                raise resource_refused(refused, self._server) from None
+            raise
+        return self._tokens(replace(grant, refresh_token=None), replace(place, resource=resource), registration, wanted)
 
     async def refresh(self, tokens: Tokens) -> Tokens:
         """Refreshes tokens at the token endpoint that issued them.
@@ -147,9 +175,9 @@ class AuthorizationClient:
         if not tokens.refresh_token or not registration or registration.is_expired(self._clock()) or not tokens.is_for(self._url):
             raise SignInExpired(self._server, "it cannot be renewed without you")
         self.registration = self.registration or registration
-        form = {"grant_type": "refresh_token", "refresh_token": tokens.refresh_token, "resource": tokens.resource}
+        form = {"grant_type": "refresh_token", "refresh_token": tokens.refresh_token}
         try:
-            grant = await renew_tokens(self._server, self._web, tokens.token_endpoint, form, registration, now=self._clock)
+            grant, resource = await self._ask(renew_tokens, tokens.token_endpoint, form, tokens.resource, registration)
         except SignInExpired as expired:
             self._is_doubted = expired.is_about_client
             raise
@@ -159,6 +187,7 @@ class AuthorizationClient:
             refresh_token=grant.refresh_token or tokens.refresh_token,
             expires_at=grant.expires_at,
             lifetime_s=grant.lifetime_s,
+            resource=resource,
             scopes=tokens.scopes if grant.scopes is None else grant.scopes,
             registration=registration,
         )
@@ -177,7 +206,8 @@ class AuthorizationClient:
     async def _find(self, asked: Challenge) -> Place:
         if not read_url(resource_of(self._url)):
             raise NoAuthorizationServer(self._server, "its URL cannot be used", "Correct the URL in the server's settings.")
-        return await Discovery(server=self._server, url=self._url, web=self._web, issuer=self._settings.issuer).find(asked)
+        place = await Discovery(server=self._server, url=self._url, web=self._web, issuer=self._settings.issuer).find(asked)
+        return replace(place, resource="") if self._omits_resource else place
 
     def _scopes(self, asked: Challenge, place: Place, held: Iterable[str]) -> tuple[str, ...]:
         """Returns the scopes to request: those of the settings, else of the challenge, else of the metadata; plus those held already."""

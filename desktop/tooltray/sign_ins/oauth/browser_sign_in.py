@@ -14,7 +14,15 @@ from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.sign_ins.oauth.addresses import with_query
 from tooltray.sign_ins.oauth.discovery import Place
-from tooltray.sign_ins.oauth.failures import AuthorizationFailed, AuthorizationRefused, SignInRefused, WrongIssuer, error_text, sanitized
+from tooltray.sign_ins.oauth.failures import (
+    AuthorizationFailed,
+    AuthorizationRefused,
+    SignInRefused,
+    WrongIssuer,
+    error_text,
+    other_issuer_hint,
+    sanitized,
+)
 from tooltray.sign_ins.oauth.metadata import OFFLINE, S256
 from tooltray.sign_ins.oauth.registrations import Registration
 
@@ -53,8 +61,8 @@ def begin_in_browser(place: Place, registration: Registration, redirect_uri: str
         "state": state,
         "code_challenge": code_challenge(verifier),
         "code_challenge_method": S256,
-        "resource": place.resource,
     }
+    parameters |= {"resource": place.resource} if place.resource else {}
     parameters |= {"scope": " ".join(scopes)} if scopes else {}
     parameters |= {"prompt": "consent"} if OFFLINE in scopes else {}  # OpenID Connect Core, section 11
     url = with_query(place.server.authorization_endpoint or "", parameters.items())
@@ -88,7 +96,7 @@ def check_sender(server: str, pending: PendingSignIn, params: Mapping[str, str])
             issuer=sanitized(metadata.issuer),
             value=sanitized(received) or "nobody",
         )
-        raise WrongIssuer(server, message)
+        raise WrongIssuer(server, message, other_issuer_hint(sanitized(received)) if received else "")
 
 
 def code_in(server: str, pending: PendingSignIn, params: Mapping[str, str]) -> str:
@@ -99,10 +107,11 @@ def code_in(server: str, pending: PendingSignIn, params: Mapping[str, str]) -> s
         AuthorizationRefused: the authorization server refused, or there is no code.
     """
     hidden = (pending.state, pending.verifier, params.get("code", ""))
-    if params.get("error") == _DENIED:
-        raise SignInRefused(server, sanitized(params.get("error_description"), hidden))
     if words := error_text(params, hidden):
-        raise AuthorizationRefused(server, words, code=sanitized(params["error"]))
+        refused = AuthorizationRefused(server, words, code=sanitized(params["error"]))
+        if refused.code == _DENIED and not refused.is_about_resource:
+            raise SignInRefused(server, sanitized(params.get("error_description"), hidden))
+        raise refused
     if not params.get("code"):
         raise AuthorizationRefused(server, "the browser came back without a code")
     return params["code"]

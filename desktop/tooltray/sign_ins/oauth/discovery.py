@@ -24,7 +24,14 @@ from tooltray.sign_ins.oauth.addresses import (
     server_metadata_urls,
 )
 from tooltray.sign_ins.oauth.challenges import Challenge
-from tooltray.sign_ins.oauth.failures import AuthorizationFailed, AuthorizationUnreachable, NoAuthorizationServer, WrongIssuer, sanitized
+from tooltray.sign_ins.oauth.failures import (
+    AuthorizationFailed,
+    AuthorizationUnreachable,
+    NoAuthorizationServer,
+    WrongIssuer,
+    other_issuer_hint,
+    sanitized,
+)
 from tooltray.sign_ins.oauth.metadata import (
     ResourceMetadata,
     ServerMetadata,
@@ -45,7 +52,7 @@ class Place(msgspec.Struct, frozen=True):
     """The result of a discovery: where to sign in, and for what.
 
     Attributes:
-        resource: the resource indicator for the tokens (RFC 8707).
+        resource: the resource indicator for the tokens (RFC 8707); empty: none is sent.
         scopes: the scopes that the MCP server lists in its metadata.
         server: the metadata of the authorization server.
     """
@@ -142,7 +149,8 @@ class Discovery:
                 return metadata
             other = other or metadata.issuer
         if other:
-            raise WrongIssuer(self._server, f"{sanitized(issuer)} was asked, and {sanitized(other)} is said to have answered")
+            message = f"{sanitized(issuer)} was asked, and {sanitized(other)} is said to have answered"
+            raise WrongIssuer(self._server, message, other_issuer_hint(sanitized(other)))
         return None
 
     def _checked(self, metadata: ServerMetadata) -> ServerMetadata:

@@ -3,14 +3,23 @@
 No error contains a token, code, verifier or secret. Texts of other programs are shortened to one line.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 
 MAX_SHOWN_CHARACTERS = 200
 MASK = "•••"  # replaces a secret
 SHORTEST_SECRET = 4  # characters; a shorter text protects nothing and occurs in every sentence
+
+_ABOUT_RESOURCE = ("invalid_target", "invalid_resource")
+_NAMES_RESOURCE = re.compile(  # Entra: the parameter is unknown, or does not fit the scopes; Auth0: it has no API of this address
+    r"AADSTS(?:901002|9010010)\b|\bresource\b['\"`]?\s+(?:\w+\s+)?(?:parameter|indicator)|(?:parameter|indicator)\W+resource\b"
+    r"|service not found: https?:",
+    re.IGNORECASE,
+)
 
 
 class AuthorizationFailed(TooltrayError):
@@ -28,6 +37,11 @@ class AuthorizationFailed(TooltrayError):
         """
         super().__init__(self.title.format(server), message, hint or self.hint)
         self.code = code
+
+    @property
+    def is_about_resource(self) -> bool:
+        """Whether the authorization server refuses the parameter `resource` (RFC 8707) itself, as Entra and Auth0 do."""
+        return self.code in _ABOUT_RESOURCE or bool(_NAMES_RESOURCE.search(self.problem.message))
 
     @property
     def is_about_client(self) -> bool:
@@ -52,11 +66,28 @@ class NoAuthorizationServer(AuthorizationFailed):
     )
 
 
+def resource_refused(refused: AuthorizationFailed, server: str) -> AuthorizationFailed:
+    """Returns a refusal of the parameter `resource` with the member of the settings that leaves it out."""
+    hint = Phrase(
+        "It refuses the parameter `resource`, so the next attempt leaves it out: sign in again. To leave it out always, set `sendResource` "
+        "of `oauth` to false in the server's settings."
+    )
+    return type(refused)(server, refused.problem.message, hint, code=refused.code)
+
+
 class WrongIssuer(AuthorizationFailed):
     """An authorization server names another issuer than the expected one, as in an impersonation."""
 
     title = "the sign-in of '{}' is not trusted"
     hint = "Do not sign in there. Tell the makers of the server."
+
+
+def other_issuer_hint(issuer: str) -> str:
+    """Returns what a person can do who knows that a contradicting issuer is right."""
+    return Phrase(
+        "If you know that {issuer} is right, set `issuer` of `oauth` to it in the server's settings. Otherwise do not sign in there.",
+        issuer=issuer,
+    )
 
 
 class SignInRefused(AuthorizationFailed):

@@ -5,7 +5,7 @@ Above it: authorization_client. Below it: WebClient, Registration, tokens. Error
 
 import contextlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from tooltray.sign_ins.oauth.failures import AuthorizationRefused, AuthorizationUnreachable, SignInExpired, error_text, sanitized
 from tooltray.sign_ins.oauth.registrations import Registration
@@ -15,6 +15,22 @@ from tooltray.sign_ins.oauth.web_requests import Answer, NoResponse, WebClient
 _FOR_NOW = ("temporarily_unavailable", "server_error", "slow_down")  # errors that do not concern the tokens
 _REFUSALS = (400, 401)  # the statuses of OAuth errors (RFC 6749, section 5.2), also if the body has no `error`
 _SECRET_FIELDS = ("code", "code_verifier", "refresh_token")
+
+
+class AskForTokens(Protocol):
+    """A request to a token endpoint: `ask_for_tokens` or `renew_tokens`."""
+
+    async def __call__(
+        self,
+        server: str,
+        web: WebClient,
+        endpoint: str,
+        form: Mapping[str, str],
+        registration: Registration,
+        /,
+        *,
+        now: Callable[[], float],
+    ) -> Grant: ...
 
 
 async def ask_for_tokens(

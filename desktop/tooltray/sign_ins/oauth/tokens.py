@@ -25,7 +25,7 @@ class Tokens(HidesFields, frozen=True):
         expires_at: expiry of the access token in unix seconds; None if unknown.
         scopes: the granted scopes.
         url: the MCP server's URL without user, query and fragment. The tokens are sent to no other.
-        resource: the resource indicator of the MCP server (RFC 8707).
+        resource: the resource indicator of the MCP server (RFC 8707); empty: none is sent.
         lifetime_s: lifetime of the access token when it was issued; None if unknown.
     """
 

@@ -71,6 +71,7 @@ def notes(candidate: ImportCandidate) -> list[str]:
         lines.append(text)
     if candidate.why_not_chosen:
         lines.append(whole(Problem(candidate.why_not_chosen)))
+    lines.extend(whole(Problem(remark)) for remark in candidate.remarks if remark != candidate.why_not_chosen)
     if candidate.proxied:
         lines.append(tr("It leads to {target} through a proxy; Tooltray connects to that directly.", target=candidate.proxied))
     return lines

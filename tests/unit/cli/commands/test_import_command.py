@@ -18,7 +18,9 @@ from tooltray.snapshots.forms import FormField
 
 SOURCE = ImportSource("cursor", "/f", "git")
 GIT = ImportCandidate("1", "git", "new", (SOURCE,), target="npx git", secrets=(FoundSecret("TOKEN", "form"),), proxied="a proxy")
-OFF = ImportCandidate("2", "off", "new", (SOURCE,), target="npx off", is_chosen=False, why_not_chosen="it is switched off in its client")
+OFF = ImportCandidate(
+    "2", "off", "new", (SOURCE,), target="npx off", is_chosen=False, why_not_chosen="off there", remarks=("off there", "no headers")
+)
 SAME = ImportCandidate("3", "wiki", "same", (SOURCE,), target="npx wiki", here="wiki")
 BROKEN = ImportCandidate("4", "bad", "broken", (ImportSource("", "", "bad"),), problem=Problem("'bad' cannot be imported"), is_chosen=False)
 PLAN = ImportPlan((GIT, OFF, SAME, BROKEN), (Problem("mcp.json cannot be read"),))
@@ -40,7 +42,8 @@ def test_a_dry_run_says_what_there_is_and_imports_nothing(tooltray: Tooltray, hu
             "    it is a proxy",
             "    goes among the secrets: TOKEN",
             "+ off: npx off (from cursor)",
-            "    not among all: it is switched off in its client",
+            "    not among all: off there",
+            "    no headers",
             "= wiki: npx wiki (is here already, as wiki) (from cursor)",
             "! 'bad' cannot be imported (the text)",
             "! mcp.json cannot be read",

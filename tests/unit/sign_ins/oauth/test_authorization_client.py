@@ -291,6 +291,62 @@ async def test_where_nobody_can_register_the_person_is_told_how() -> None:
         assert "clientId" in raised.value.problem.hint
 
 
+# without `resource`
+
+
+async def test_a_token_endpoint_that_refuses_the_resource_is_asked_once_without_it_and_renewals_leave_it_out() -> None:
+    async with desk(refuses_resource=("/token",)) as at:
+        tokens = await at.sign_in()
+        assert tokens.resource == ""
+        assert ["resource" in form for form in at.server.forms("authorization_code")] == [True, False]
+        renewed = await at.client.refresh(tokens)
+        assert ["resource" in form for form in at.server.forms("refresh_token")] == [False]
+        at.server.asked.all.clear()
+        renewed = await at.client.refresh(msgspec.structs.replace(renewed, resource=at.server.mcp_url))
+        assert (renewed.resource, len(at.server.forms("refresh_token"))) == ("", 2)
+
+
+async def test_a_page_that_refuses_the_resource_names_the_setting_and_the_next_sign_in_leaves_it_out() -> None:
+    async with desk(refuses_resource=("/authorize",)) as at:
+        pending, params, _ = await at.come_back()
+        with pytest.raises(AuthorizationRefused, match="AADSTS901002") as raised:
+            await at.client.finish(pending, params)
+        assert "`sendResource` of `oauth`" in raised.value.problem.hint
+        tokens = await at.sign_in()
+        assert (tokens.resource, "resource" in at.server.forms("authorization_code")[0]) == ("", False)
+
+
+async def test_the_settings_leave_the_resource_out() -> None:
+    async with desk(settings={"send_resource": False}, refuses_resource=("/authorize", "/token")) as at:
+        assert (await at.sign_in()).resource == ""
+        assert len(at.server.at("/token")) == 1
+
+
+async def test_two_refusals_end_with_the_first_and_the_setting() -> None:
+    async with desk() as at:
+        pending, params, _ = await at.come_back()
+        at.server.answers["/token"] = says({"error": "invalid_target"}, 400)
+        with pytest.raises(AuthorizationRefused, match="'invalid_target'") as raised:
+            await at.client.finish(pending, params)
+        assert "sendResource" in raised.value.problem.hint
+        assert len(at.server.at("/token")) == 2
+
+
+async def test_a_client_that_signs_in_itself_leaves_out_a_resource_that_is_refused() -> None:
+    settings = {"client_id": "me", "client_secret": SECRET, "grant": "client_credentials"}
+    async with desk(settings=settings, refuses_resource=("/token",)) as at:
+        at.server.know("me", secret=SECRET, method="client_secret_basic")
+        assert (await at.client.client_credentials()).resource == ""
+        at.server.answers["/token"] = says({"error": "invalid_target"}, 400)
+        with pytest.raises(AuthorizationRefused) as raised:
+            await at.client.client_credentials()
+        assert "sendResource" in raised.value.problem.hint
+        at.server.answers["/token"] = says({"error": "invalid_scope"}, 400)
+        with pytest.raises(AuthorizationRefused) as raised:
+            await at.client.client_credentials()
+        assert "sendResource" not in raised.value.problem.hint
+
+
 # whom not to trust
 
 
@@ -303,8 +359,9 @@ async def test_a_server_without_pkce_is_refused_before_anything_is_registered() 
 
 async def test_an_issuer_that_is_another_is_refused_before_anything_is_registered() -> None:
     async with desk(metadata={"issuer": "https://evil.example"}) as at:
-        with pytest.raises(WrongIssuer):
+        with pytest.raises(WrongIssuer) as raised:
             await at.begin()
+        assert "set `issuer` of `oauth`" in raised.value.problem.hint
         assert not at.server.at("/register")
 
 
@@ -312,8 +369,9 @@ async def test_an_issuer_that_is_another_is_refused_before_anything_is_registere
 async def test_an_answer_from_another_issuer_is_refused_and_its_code_sent_nowhere(changes: dict[str, Any]) -> None:
     async with desk(**changes) as at:
         pending, params, _ = await at.come_back()
-        with pytest.raises(WrongIssuer, match=r"https://evil\.example is said to have answered"):
+        with pytest.raises(WrongIssuer, match=r"https://evil\.example is said to have answered") as raised:
             await at.client.finish(pending, params)
+        assert "set `issuer` of `oauth`" in raised.value.problem.hint
         assert not at.server.at("/token")
 
 

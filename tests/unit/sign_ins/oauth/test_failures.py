@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tooltray.sign_ins.oauth import failures
-from tooltray.sign_ins.oauth.failures import MAX_SHOWN_CHARACTERS, AuthorizationFailed, error_text, sanitized
+from tooltray.sign_ins.oauth.failures import MAX_SHOWN_CHARACTERS, AuthorizationFailed, AuthorizationRefused, error_text, sanitized
 
 KINDS = [kind for kind in vars(failures).values() if isinstance(kind, type) and issubclass(kind, AuthorizationFailed)]
 
@@ -40,3 +40,18 @@ def test_an_error_of_oauth_is_said_in_one_sentence() -> None:
     assert error_text({"error": "e"}) == "the authorization server said 'e'"
     assert error_text({"error": "e", "error_description": "why"}) == "the authorization server said 'e': why"
     assert error_text({"error": {}, "error_description": "why"}) == error_text({}) == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "expected"),
+    [
+        ("invalid_target", "", True),
+        ("invalid_request", "AADSTS9010010: The resource parameter provided in the request does not match the scopes", True),
+        ("invalid_request", "Unknown parameter: resource", True),
+        ("access_denied", "Service not found: https://a.example/mcp", True),
+        ("access_denied", "The resource owner or authorization server denied the request", False),
+        ("invalid_scope", "AADSTS70011: the scope is not valid", False),
+    ],
+)
+def test_a_refusal_of_the_parameter_resource_is_told_from_others(code: str, words: str, expected: bool) -> None:
+    assert AuthorizationRefused("far", f"the authorization server said '{code}': {words}", code=code).is_about_resource == expected
