@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from tooltray.entries.pasted import looks_secret
 from tooltray.foreign_configs.config_source import CannotUse, shown
 from tooltray.phrases import Phrase
 from tooltray.settings.expansion import VARIABLE_NAME
+from tooltray.settings.secret_looks import looks_secret
 from tooltray.snapshots.forms import FormField
 
 _NAME = VARIABLE_NAME.pattern

@@ -105,7 +105,7 @@ class _Added(msgspec.Struct, frozen=True):
 
 def _add(hub: Hub, args: argparse.Namespace, values: dict[str, str]) -> _Added:
     _refuse_taken_name(hub, args)
-    with _secrets_stored(hub, values):
+    with secrets_stored(hub, values):
         _store(hub, args)
     if args.inmemory:
         _say_yes(hub, args.name)
@@ -288,8 +288,9 @@ def _note_files_of_here(args: argparse.Namespace) -> None:
     if found and not (args.cwd or args.project):
         print_note(
             tr(
-                "{found} is a file in this folder, but the server runs in your home folder. If it is meant, add --cwd . --replace",
+                "{found} is in this folder, but the server runs in your home folder. If it is meant: tooltray servers set {name} --cwd .",
                 found=found,
+                name=shlex.quote(args.name),
             )
         )
 
@@ -298,20 +299,27 @@ def _note_plain_headers(args: argparse.Namespace) -> None:
     """A key on the command line is a key in the settings and in the shell's history."""
     if plain := next((name for name, value in args.header if _KEY_HEADER.search(name) and "${" not in value), None):
         print_note(
-            tr("{plain} now stands in the settings as it is. To keep it secret, give --header-secret {plain} --replace", plain=plain)
+            tr(
+                "{key} now stands in the settings as it is. To keep it secret: tooltray servers set {name} {option} {key}",
+                key=plain,
+                name=shlex.quote(args.name),
+                option="--header-secret",
+            )
         )
 
 
 def _note_plain_variables(args: argparse.Namespace) -> None:
     """The same for the environment of a command."""
     if args.env:
-        from tooltray.entries.pasted import looks_secret
+        from tooltray.settings.secret_looks import looks_secret
 
         for name in (name for name, value in args.env if looks_secret(name, value)):
             print_note(
                 tr(
-                    "{name} now stands in the settings as it is. To keep it secret, give --secret {name} in its place, and --replace",
-                    name=name,
+                    "{key} now stands in the settings as it is. To keep it secret: tooltray servers set {name} {option} {key}",
+                    key=name,
+                    name=shlex.quote(args.name),
+                    option="--secret",
                 )
             )
 
@@ -327,11 +335,13 @@ def _note_missing_variables(args: argparse.Namespace) -> None:
     needs = KnownServers(resource("known-servers.json")).variables(args.name, read_entry(args.name, _entry(args)))
     given = {*args.secret, *(name for name, _ in args.env), *os.environ}
     for name in (name for name in needs if name not in given):
-        print_note(tr("It usually needs {name}. To give it one, add --secret {name} --replace", name=name))
+        print_note(
+            tr("It usually needs {key}. Give it one: tooltray servers set {name} --secret {key}", key=name, name=shlex.quote(args.name))
+        )
 
 
 @contextlib.contextmanager
-def _secrets_stored(hub: Hub, values: Mapping[str, str]) -> Iterator[None]:
+def secrets_stored(hub: Hub, values: Mapping[str, str]) -> Iterator[None]:
     """Stores secrets, and forgets the new ones where what follows fails."""
     if not values:
         yield

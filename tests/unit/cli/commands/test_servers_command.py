@@ -76,6 +76,14 @@ def test_a_running_hub_lists_states_and_problems_with_server_text_made_harmless(
     assert result.err == ""
 
 
+def test_a_server_that_waits_for_approval_is_not_said_to_wait_for_a_project(tooltray: Tooltray, hub_home: Home) -> None:
+    servers = [server_snapshot("new", state="waiting") | {"waiting": True}, server_snapshot("git") | {"waiting": True}]
+    with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(*servers)}):
+        lines = tooltray("servers", "list").out.splitlines()
+    assert "waits for approval" in lines[1]
+    assert "running" in lines[2]
+
+
 def test_a_running_hub_lists_in_json(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(server_snapshot("files"))}):
         assert tooltray("servers", "list", "--json").json == whole("get_snapshot", hub_snapshot(server_snapshot("files")))["servers"]
@@ -300,7 +308,7 @@ def test_paths_of_here_become_absolute(tooltray: Tooltray, hub_home: Home, tmp_p
 def test_a_script_of_this_folder_is_pointed_out(tooltray: Tooltray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "server.py").touch()
-    assert "server.py is a file in this folder" in tooltray("servers", "add", "a", "--", "python", "server.py").err
+    assert "server.py is in this folder" in tooltray("servers", "add", "a", "--", "python", "server.py").err
     assert tooltray("servers", "add", "b", "--cwd", ".", "--", "python", "server.py").err == ""
 
 
@@ -333,9 +341,7 @@ def test_a_name_that_cannot_be_is_refused(tooltray: Tooltray, hub_home: Home) ->
 def test_a_secret_in_a_variable_is_pointed_out_and_added_all_the_same(tooltray: Tooltray, hub_home: Home) -> None:
     result = tooltray("servers", "add", "git", "--env", "API_KEY=hunter2", "--env", "MODE=fast", "--env", "TOKEN=${secret:t}", "--", "run")
     assert result.code == 0
-    assert result.err == (
-        "API_KEY now stands in the settings as it is. To keep it secret, give --secret API_KEY in its place, and --replace\n"
-    )
+    assert result.err == ("API_KEY now stands in the settings as it is. To keep it secret: tooltray servers set git --secret API_KEY\n")
     assert settings_of(hub_home)["mcpServers"]["git"]["env"]["API_KEY"] == "hunter2"
 
 
@@ -443,7 +449,7 @@ def test_a_key_that_a_well_known_server_usually_needs_is_asked_for(tooltray: Too
     with hub_that_adds(hub_home):
         without = tooltray("servers", "add", "gh", *command)
         with_one = tooltray("servers", "add", "gh2", "--env", "GITHUB_PERSONAL_ACCESS_TOKEN=${HUB_TOKEN}", *command)
-    note = "It usually needs GITHUB_PERSONAL_ACCESS_TOKEN. To give it one, add --secret GITHUB_PERSONAL_ACCESS_TOKEN --replace\n"
+    note = "It usually needs GITHUB_PERSONAL_ACCESS_TOKEN. Give it one: tooltray servers set gh --secret GITHUB_PERSONAL_ACCESS_TOKEN\n"
     assert (without.err, with_one.err) == (note, "")
 
 
