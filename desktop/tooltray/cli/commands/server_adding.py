@@ -8,6 +8,7 @@ import contextlib
 import os
 import re
 import shlex
+import shutil
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -25,7 +26,7 @@ from tooltray.cli.commands.servers_command import (
     tools_once_started,
 )
 from tooltray.cli.hubs import Hub, any_hub, started_hub
-from tooltray.cli.person import YES, ask_for_secrets, check_terminal, typed_answer
+from tooltray.cli.person import YES, ask_for_secrets, check_terminal, is_person_there, typed_answer
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, needs_sign_in, print_error, print_json, print_note
 from tooltray.errors import Problem, TooltrayError
@@ -112,11 +113,31 @@ def _add(hub: Hub, args: argparse.Namespace, values: dict[str, str]) -> _Added:
     if args.on_demand or args.deferred or not hub.is_running:
         return _Added(hub.is_running)
     note_start(args.server)
+    return _started(hub, args)
+
+
+def _started(hub: Hub, args: argparse.Namespace) -> _Added:
     try:
         return _Added(True, is_started=True, tools=tools_once_started(hub, args.server))
     except TooltrayError as error:
+        if path := _found_at_terminal(args, error):
+            args.command_line = [path, *args.command_line[1:]]
+            hub.ask(hub.api.servers.update_mcp_server(name=args.name, config=_entry(args)), timeout_s=STOP_TIMEOUT_S)
+            print_note(tr("Only this terminal finds the command, so it is written with its full path: {path}", path=path))
+            return _started(hub, args)
         is_waiting = _is_waiting_for_sign_in(hub, args.server)
         return _Added(True, needs_sign_in=is_waiting, problem=None if is_waiting else error.problem, has_log=_has_log(hub, args.server))
+
+
+def _found_at_terminal(args: argparse.Namespace, error: TooltrayError) -> str:
+    """Returns where this terminal finds a command that the hub does not, as in a virtual environment; empty: nowhere, or not asked for."""
+    from tooltray.launch.command_lookup import not_found_title
+
+    if not args.command_line or args.project or args.inmemory or not is_person_there():
+        return ""
+    command = args.command_line[0]
+    is_missing = os.sep not in command and error.problem.title.endswith(not_found_title(command))
+    return os.path.abspath(found) if is_missing and (found := shutil.which(command)) else ""
 
 
 def _has_log(hub: Hub, name: str) -> bool:
