@@ -74,6 +74,9 @@ class Doctor:
         if config.transport == "stdio":
             try:
                 lookup, cwd = await self._look_up(server)
+                if not lookup.resolved:  # it may have been installed since the shell was asked
+                    self._login_shell.expire()
+                    lookup, cwd = await self._look_up(server)
                 if not lookup.resolved:
                     problem = not_found(lookup).problem
                 elif problem and problem.title == not_found_title(lookup.command):

@@ -86,6 +86,16 @@ async def test_a_command_that_does_not_exist_says_where_it_was_looked_for_and_wh
         )
 
 
+async def test_a_command_that_is_missing_is_looked_for_again_by_a_fresh_path(
+    sick: Any, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with sick() as parts:
+        parts.shell.variables["PATH"] = "/nowhere"
+        monkeypatch.setattr(parts.shell, "expire", lambda: parts.shell.variables.update(PATH=str(program.parent)))
+        found = await examine(parts)
+        assert (found.is_ok, found.resolved_command) == (True, str(program))
+
+
 async def test_a_command_that_was_not_found_and_is_there_now_is_told_so_once(
     sick: Any, program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
