@@ -8,8 +8,9 @@ import difflib
 import re
 from collections.abc import Callable, Sequence
 
-from tooltray.entries.pasted import is_placeholder, looks_secret
+from tooltray.entries.pasted import is_placeholder
 from tooltray.entries.pasted_urls import parameters
+from tooltray.settings.secret_looks import looks_secret
 
 HIDDEN = "…"
 CONTEXT_LINES = 3

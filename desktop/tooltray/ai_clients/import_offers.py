@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from tooltray.ai_clients.import_sources import Found
 from tooltray.api import JsonObject
-from tooltray.entries.pasted import looks_secret
 from tooltray.entries.portable_entry import SHORTEST_KNOWN, PortableEntry, without_secrets
 from tooltray.entries.server_entries import ORIGIN
 from tooltray.errors import TooltrayError
@@ -17,6 +16,7 @@ from tooltray.foreign_configs.config_source import CannotUse
 from tooltray.foreign_entries.entry_reading import ReadServer
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
+from tooltray.settings.secret_looks import looks_secret
 from tooltray.snapshots.ai_clients import FoundSecret, ImportCandidate
 from tooltray.snapshots.forms import FieldValue, FormField
 

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from tooltray.ai_clients.entry_words import Entry, headers_of, url_of, variables_of, words_of
-from tooltray.entries.pasted import is_placeholder, looks_secret, secrets_in
+from tooltray.entries.pasted import is_placeholder, secrets_in
 from tooltray.entries.pasted_names import ASSIGNMENT
 from tooltray.entries.pasted_urls import parameters, without_keys
+from tooltray.settings.secret_looks import looks_secret
 
 HIDDEN = "…"
 MAX_TARGET = 300  # characters of a line that a person reads; the longest that were seen have a hundred

@@ -15,11 +15,11 @@ from typing import Any
 import msgspec
 
 from tooltray.bundles.manifest import BundleKind
-from tooltray.entries.pasted import looks_secret
 from tooltray.errors import TooltrayError
 from tooltray.launch.command_lookup import downloads, program_name
 from tooltray.phrases import Phrase
 from tooltray.settings.expansion import has_secret
+from tooltray.settings.secret_looks import looks_secret
 from tooltray.settings.server_config import MCPServerConfig
 
 _SCRIPTS: Mapping[BundleKind, tuple[str, ...]] = {"node": (".js", ".mjs", ".cjs"), "python": (".py",)}

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from tooltray.confinement.confinements import Confinements
 from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confinement.launch_line import carried, confined
-from tooltray.confinement.own_environment import installing_environment, own_environment, own_places
+from tooltray.confinement.own_environment import installing_environment, own_environment, own_places, pnpm_store
 from tooltray.confinement.policy import Policy
 from tooltray.confinement.preparations import Preparation, preparation
 from tooltray.confinement.profiles import Subject, preparing_policy, profile_of
@@ -29,6 +29,7 @@ from tooltray.launch.network_variables import INDEX, VARIABLES, meaning
 from tooltray.launch.program_launch import CannotStart, CommandLine, Launch, RunFirst
 from tooltray.phrases import Phrase
 from tooltray.settings.confinement import Confinement
+from tooltray.settings.secret_looks import plain_names
 from tooltray.settings.server_config import MCPServerConfig, what_runs
 from tooltray.tasks import finish_in_thread
 
@@ -109,6 +110,7 @@ class ConfinedStarts:
             confinements=self._confinements,
             refusals=self._refusals,
             watch=watch,
+            plain=plain_names(config.env),
         )
 
     async def forget(self, server: str) -> None:
@@ -136,6 +138,7 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         project: the folder that it works for; empty: none.
         door: the proxy that it is kept to; None: it is kept to none.
         ahead: what is installed before it starts.
+        plain: names of the variables of its entry that hold no secret: its installation gets them, too.
         watch: runs it through the tracer, with nothing put around it; None: it is not watched.
     """
 
@@ -151,6 +154,7 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     refusals: Refusals
     ahead: Preparation | None = None
     watch: Watch | None = None
+    plain: frozenset[str] = frozenset()
 
     @property
     def folder(self) -> str:
@@ -171,7 +175,8 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def put_around(self, launch: Launch) -> Launch:
         """The launch of the server with its confinement."""
         ahead = preparation(launch.command, launch.args, self.state.packages) if self.chosen.network != "open" else None
-        return replace(launch, env={**launch.env, **(self.door.variables if self.door else {})}, around=replace(self, ahead=ahead))
+        store = pnpm_store(self.state, (launch.command, *launch.args))
+        return replace(launch, env={**launch.env, **store, **(self.door.variables if self.door else {})}, around=replace(self, ahead=ahead))
 
     async def command(self, program: str, launch: Launch, run_first: RunFirst) -> CommandLine:
         """See Around."""
@@ -218,7 +223,8 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def _open_environment(self, launch: Launch, ahead: Preparation) -> dict[str, str]:
         """Of an installation: it goes through the person's own proxies, and writes nothing where the server could read or change it."""
         env = installing_environment(
-            {name: value for name, value in launch.env.items() if not self.door or name not in self.door.variables}
+            {name: value for name, value in launch.env.items() if not self.door or name not in self.door.variables},
+            self.plain,
         )
         outward = {name: value for name, value in self.environ.items() if _is_for_installing(name, value)}
         return {**env, **outward, **ahead.env, **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(self.state.packages))}

@@ -5,7 +5,8 @@ Above it: the starts of confined servers. Below it: launch/network_variables. Pu
 Keys of clouds, tokens, the agent with a person's keys and the session bus stay out; what a server needs of them its entry's `env` says.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Container, Iterable, Mapping
 
 from tooltray.confinement.state_folders import StateFolder
 from tooltray.launch.network_variables import VARIABLES
@@ -19,6 +20,7 @@ KEPT = frozenset(
     }
 )
 """Of the person's environment: who and where, the language, where runtimes are, proxies, certificates and package indexes."""
+_PNPM = re.compile(r"(?:^|[\s/\\])pn(?:pm|px)(?:\.cmd|\.exe)?(?:\s|$)")
 LANGUAGES = "LC_"  # LC_ALL and its relatives
 INSTALLERS = ("npm_config_", "uv_", "pip_")  # settings of npm, uv and pip; npm reads them in any case
 
@@ -28,14 +30,29 @@ def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if _is_kept(name)}
 
 
-def installing_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """What the installation of a package gets of its server's environment. It has the network, and runs programs of the package: the keys
-    in the entry's `env` are not for them."""
-    return {name: value for name, value in env.items() if _is_kept(name) or name.lower().startswith(INSTALLERS)}
+def installing_environment(env: Mapping[str, str], plain: Container[str] = ()) -> dict[str, str]:
+    """Returns what the installation of a package gets of its server's environment. It has the network and runs programs of the package, so
+    keys are not for them.
+
+    Args:
+        env: of the server.
+        plain: names of variables of the entry that hold no secret; install scripts read some, as PUPPETEER_SKIP_DOWNLOAD.
+    """
+    return {name: value for name, value in env.items() if name in plain or _is_kept(name) or name.lower().startswith(INSTALLERS)}
 
 
 def _is_kept(name: str) -> bool:
     return name in KEPT or name.startswith(LANGUAGES)
+
+
+def pnpm_store(state: StateFolder, words: Iterable[str]) -> dict[str, str]:
+    """Returns where pnpm keeps its packages, for a command line that runs it; npm warns at every start of a setting of pnpm.
+
+    Args:
+        words: the command and its arguments; one of them may be a line for a shell.
+    """
+    runs_pnpm = any(_PNPM.search(word) for word in words)
+    return {"npm_config_store_dir": str(state.cache / "pnpm")} if runs_pnpm else {}
 
 
 def own_places(state: StateFolder) -> dict[str, str]:
@@ -44,7 +61,6 @@ def own_places(state: StateFolder) -> dict[str, str]:
     cache = {
         "XDG_CACHE_HOME": state.cache,
         "npm_config_cache": state.cache / "npm",
-        "npm_config_store_dir": state.cache / "pnpm",
         "YARN_CACHE_FOLDER": state.cache / "yarn",
         "BUN_INSTALL_CACHE_DIR": state.cache / "bun",
         "DENO_DIR": state.cache / "deno",

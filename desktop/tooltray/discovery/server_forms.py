@@ -26,10 +26,10 @@ from tooltray.discovery.package_words import (
     shown,
 )
 from tooltray.discovery.registry_json import Argument, Described, Input, Package, Remote
-from tooltray.entries.pasted import looks_secret
 from tooltray.errors import Problem, TooltrayError
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
+from tooltray.settings.secret_looks import looks_secret
 from tooltray.snapshots.discovery import RegistryOption
 from tooltray.snapshots.forms import FieldKind, FieldValue, FormField
 

@@ -17,7 +17,7 @@ from tooltray.doctor.diagnosis import Diagnosis
 from tooltray.doctor.remedies import Remedies
 from tooltray.errors import Problem, TooltrayError
 from tooltray.launch.child_environment import folder_of, placeholder_variables, prepare_launch
-from tooltray.launch.command_lookup import Lookup, look_up, not_found
+from tooltray.launch.command_lookup import Lookup, look_up, not_found, not_found_title
 from tooltray.launch.login_shell import LoginShell
 from tooltray.phrases import Phrase
 from tooltray.projects.project_copies import ProjectSnapshots
@@ -76,7 +76,13 @@ class Doctor:
         if config.transport == "stdio":
             try:
                 lookup, cwd = await self._look_up(server)
-                problem = problem if lookup.resolved else not_found(lookup).problem
+                if not lookup.resolved:  # it may have been installed since the shell was asked
+                    self._login_shell.expire()
+                    lookup, cwd = await self._look_up(server)
+                if not lookup.resolved:
+                    problem = not_found(lookup).problem
+                elif problem and problem.title == not_found_title(lookup.command):
+                    problem = _was_not_found(lookup)
             except TooltrayError as error:
                 problem = error.problem
         elif config.transport in ("http", "sse") and not server.config.disable:
@@ -166,6 +172,14 @@ def _project_of(server: ManagedServer) -> SessionProject | None:
 def _words_of(copy: ProjectCopy) -> str:
     state = copy.state.value.replace("_", " ")
     return f"{copy.project.name} ({copy.project.path}): {state}" if copy.project else f"started without a project: {state}"
+
+
+def _was_not_found(lookup: Lookup) -> Problem:
+    return Problem(
+        Phrase("command '{command}' was not found at the last start", command=lookup.command),
+        Phrase("it is at {path} now", path=lookup.resolved),
+        Phrase("Start it again."),
+    )
 
 
 def _switched_off(server: ManagedServer) -> Problem | None:

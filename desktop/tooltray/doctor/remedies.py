@@ -43,9 +43,6 @@ _NPM_FAILED = re.compile(
 )
 
 
-_RETYPED = frozenset({"type", "command", "args", "autoApprove"})  # of an entry, what `servers add --replace` says again by itself
-
-
 class Remedies:
     """Belongs to the engine's loop."""
 
@@ -138,9 +135,7 @@ class Remedies:
             return
         if missing := failure.variables or self.usually_missing(server, {}):
             options = [word for variable in missing for word in ("--secret", variable)]
-            is_whole = set(server.config.to_entry()) <= _RETYPED  # else the command line would leave something out
-            command = joined([server.config.command, *server.config.arguments]) if is_whole else "..."
-            line = f"{joined(['tooltray', 'servers', 'add', server.name, '--replace', *options])} -- {command}"
+            line = joined(["tooltray", "servers", "set", server.name, *options])
             yield Remedy("give_variables", f"Give it {', '.join(missing)}, as a secret", line)
 
     def _of_registry(self, server: ManagedServer) -> Iterator[Remedy]:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from tooltray.confinement.new_servers import as_new
 from tooltray.entries.pasted_backslashes import with_escaped_paths
 from tooltray.entries.pasted_links import is_link, read_link
-from tooltray.entries.pasted_names import ASSIGNMENT, PATH_VALUE, clean_name, guess_name
+from tooltray.entries.pasted_names import ASSIGNMENT, clean_name, guess_name
 from tooltray.entries.pasted_urls import (
     as_word,
     netloc,
@@ -31,6 +31,7 @@ from tooltray.entries.pasted_urls import (
 from tooltray.entries.pasted_warnings import pasted_warnings
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
+from tooltray.settings.secret_looks import PATH_VALUE, looks_secret
 from tooltray.shell_words import split
 
 LONGEST_TEXT = 200_000  # characters; the largest published config blocks have a few thousand
@@ -42,13 +43,6 @@ _URL_KEYS = ("url", "baseUrl", "serverUrl", "httpUrl")
 _OTHER_TYPES = {"streamable-http": "http", "streamableHttp": "http", "streamable_http": "http", "http-stream": "http"}
 _SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)(.*)", re.IGNORECASE | re.DOTALL)  # of an Authorization header; no secret
 _SHELL_WORDS = {"&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"}
-_SECRET_NAME = re.compile(
-    r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|PAT|CREDENTIALS?|AUTHORIZATION)(?:$|_\d+$|_VALUE$)"
-)
-_SECRET_VALUE = re.compile(
-    r"gh[pousr]_|github_pat_|glpat-|sk-[A-Za-z0-9_-]{8}|xox[abprs]-|AKIA[0-9A-Z]{12}|AIza[0-9A-Za-z_-]{20}|eyJ[A-Za-z0-9_-]{16}|Bearer\s\S"
-    r"|[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@"
-)
 _PLACEHOLDER = re.compile(
     r"<[^>]*>|\[[^\]]*\]|\.\.\.|…|x{3,}|\*{3,}|\$\{input:[^}]*\}"
     r"|(?:your|my|insert|enter|replace|put|add|paste)[ _-].*|.*[ _-](?:here|goes[ _-]here)|(?:changeme|todo|secret|token|api[_-]?key)",
@@ -191,16 +185,6 @@ def parse_pasted(text: str) -> list[PastedServer]:
     if re.fullmatch(r"https?://\S+", text):
         return [_server("", {"url": text})]
     return [_command_line(text)]
-
-
-def looks_secret(key: str, value: str) -> bool:
-    """Returns whether a variable seems to be a secret, by its name or the form of its value."""
-    if value.startswith("${") and not value.startswith("${input:"):
-        return False  # a placeholder for a value that is stored elsewhere
-    if _SECRET_VALUE.match(value):
-        return True
-    name = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", key).upper().replace("-", "_")
-    return bool(_SECRET_NAME.search(name)) and not PATH_VALUE.match(value)
 
 
 def is_placeholder(value: str) -> bool:

@@ -6,6 +6,8 @@ Above it: pasted. Knows nothing of entries.
 import re
 from collections.abc import Callable
 
+from tooltray.settings.secret_looks import PATH_VALUE
+
 LONGEST_NAME = 64  # the limit of the settings
 
 _LAUNCHERS = re.compile("npx|bunx|pnpx|uvx|pipx|uv|npm|pnpm|yarn|bun|deno|node|python|python3|py|docker|podman")
@@ -15,7 +17,6 @@ _LAUNCHER_WORDS = re.compile("-y|--yes|-m|-i|-it|-t|--rm|-q|--quiet|--init|-A|-c
 _TAKES_VALUE = re.compile("-p|--package|--from|--with|--python|--directory|--project|-e|--env|-v|--mount|--network|--name")
 _WRAPPERS = {"cmd", "cmd.exe", "env", "sudo"}
 ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=(?!=)")  # with two it is a version: uvx name==1.2
-PATH_VALUE = re.compile(r"[~.]{0,2}/|[A-Za-z]:[\\/]")
 _AFFIX = re.compile(r"^(?:mcp-servers?-|server-|mcp-)+|(?:-mcp-servers?|-servers?-mcp|-mcp|-servers?)+$")
 
 

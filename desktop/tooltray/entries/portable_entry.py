@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from tooltray.entries.pasted import looks_secret
 from tooltray.hidden_fields import HidesFields
+from tooltray.settings.secret_looks import looks_secret
 
 SHORTEST_KNOWN = 6  # characters of a known value that is searched in other texts; shorter ones occur in harmless words
 _SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?(.*)", re.IGNORECASE | re.DOTALL)

@@ -7,7 +7,8 @@ it may hide more than `pasted` treats as secrets, but never less.
 import re
 from collections.abc import Iterator
 
-from tooltray.entries.pasted import is_placeholder, looks_secret
+from tooltray.entries.pasted import is_placeholder
+from tooltray.settings.secret_looks import looks_secret
 
 Span = tuple[int, int]
 """Start and end of a range, the end exclusive."""

@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from tooltray.api import JsonObject
-from tooltray.entries.pasted import is_placeholder, looks_secret
-from tooltray.entries.pasted_names import PATH_VALUE
+from tooltray.entries.pasted import is_placeholder
 from tooltray.entries.pasted_urls import as_word, usual_type
 from tooltray.errors import TooltrayError
 from tooltray.foreign_configs.config_source import CannotUse, shown
@@ -28,6 +27,7 @@ from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.settings.expansion import VARIABLE_NAME
 from tooltray.settings.given_entries import read_entry
+from tooltray.settings.secret_looks import PATH_VALUE, looks_secret
 from tooltray.shell_words import split
 from tooltray.snapshots.forms import FormField
 

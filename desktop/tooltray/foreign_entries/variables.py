@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from tooltray.entries.pasted import looks_secret
 from tooltray.entries.pasted_urls import VARIABLE_WORD
 from tooltray.foreign_configs.config_source import CannotUse, shown
 from tooltray.phrases import Phrase
 from tooltray.settings.expansion import VARIABLE_NAME
+from tooltray.settings.secret_looks import looks_secret
 from tooltray.snapshots.forms import FormField
 
 _NAME = VARIABLE_NAME.pattern

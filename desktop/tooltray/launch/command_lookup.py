@@ -171,6 +171,11 @@ def why_not_run(program: str, reason: str) -> tuple[str, str]:
     return reason, Phrase("Check that the command is a program for this machine, and its arguments.")
 
 
+def not_found_title(command: str) -> Phrase:
+    """Returns the title of the error for a command that is not on PATH."""
+    return Phrase("command '{command}' not found", command=command)
+
+
 def not_found(lookup: Lookup) -> CannotStart:
     """The error for a lookup without result, with what to do about it."""
     runtime = comes_with(lookup.command)
@@ -179,7 +184,7 @@ def not_found(lookup: Lookup) -> CannotStart:
     if os.sep in lookup.command:
         title = Phrase("'{command}' is not there", command=lookup.command)
         return CannotStart(title, Phrase("looked in {folders}", folders=lookup.searched[0]), Phrase("Correct the command's path."))
-    title, folders = Phrase("command '{command}' not found", command=lookup.command), ", ".join(lookup.searched)
+    title, folders = not_found_title(lookup.command), ", ".join(lookup.searched)
     if runtime:
         message = Phrase("looked in {folders}; {runtime} is not on PATH", folders=folders, runtime=runtime)
         return CannotStart(title, message, Phrase("Install {runtime}, or set the command's full path.", runtime=runtime))

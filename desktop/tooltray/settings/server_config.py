@@ -168,6 +168,7 @@ class MCPServerConfig(JsonModel):
 
     Attributes:
         call_timeout: seconds without progress after which a call is given up; None: the hub's own limit.
+        start_timeout: seconds that it may be silent before its first answer; None: the hub's own limit.
         auto_approve: which calls go through unasked: rules, or names of tools; catalogue/approval.py says which.
         call_rules: which further ones do, by what they are called with.
         disable: never start this server.
@@ -206,6 +207,7 @@ class MCPServerConfig(JsonModel):
     descriptions: Shown = ""
     disable: StrictBool = False
     call_timeout: Seconds | None = None
+    start_timeout: Seconds | None = None
     tool_filter: ToolFilter | None = None
     disabled_tools: tuple[StrictStr, ...] = ()
     disabled_skills: tuple[StrictStr, ...] = ()

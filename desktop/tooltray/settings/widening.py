@@ -15,7 +15,10 @@ from tooltray.settings.tool_override import ToolOverride
 
 ALL, EXCEPTION = "all", "ask:"  # as catalogue/approval.py has them
 HARMLESS_FIELDS = frozenset(
-    {"icons", "descriptions", "call_timeout", "era", "idle_stop", "lazy_load", "options", "label", "color", "result_limit", "share_reads"}
+    (
+        *("icons", "descriptions", "call_timeout", "start_timeout", "era", "idle_stop", "lazy_load", "options"),
+        *("label", "color", "result_limit", "share_reads"),
+    )
 )
 """Of an entry: how its card looks, when its tools are shown or it is put to rest, how it is greeted, how much of a result is shown."""
 HARMLESS_SETTINGS = frozenset({"readyAnswers", "hotReload", "mcpEnabled", "pausedUntil", "language", "window", "notifications", "results"})

@@ -13,9 +13,11 @@ from msgspec.structs import replace
 
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
+from tooltray.transports.last_words import is_error, is_usage
 from tooltray.transports.transport import ConnectionFailure
 
 TITLE_WORDS = 160  # characters of a quoted line; a title is one short sentence
+LAST_LINES = 3  # shown where no line is the reason
 VARIABLES = 3  # missing variables that a title names; the log has the others
 NOT_FOUND_CODE, NOT_EXECUTABLE_CODE = 127, 126  # exit codes of a shell: command not found, command not executable
 
@@ -63,6 +65,11 @@ KNOWN: tuple[Known, ...] = (
         lambda what: Phrase("npm knows no package '{what}'", what=what),
         CHECK_PACKAGE,
     ),
+    _known(
+        r"^npm (?:error|ERR!) command sh -c (?P<what>.*)$",
+        lambda what: Phrase("its installation failed at the package's own script: {what}", what=what),
+        Phrase("The server was not started. See what its package needs in order to be installed; its log has the whole output."),
+    ),
     _known(r"^npm (?:error|ERR!) code E404(?P<what>)$", lambda what: Phrase("npm knows no such package"), CHECK_PACKAGE),
     _known(
         r"No matching version found for (?P<what>\S+?)\.?$",
@@ -87,6 +94,11 @@ KNOWN: tuple[Known, ...] = (
         lambda what: Phrase("its package could not be fetched without a network"),
         NO_NETWORK,
         is_lasting=False,
+    ),
+    _known(
+        r"current Python version \([\d.]+\)\s+does\s+not\s+satisfy\s+Python(?P<what>[<>=!~\d.,]+)",
+        lambda what: Phrase("its package needs Python {what}", what=what),
+        Phrase("Name another Python in its arguments, as in: uvx --python 3.13 ..."),
     ),
     _known(
         r"Because (?P<what>\S+) was not found in the\s+package\s+registry",
@@ -148,6 +160,8 @@ KNOWN: tuple[Known, ...] = (
 )
 
 _NAME = r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"
+_ALTERNATIVES = re.compile(rf"({_NAME})(?:(?! and )[^.;])*? or (?:the )?{_NAME}")  # one of them is enough
+_OPTIONAL = re.compile(r"\b(?:running (?:in|with)|optional|optionally|falling back|defaults? to|defaulting|using default)\b", re.IGNORECASE)
 _MISSING = re.compile(
     r"\b(?:not set|unset|is required|are required|required|missing|must (?:be )?(?:set|provide|provided)|not provided|not defined"
     r"|is empty|environment variables?|please set|please provide|KeyError)\b",
@@ -184,10 +198,13 @@ def _explain(name: str, lines: Sequence[str], words: str, exit_code: int | None,
         if found := known.pattern.search(text):
             title = known.title(unquote(found["what"] or "")[:TITLE_WORDS])
             return ConnectionFailure(Problem(title, quote, known.hint), known.is_lasting)
-    if not words:
-        message = Phrase("{how} and wrote nothing", how=how)
+    if not words or (exit_code is not None and exit_code <= 0 and not is_usage(words) and not is_error(words)):
         hint = Phrase("It may be no MCP server, or need other arguments.")
+        last = " / ".join(line.strip() for line in lines[-LAST_LINES:])[:TITLE_WORDS]
+        message = Phrase("{how}; it last wrote: {line}", how=how, line=last) if last else Phrase("{how} and wrote nothing", how=how)
         return ConnectionFailure(Problem(Phrase("'{name}' ended at once", name=name), message, hint), exit_code == 0)
+    if is_usage(words):
+        return ConnectionFailure(Problem(Phrase("'{name}' needs other arguments", name=name), quote, CHECK_ARGUMENTS), True)
     title = Phrase("'{name}' did not start: {words}", name=name, words=words[:TITLE_WORDS])
     message = how if len(words) <= TITLE_WORDS else Phrase("{how}: {words}", how=how, words=words)
     return ConnectionFailure(Problem(title, message), exit_code in (NOT_FOUND_CODE, NOT_EXECUTABLE_CODE))
@@ -206,8 +223,8 @@ def _missing_variables(lines: Sequence[str], env: Mapping[str, str]) -> Iterator
     """Yields the names of environment variables that stderr reports as missing and that the process did not get."""
     seen = set()
     for line in lines:
-        if _MISSING.search(line):
-            for variable in re.findall(_NAME, line):
+        if _MISSING.search(line) and not _OPTIONAL.search(line):
+            for variable in re.findall(_NAME, _ALTERNATIVES.sub(r"\1", line)):
                 if variable not in seen and not env.get(variable) and not _NO_VARIABLE.match(variable):
                     seen.add(variable)
                     yield variable

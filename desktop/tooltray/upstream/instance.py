@@ -66,6 +66,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         make_transport: resolves the settings into a transport; may raise TooltrayError.
         is_launcher: the command may have to download what it starts.
+        start_timeout_s: how long it may be silent before its first answer; None: as long as any.
         is_remote: it runs elsewhere, and is tried again in the background however often it fails.
         is_isolated: every AI client has an instance of its own.
         is_known_legacy: whether the server spoke the legacy era alone when it last ran.
@@ -76,6 +77,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     name: str
     make_transport: Callable[[], Awaitable[Transport]]
     is_launcher: bool = False
+    start_timeout_s: float | None = None
     is_remote: bool = False
     is_isolated: bool = False
     is_known_legacy: Callable[[], bool]
@@ -353,14 +355,14 @@ class Instance:
             CannotStart: it cannot be a server, as far as can be seen from what it does; or one of those that `McpClient.open` raises.
         """
         self.failure = None
-        watch = StartWatch(
-            name=self.name, watched=client, limits=self._patience.start, downloads=self._program.is_launcher, on_progress=self._on_progress
-        )
+        patience, name, downloads, given_s = self._patience, self.name, self._program.is_launcher, self._program.start_timeout_s
+        limits = replace(patience.start, silent_s=given_s or patience.start.silent_s)
+        watch = StartWatch(name=name, watched=client, limits=limits, downloads=downloads, on_progress=self._on_progress)
         limit = asyncio.timeout(None)
         watching = self._spawn(watch.run(limit), name=f"start of '{self.name}'")
         try:
             async with limit:
-                await client.open(timeout_s=self._patience.start_limit_s)
+                await client.open(timeout_s=max(patience.start_limit_s, given_s or 0.0))
         except TimeoutError:
             if (verdict := watch.verdict) is None:
                 raise

@@ -66,6 +66,7 @@ class InstanceFactory:
             name=server.name,
             make_transport=partial(self._make_transport, server, builtin),
             is_launcher=downloads(server.config.command or "", server.config.arguments),
+            start_timeout_s=server.config.start_timeout,
             is_remote=is_remote(server.config.transport),
             is_isolated=server.config.isolation == "session",
             is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value} or (owner is None and server.prefers_legacy),

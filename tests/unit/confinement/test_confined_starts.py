@@ -58,6 +58,7 @@ class World:
         self.me = tmp_path / "me"
         self.home = Home(self.me / ".tooltray")
         self.home.root.mkdir(parents=True)
+        self.fields: dict[str, Any] = {}  # of its entry
         self.bin = tmp_path / "bin"
         self.bin.mkdir()
         self.confinements = Confinements(support=support)
@@ -68,7 +69,8 @@ class World:
         self.ran: list[tuple[Sequence[str], Mapping[str, str], str]] = []
 
     async def begin(self, confinement: Any) -> ConfinedStart | None:
-        config = MCPServerConfig.model_validate({"command": "p", "confinement": confinement})
+        entry = {"command": "p", "confinement": confinement, **self.fields}
+        config = MCPServerConfig.model_validate(entry)
         return await self.starts.begin("s", config, "", PERSONS)
 
     async def line(self, confinement: Any, command: str, *args: str) -> Sequence[str]:
@@ -78,6 +80,7 @@ class World:
             **start.environment,
             "PATH": "/nowhere",
             "API_KEY": "of the entry",
+            "PUPPETEER_SKIP_DOWNLOAD": "1",
             **start.variables({"npm_config_registry": "http://127.0.0.1:9/"}),
         }
         launch = start.put_around(Launch(command, args, env, start.folder))
@@ -133,6 +136,7 @@ async def test_a_package_is_installed_once_by_what_lies_beside_its_launcher_with
 ) -> None:
     world = World(tmp_path, proxies=Proxies())
     (world.bin / "npm").touch(0o755)
+    world.fields = {"env": {"PUPPETEER_SKIP_DOWNLOAD": "1", "API_KEY": "of the entry"}}
     line = await world.line({"hosts": ["a.org"], "files": "own"}, "npx", "-y", "notes", "--stdio")
     [(install, env, cwd)] = world.ran
     packages = str(state_folder(world.home.confined, "s").packages)
@@ -141,11 +145,23 @@ async def test_a_package_is_installed_once_by_what_lies_beside_its_launcher_with
     assert cwd.startswith(packages)
     assert env["HTTPS_PROXY"] == "http://corp:1"
     assert not env.keys() & {"NODE_USE_ENV_PROXY", "API_KEY"}, "scripts of the package have the network"
+    assert env["PUPPETEER_SKIP_DOWNLOAD"] == "1", "install scripts read it"
     assert all(env[name].startswith(packages) for name in ("npm_config_cache", "TMPDIR"))
     assert env["npm_config_registry"] == "http://127.0.0.1:9/"
     assert tuple(line)[-2:] == (f"{cwd}/node_modules/.bin/notes", "--stdio")
     assert tuple(await world.line({"hosts": ["a.org"], "files": "own"}, "npx", "-y", "notes"))
     assert len(world.ran) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "has_store"),
+    [(("npx", "-y", "a"), False), (("pnpm", "dlx", "a"), True), (("sh", "-c", "exec /usr/bin/pnpx a"), True), (("npx", "pnpm-a"), False)],
+)
+async def test_a_setting_of_pnpm_of_which_npm_warns_is_given_to_pnpm_alone(tmp_path: Path, words: tuple[str, ...], has_store: bool) -> None:
+    start = await World(tmp_path).begin("own")
+    assert start
+    launch = start.put_around(Launch(words[0], words[1:], start.variables({}), start.folder))
+    assert ("npm_config_store_dir" in launch.env) is has_store
 
 
 async def test_a_server_that_is_kept_to_hosts_gets_the_door_in_the_place_of_every_other_proxy(tmp_path: Path) -> None:

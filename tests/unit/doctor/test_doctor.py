@@ -13,6 +13,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 from tooltray.catalogue.list_pages import MAX_DEFINITIONS
 from tooltray.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.errors import TooltrayError
+from tooltray.launch.command_lookup import look_up, not_found
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.server_output import begin_attempt
 
@@ -83,6 +84,32 @@ async def test_a_command_that_does_not_exist_says_where_it_was_looked_for_and_wh
             Remedy("install_runtime", "Install Node.js", "https://nodejs.org/en/download"),
             Remedy("advice", "Install Node.js, or set the command's full path."),
         )
+
+
+async def test_a_command_that_is_missing_is_looked_for_again_by_a_fresh_path(
+    sick: Any, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with sick() as parts:
+        parts.shell.variables["PATH"] = "/nowhere"
+        monkeypatch.setattr(parts.shell, "expire", lambda: parts.shell.variables.update(PATH=str(program.parent)))
+        found = await examine(parts)
+        assert (found.is_ok, found.resolved_command) == (True, str(program))
+
+
+async def test_a_command_that_was_not_found_and_is_there_now_is_told_so_once(
+    sick: Any, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with sick() as parts:
+
+        def missing(*_: Any, **__: Any) -> None:
+            raise not_found(look_up("my-server", env={"PATH": "/nowhere"}, cwd="/"))
+
+        monkeypatch.setattr(ScriptedServer, "__call__", missing)
+        with pytest.raises(TooltrayError, match="not found"):
+            await parts.presenter.start_server("s")
+        found = await examine(parts)
+        assert found.problem.title == "command 'my-server' was not found at the last start"
+        assert (found.problem.message, found.problem.hint) == (f"it is at {program} now", "Start it again.")
 
 
 @pytest.mark.parametrize(

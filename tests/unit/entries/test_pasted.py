@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.entries.pasted import PastedServer, looks_secret, parse_pasted
+from tooltray.entries.pasted import PastedServer, parse_pasted
 from tooltray.errors import TooltrayError
 
 
@@ -192,36 +192,6 @@ def test_a_url_is_a_remote_server() -> None:
 
 
 # secrets
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("GITHUB_PERSONAL_ACCESS_TOKEN", "abc"),
-        ("API_KEY", "abc"),
-        ("apiKey", "abc"),
-        ("DB_PASSWORD", "abc"),
-        ("WHATEVER", "ghp_0123456789"),
-        ("DATABASE_URI", "postgresql://me:pw@localhost/db"),
-        ("TOKEN", "${input:token}"),
-    ],
-)
-def test_secrets_are_recognised_by_name_or_form(key: str, value: str) -> None:
-    assert looks_secret(key, value)
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("MAX_TOKENS", "100"),
-        ("KEYBOARD", "us"),
-        ("API_KEY", "${OPENAI_API_KEY}"),
-        ("GOOGLE_APPLICATION_CREDENTIALS", "/home/me/key.json"),
-        ("DATABASE_URI", "postgresql://localhost/db"),
-    ],
-)
-def test_what_only_resembles_a_secret_is_none(key: str, value: str) -> None:
-    assert not looks_secret(key, value)
 
 
 @pytest.mark.parametrize("value", ["<your token>", "YOUR_TOKEN_HERE", "your-api-key", "...", "xxxx", "${input:token}", ""])

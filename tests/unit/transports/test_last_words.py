@@ -77,6 +77,71 @@ Note: Allowed directories can be provided via:
 At least one directory must be provided by EITHER method for the server to operate."""
 
 
+REFUSED = """Error connecting to the database: Error: connect ECONNREFUSED 127.0.0.1:3306
+    at Object.createConnection (/srv/node_modules/mysql2/promise.js:31:31) {
+  code: 'ECONNREFUSED',
+  errno: -111,
+  sql: undefined,
+  fatal: true
+}"""
+AGGREGATE = """AggregateError [ECONNREFUSED]:
+    at internalConnectMultiple (node:net:1122:18) {
+  code: 'ECONNREFUSED',
+  [errors]: [
+    Error: connect ECONNREFUSED 127.0.0.1:3306
+        at createConnectionError (node:net:1652:14) {
+      errno: -111,
+    },
+  ]
+}"""
+CAUSE = """TypeError: fetch failed
+    at node:internal/deps/undici/undici:13510:13 {
+  [cause]: Error: getaddrinfo ENOTFOUND a.invalid
+      at GetAddrInfoReqWrap.onlookupall (node:dns:122:26) {
+    errno: -3008,
+    code: 'ENOTFOUND',
+    hostname: 'a.invalid'
+  }
+}"""
+COW = """ _______
+< hello >
+ -------
+        \\   ^__^
+         \\  (oo)\\_______
+            (__)\\       )\\/\\
+                ||----w |
+                ||     ||"""
+EXITING = """Traceback (most recent call last):
+  File "a.py", line 1, in <module>
+ConnectionRefusedError: [Errno 111] Connection refused
+During handling of the above exception, another exception occurred:
+Traceback (most recent call last):
+  File "a.py", line 3, in <module>
+    sys.exit(1)
+SystemExit: 1"""
+GROUP = """  + Exception Group Traceback (most recent call last):
+  |   File "a.py", line 1, in <module>
+  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)
+  +-+---------------- 1 ----------------
+    | Traceback (most recent call last):
+    |   File "a.py", line 2, in f
+    | httpx.ConnectError: Name or service not known
+    +------------------------------------"""
+SCRIPT = """npm error code 1
+npm error path /home/me/.npm/_npx/1/node_modules/puppeteer
+npm error command failed
+npm error command sh -c node install.mjs
+npm error Error: ERROR: Failed to set up chrome v131
+npm error     at downloadBrowser (file:///home/me/install.js:26:15)
+npm error A complete log of this run can be found in: /home/me/.npm/_logs/x.log"""
+SETTINGS = """Traceback (most recent call last):
+  File "a.py", line 1, in <module>
+pydantic_core._pydantic_core.ValidationError: 1 validation error for Settings
+api_key
+  Field required [type=missing, input_value={}, input_type=dict]
+    For further information visit https://errors.example"""
+
+
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
@@ -87,7 +152,7 @@ At least one directory must be provided by EITHER method for the server to opera
         (f"{NPM_NOT_FOUND}\nboom\nnpm ERR! code ETIMEDOUT", "npm: code ETIMEDOUT"),
         ("npm error", "npm error"),
         ("npm error\nnpm error code E1", "npm: code E1"),
-        ("npm warn deprecated a@1", "npm warn deprecated a@1"),
+        ("npm warn deprecated a@1", ""),
         (NODE, "Error: Cannot find module '/no/such/file.js'"),
         ("TypeError [ERR_INVALID_URL]: Invalid URL\n    at new URL (node:url:1)", "TypeError [ERR_INVALID_URL]: Invalid URL"),
         (PYTHON, "ModuleNotFoundError: No module named 'nothing'"),
@@ -104,6 +169,26 @@ At least one directory must be provided by EITHER method for the server to opera
         ("\x1b[31mError: no key\x1b[0m\nbye", "Error: no key"),
         ("2026-11-22 ERROR the database is locked\nshutting down", "2026-11-22 ERROR the database is locked"),
         ("cannot open the port\nError: failed\nshutting down", "Error: failed"),
+        (REFUSED, "Error connecting to the database: Error: connect ECONNREFUSED 127.0.0.1:3306"),
+        (AGGREGATE, "Error: connect ECONNREFUSED 127.0.0.1:3306"),
+        (CAUSE, "Error: getaddrinfo ENOTFOUND a.invalid"),
+        (COW, "< hello >"),
+        (EXITING, "ConnectionRefusedError: [Errno 111] Connection refused"),
+        (GROUP, "httpx.ConnectError: Name or service not known"),
+        (SCRIPT, "npm: Error: ERROR: Failed to set up chrome v131"),
+        ("npm error command sh -c node a.js", ""),
+        (
+            SETTINGS,
+            "pydantic_core._pydantic_core.ValidationError: 1 validation error for Settings: api_key: Field required",
+        ),
+        ("}\n|| ||\n  code: 'EACCES',", ""),
+        ("╭─ Error ───────╮\n│ No such file. │\n╰───────────────╯", "No such file."),
+        ('{"level":50,"msg":"no database"}\n{"level":30,"msg":"failed, ending"}', "no database"),
+        ('{"severity":"ERROR","message":"no database"}\nbye', "no database"),
+        ('{"level":"info"}', '{"level":"info"}'),
+        ("{no JSON}", "{no JSON}"),
+        ("2026/11/28 10:00:00 dial tcp: lookup a.invalid: no such host\n", "2026/11/28 10:00:00 dial tcp: lookup a.invalid: no such host"),
+        ("Installed 28 packages in 91ms", ""),
         ("Error: API_KEY not set\nsee https://example/docs", "Error: API_KEY not set"),
     ],
 )

@@ -1,5 +1,9 @@
 """transports/process_failure.py: the reason why a server's process ended, as a person would put it."""
 
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +13,8 @@ from tooltray.transports.last_words import most_telling_line
 from tooltray.transports.process_failure import TITLE_WORDS, VARIABLES, explain
 from tooltray.transports.transport import ConnectionFailure
 
+ENDED = json.loads(Path(__file__).with_name("ended_servers.json").read_text())
+"""What real servers wrote to stderr before they ended, with the title that they get."""
 DOCKER = "docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?."
 
 
@@ -146,3 +152,40 @@ def test_whatever_a_server_writes_there_is_a_reason(lines: list[str], words: str
     found = explain("s", lines, words, code, {})
     assert found.problem.title
     assert found.how
+
+
+@pytest.mark.parametrize("case", ENDED, ids=lambda case: str(case["server"]))
+def test_what_real_servers_wrote_before_they_ended_is_told_by_its_reason(case: dict[str, Any]) -> None:
+    assert why("\n".join(case["stderr"]), code=case["exit"]).problem.title == case["title"]
+
+
+def test_where_no_line_is_the_reason_the_last_lines_are_shown() -> None:
+    problem = why("npm warn a\nstarting\n}", code=0).problem
+    assert (problem.title, problem.message) == ("'s' ended at once", "It ended with exit code 0; it last wrote: npm warn a / starting / }")
+    assert why("npm warn a").problem.message == "It ended with exit code 1; it last wrote: npm warn a"
+    assert why("started", code=-9).problem.message == "It was killed by signal 9; it last wrote: started"
+
+
+def test_a_usage_text_is_no_reason() -> None:
+    found = why("Usage: s [folders...]\nNote: folders come from the command line")
+    assert (found.problem.title, found.is_lasting) == ("'s' needs other arguments", True)
+
+
+def test_a_failed_install_script_is_told_as_a_failed_installation() -> None:
+    stderr = "npm error code 1\nnpm error path /a\nnpm error command failed\nnpm error command sh -c node i.js\nnpm error Error: no disk"
+    problem = why(stderr).problem
+    assert problem.title == "its installation failed at the package's own script: node i.js"
+    assert problem.message == "It says: npm: Error: no disk"
+
+
+@pytest.mark.parametrize(
+    ("stderr", "variables"),
+    [
+        ("a key is required: A_KEY, --key-file, or A_KEY_FILE", ("A_KEY",)),
+        ("Either A_KEY or the B_KEY is required", ("A_KEY",)),
+        ("A_KEY and B_KEY or C_KEY are required", ("A_KEY", "B_KEY")),
+        ("no A_KEY set; running in keyless mode, a key is required for some", ()),
+    ],
+)
+def test_one_of_several_variables_is_enough_where_the_server_says_or(stderr: str, variables: tuple[str, ...]) -> None:
+    assert why(stderr).variables == variables

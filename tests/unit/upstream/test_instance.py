@@ -46,6 +46,7 @@ class Life:
         wants: Era = Era.MODERN,
         is_launcher: bool = False,
         is_remote: bool = False,
+        start_timeout_s: float | None = None,
         mask: Callable[[str], str] = str,
     ) -> None:
         self.server = server
@@ -66,6 +67,7 @@ class Life:
                 make_transport=self._make_transport,
                 is_launcher=is_launcher,
                 is_remote=is_remote,
+                start_timeout_s=start_timeout_s,
                 is_known_legacy=lambda: self.is_known_legacy,
                 is_first_start=lambda: self.is_first_start,
             ),
@@ -218,6 +220,12 @@ async def test_a_server_that_does_not_greet_in_its_time_is_tried_again_and_given
         await life.instance.running(timeout_s=10)
     assert life.states.all == [STARTING, RESTARTING] * 3 + [STARTING, ERROR]
     assert len(life.server.copies.all) == 4
+
+
+async def test_an_entry_can_give_a_server_longer_to_answer(live: Callable[..., Life]) -> None:
+    life = live(patience=replace(QUICK, start_limit_s=0.0), start_timeout_s=5.0)
+    await life.run()
+    assert life.instance.state is RUNNING
 
 
 async def test_a_server_known_to_be_legacy_is_greeted_without_a_probe(live: Callable[..., Life]) -> None:

@@ -8,6 +8,7 @@ import contextlib
 import os
 import re
 import shlex
+import shutil
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,7 +26,7 @@ from tooltray.cli.commands.servers_command import (
     tools_once_started,
 )
 from tooltray.cli.hubs import Hub, any_hub, started_hub
-from tooltray.cli.person import YES, ask_for_secrets, check_terminal, typed_answer
+from tooltray.cli.person import YES, ask_for_secrets, check_terminal, is_person_there, typed_answer
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, needs_sign_in, print_error, print_json, print_note
 from tooltray.errors import Problem, TooltrayError
@@ -118,11 +119,31 @@ def _add(hub: Hub, args: argparse.Namespace, values: dict[str, str]) -> _Added:
     if args.on_demand or args.deferred or not hub.is_running:
         return _Added(hub.is_running)
     note_start(args.server)
+    return _started(hub, args)
+
+
+def _started(hub: Hub, args: argparse.Namespace) -> _Added:
     try:
         return _Added(True, is_started=True, tools=tools_once_started(hub, args.server))
     except TooltrayError as error:
+        if path := _found_at_terminal(args, error):
+            args.command_line = [path, *args.command_line[1:]]
+            hub.ask(hub.api.servers.update_mcp_server(name=args.name, config=_entry(args)), timeout_s=STOP_TIMEOUT_S)
+            print_note(tr("Only this terminal finds the command, so it is written with its full path: {path}", path=path))
+            return _started(hub, args)
         is_waiting = _is_waiting_for_sign_in(hub, args.server)
         return _Added(True, needs_sign_in=is_waiting, problem=None if is_waiting else error.problem, has_log=_has_log(hub, args.server))
+
+
+def _found_at_terminal(args: argparse.Namespace, error: TooltrayError) -> str:
+    """Returns where this terminal finds a command that the hub does not, as in a virtual environment; empty: nowhere, or not asked for."""
+    from tooltray.launch.command_lookup import not_found_title
+
+    if not args.command_line or args.project or args.inmemory or not is_person_there():
+        return ""
+    command = args.command_line[0]
+    is_missing = os.sep not in command and error.problem.title.endswith(not_found_title(command))
+    return os.path.abspath(found) if is_missing and (found := shutil.which(command)) else ""
 
 
 def _has_log(hub: Hub, name: str) -> bool:
@@ -311,8 +332,9 @@ def _note_files_of_here(args: argparse.Namespace) -> None:
     if found and not (args.cwd or args.project):
         print_note(
             tr(
-                "{found} is a file in this folder, but the server runs in your home folder. If it is meant, add --cwd . --replace",
+                "{found} is in this folder, but the server runs in your home folder. If it is meant: tooltray servers set {name} --cwd .",
                 found=found,
+                name=shlex.quote(args.name),
             )
         )
 
@@ -322,7 +344,12 @@ def _note_plain_headers(args: argparse.Namespace) -> None:
     headers = _entry(args).get("headers", {})
     if plain := next((name for name, value in headers.items() if _KEY_HEADER.search(name) and "${" not in value), None):
         print_note(
-            tr("{plain} now stands in the settings as it is. To keep it secret, give --header-secret {plain} --replace", plain=plain)
+            tr(
+                "{key} now stands in the settings as it is. To keep it secret: tooltray servers set {name} {option} {key}",
+                key=plain,
+                name=shlex.quote(args.name),
+                option="--header-secret",
+            )
         )
 
 
@@ -348,7 +375,9 @@ def _note_missing_variables(args: argparse.Namespace) -> None:
     needs = KnownServers(resource("known-servers.json")).variables(args.name, read_entry(args.name, _entry(args)))
     given = {*args.secret, *(name for name, _ in args.env), *os.environ}
     for name in (name for name in needs if name not in given):
-        print_note(tr("It usually needs {name}. To give it one, add --secret {name} --replace", name=name))
+        print_note(
+            tr("It usually needs {key}. Give it one: tooltray servers set {name} --secret {key}", key=name, name=shlex.quote(args.name))
+        )
 
 
 def project_entry(entry: Entry, folder: str, *, is_approval_chosen: bool) -> Entry:

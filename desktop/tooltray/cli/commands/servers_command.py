@@ -68,8 +68,9 @@ def list_servers(args: argparse.Namespace, home: Home) -> int:
 
 def _row(server: ServerSnapshot) -> list[str]:
     tools = (str(server.tool_count) if server.is_listed else NOT_KNOWN) + (" (lazy)" if server.is_lazy else "")
+    state = tr("waits for approval") if server.waiting and server.state is ServerState.WAITING else state_in_words(server.state.value)
     problem = in_one_line(problem_line(server.problem), server.detail)
-    return [server.name, state_in_words(server.state.value), server.transport, tools, _starts(server), problem]
+    return [server.name, state, server.transport, tools, _starts(server), problem]
 
 
 def _starts(server: ServerSnapshot) -> str:

@@ -17,6 +17,7 @@ def declare(commands: Commands) -> None:
     servers = group(commands, "servers", tr("list, add, remove, start and stop servers"))
     command(servers, "list", tr("list the servers and how they are"), "servers_command:list_servers")
     _declare_add(servers)
+    _declare_set(servers)
     command(servers, "inmemory", tr("list the servers of installed packages that can run inside Tooltray"), "servers_command:list_inmemory")
     removing = command(servers, "remove", tr("remove a server from the file where it is, and its secrets"), "servers_command:remove")
     removing.add_argument("name", metavar="NAME")
@@ -115,6 +116,39 @@ def _declare_add(servers: Commands) -> None:
     add.add_argument("name", metavar="NAME")
     _declare_source(add)
     _declare_running(add)
+
+
+def _declare_set(servers: Commands) -> None:
+    setting = command(servers, "set", tr("change some fields of a server; the others stay"), "server_setting:change", check=check_set)
+    setting.add_argument("name", metavar="NAME")
+    setting.add_argument(
+        "--env", metavar="KEY=VALUE", action="append", default=[], type=values.assignment, help=tr("an environment variable")
+    )
+    secret = tr("an environment variable whose value is asked for and kept secret")
+    setting.add_argument("--secret", metavar="KEY", action="append", default=[], type=values.variable, help=secret)
+    setting.add_argument("--secret-stdin", action="store_true", help=tr("read the secrets from standard input, one a line"))
+    setting.add_argument("--arg", metavar="ARG", action="append", help=tr("an argument; these replace those before"))
+    setting.add_argument("--url", metavar="URL", type=values.url, help=tr("the address of a server that runs elsewhere"))
+    header = tr("a header to send to a server that runs elsewhere")
+    setting.add_argument("--header", metavar="'NAME: VALUE'", action="append", default=[], type=values.header, help=header)
+    header = tr("a header whose value is asked for and kept secret")
+    setting.add_argument("--header-secret", metavar="NAME", action="append", default=[], type=values.header_name, help=header)
+    setting.add_argument("--cwd", metavar="DIR", help=tr("the folder in which the server runs"))
+    timeout = tr("how long a call may be without progress")
+    setting.add_argument("--timeout", metavar="SECONDS", type=values.some_seconds, help=timeout)
+    timeout = tr("how long it may be silent before its first answer")
+    setting.add_argument("--start-timeout", metavar="SECONDS", type=values.some_seconds, help=timeout)
+    setting.add_argument(
+        "--unset", metavar="KEY", action="append", default=[], type=values.some_text, help=tr("a variable or header to take away")
+    )
+
+
+def check_set(usage: Usage, args: argparse.Namespace) -> None:
+    of_urls = args.url or args.header or args.header_secret
+    if of_urls and (args.env or args.secret or args.arg or args.cwd):
+        usage.error(tr("a server has a command or a URL: --env, --secret, --arg and --cwd do not go with --url and headers"))
+    if not (of_urls or any((args.env, args.secret, args.arg, args.cwd, args.timeout, args.start_timeout, args.unset))):
+        usage.error(tr("say what to change, as in: tooltray servers set NAME --env KEY=VALUE"))
 
 
 def _declare_source(add: Usage) -> None:

@@ -191,6 +191,12 @@ GROUPS = (
                 placeholder=lambda: tr("The hub's own limit"),
             ),
             EntryField(
+                path=("startTimeout",),
+                kind="number",
+                title=lambda: tr("Start timeout (s)"),
+                placeholder=lambda: tr("The hub's own limit"),
+            ),
+            EntryField(
                 path=("maxCalls",),
                 kind="number",
                 title=lambda: tr("Calls at once"),

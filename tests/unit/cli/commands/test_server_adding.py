@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.fake_control_hub import FakeControlHub
+from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.commands.server_adding import project_entry
+from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 
 
@@ -90,3 +91,27 @@ def test_without_a_hub_the_yes_is_kept_for_the_next(person: Tooltray, hub_home: 
     assert "it runs inside Tooltray and can read every secret" in person("trust", typed="n\n").out
     listed = person("servers", "list", "--json")
     assert [each["waiting"] for each in listed.json if each["name"] == "mine"] == [True]
+
+
+@pytest.mark.parametrize("has_it", [True, False])
+def test_a_command_that_only_this_terminal_finds_is_written_with_its_path(
+    person: Tooltray, hub_home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_it: bool
+) -> None:
+    program = tmp_path / "only-here"
+    if has_it:
+        program.touch(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    starts: list[str] = []
+
+    def start(**_: Any) -> None:
+        starts.append("start")
+        if len(starts) == 1:
+            raise TooltrayError("command 'only-here' not found", "looked in /usr/bin", "Install it")
+
+    answers = {"get_mcp_servers": {}, "add_mcp_server": "s", "update_mcp_server": None, "start_server": start, "get_tools": [{}]}
+    with FakeControlHub(hub_home, answers | {"get_snapshot": hub_snapshot(), "get_server_log": []}) as fake:
+        done = person("servers", "add", "s", "--", "only-here", "x")
+    changed = [params["config"] for method, params in fake.calls if method == "update_mcp_server"]
+    assert [(entry["command"], entry["args"]) for entry in changed] == ([(str(program), ["x"])] if has_it else [])
+    assert done.code == (0 if has_it else 1), done.err
+    assert (f"with its full path: {program}" in done.err) is has_it

@@ -77,6 +77,14 @@ def test_a_running_hub_lists_states_and_problems_with_server_text_made_harmless(
     assert result.err == ""
 
 
+def test_a_server_that_waits_for_approval_is_not_said_to_wait_for_a_project(tooltray: Tooltray, hub_home: Home) -> None:
+    servers = [server_snapshot("new", state="waiting") | {"waiting": True}, server_snapshot("git") | {"waiting": True}]
+    with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(*servers)}):
+        lines = tooltray("servers", "list").out.splitlines()
+    assert "waits for approval" in lines[1]
+    assert "running" in lines[2]
+
+
 def test_a_running_hub_lists_in_json(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(server_snapshot("files"))}):
         assert tooltray("servers", "list", "--json").json == whole("get_snapshot", hub_snapshot(server_snapshot("files")))["servers"]
@@ -302,7 +310,7 @@ def test_paths_of_here_become_absolute(tooltray: Tooltray, hub_home: Home, tmp_p
 def test_a_script_of_this_folder_is_pointed_out(tooltray: Tooltray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "server.py").touch()
-    assert "server.py is a file in this folder" in tooltray("servers", "add", "a", "--", "python", "server.py").err
+    assert "server.py is in this folder" in tooltray("servers", "add", "a", "--", "python", "server.py").err
     assert tooltray("servers", "add", "b", "--cwd", ".", "--", "python", "server.py").err == ""
 
 
@@ -344,7 +352,7 @@ def test_a_key_that_is_typed_is_stored_as_a_secret(tooltray: Tooltray, hub_home:
     assert added[0]["env"] == {"API_KEY": "${secret:git/API_KEY}", "MODE": "fast", "TOKEN": "${secret:t}"}
     assert added[0]["args"] == ["--password", "${secret:git/password}"]
     assert added[1]["headers"] == {"Authorization": "Bearer ${secret:far/Authorization}"}
-    stored = {params["name"]: params["value"] for method, params in hub.calls if method == "set_secret"}
+    stored = {name: value for method, params in hub.calls if method == "add_mcp_server" for name, value in params["secrets"].items()}
     assert stored == {"git/API_KEY": "hunter2", "git/password": "hunter3", "far/Authorization": "sk-12345678"}
 
 
@@ -473,7 +481,7 @@ def test_a_key_that_a_well_known_server_usually_needs_is_asked_for(tooltray: Too
     with hub_that_adds(hub_home):
         without = tooltray("servers", "add", "gh", *command)
         with_one = tooltray("servers", "add", "gh2", "--env", "GITHUB_PERSONAL_ACCESS_TOKEN=${HUB_TOKEN}", *command)
-    note = "It usually needs GITHUB_PERSONAL_ACCESS_TOKEN. To give it one, add --secret GITHUB_PERSONAL_ACCESS_TOKEN --replace\n"
+    note = "It usually needs GITHUB_PERSONAL_ACCESS_TOKEN. Give it one: tooltray servers set gh --secret GITHUB_PERSONAL_ACCESS_TOKEN\n"
     assert (without.err, with_one.err) == (note, "")
 
 
