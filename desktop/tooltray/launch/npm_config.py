@@ -216,6 +216,8 @@ def _end(process: "subprocess.Popen[bytes]", family: ProcessFamily) -> None:
 
 SILENT_LAUNCHERS = frozenset({"npx", "npm"})
 HEAD_BYTES = 4096  # npm writes the package within its first lines
+TAIL_BYTES = 32 * 1024  # of a log; behind the script that failed npm writes a few lines
+_FAILED_SCRIPT = re.compile(r"^\d+ info run (\S+) (\w+) \{ code: [1-9]", re.MULTILINE)
 CLOCK_SLACK_S = 2.0  # some file systems keep whole seconds
 
 
@@ -231,6 +233,20 @@ def newest_log(command: str, args: Sequence[str], env: Mapping[str, str], *, sin
     except OSError:
         return ""
     return next((path for at, path in sorted(found, reverse=True) if at >= since - CLOCK_SLACK_S and _is_about(path, package)), "")
+
+
+def failed_script(log: str) -> str:
+    """Returns which script of which package failed in an installation of npm, as its log has it; empty if none did.
+
+    `npx` prints nothing of that: it ends with 1 as if the program itself had.
+    """
+    try:
+        with open(log, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
+            found = _FAILED_SCRIPT.findall(file.read(TAIL_BYTES).decode(errors="replace"))
+    except OSError:
+        return ""
+    return f"{found[-1][1]} of {found[-1][0]}" if found else ""
 
 
 def _is_about(path: str, package: str) -> bool:

@@ -14,7 +14,7 @@ from functools import partial
 
 from tooltray.errors import TooltrayError
 from tooltray.launch.command_lookup import look_up, not_found, why_not_run
-from tooltray.launch.npm_config import newest_log
+from tooltray.launch.npm_config import failed_script, newest_log
 from tooltray.launch.process_family import INSTANCE_VARIABLE, START_OPTIONS, ProcessFamily, command_line, new_mark
 from tooltray.launch.program_launch import CannotStart, CommandLine, Launch, restore_limit_for
 from tooltray.launch.windows_scripts import ScriptLine
@@ -131,7 +131,13 @@ class StdioTransport:
             return None
         launch, output = self._launch, self.output
         spared = launch.saved_processes > 0  # the launcher was bypassed; the next attempt uses it
-        return explain(self._name, output.lines, output.words, self.exit_code, launch.env, may_be_tried_again=spared)
+        lines = output.lines or self._failed_script()
+        return explain(self._name, lines, output.words, self.exit_code, launch.env, may_be_tried_again=spared)
+
+    def _failed_script(self) -> list[str]:
+        """Returns what npm would print of an installation that failed, which npx does not print."""
+        script = failed_script(log) if self.exit_code and (log := self._launcher_log()) else ""
+        return [f"npm error command sh -c {script}"] if script else []
 
     def _launcher_log(self) -> str:
         return newest_log(self._launch.command, self._launch.args, self._launch.env, since=self._began)

@@ -9,7 +9,7 @@ import psutil
 import pytest
 from tests.end2end.processes import wait_until
 
-from tooltray.launch.npm_config import HEAD_BYTES, NpmConfiguration, newest_log, own_registry, read_configuration
+from tooltray.launch.npm_config import HEAD_BYTES, NpmConfiguration, failed_script, newest_log, own_registry, read_configuration
 
 MINE = "https://mine.example/npm/"
 
@@ -206,3 +206,15 @@ def test_others_have_none(tmp_path: Path, command: str, args: list[str], env: di
 
 def test_a_folder_that_is_not_there_has_none(tmp_path: Path) -> None:
     assert newest_log("npx", ["pkg"], {"HOME": str(tmp_path)}, since=NOW) == ""
+
+
+def test_a_script_of_an_installation_that_failed_is_found_at_the_end_of_its_log(tmp_path: Path) -> None:
+    log = tmp_path / "x.log"
+    run = "777 info run puppeteer@23.11.1 postinstall node_modules/puppeteer node install.mjs\n"
+    log.write_text(
+        "0 verbose cli\n" * 10_000 + run + "778 info run puppeteer@23.11.1 postinstall { code: 1, signal: null }\n789 verbose exit 1\n"
+    )
+    assert failed_script(str(log)) == "postinstall of puppeteer@23.11.1"
+    log.write_text(run + "778 info run puppeteer@23.11.1 postinstall { code: 0, signal: null }\n")
+    assert failed_script(str(log)) == ""
+    assert failed_script(str(tmp_path / "none.log")) == ""

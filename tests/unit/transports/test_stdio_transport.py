@@ -452,6 +452,18 @@ async def test_the_log_of_a_launcher_is_looked_for_by_what_is_run(tmp_path: Path
     assert await transport.output.launcher_log() == str(logs / "x.log")
 
 
+async def test_an_installation_that_failed_is_told_where_npx_says_nothing(tmp_path: Path) -> None:
+    log = tmp_path / ".npm" / "_logs" / "x.log"
+    log.parent.mkdir(parents=True)
+    executable(tmp_path / "npx", b"#!/bin/sh\nexit 1\n")
+    server = Server(Launch(str(tmp_path / "npx"), ["-y", "pkg"], {"HOME": str(tmp_path)}, str(tmp_path)))
+    log.write_text("0 verbose argv pkg\n7 info run dep@1.0.0 postinstall { code: 1, signal: null }\n")
+    await server.open()
+    await server.lost()
+    assert str(server.transport.failure.problem.title).endswith("failed at the package's own script: postinstall of dep@1.0.0")
+    await server.close()
+
+
 # what cannot be started
 
 
