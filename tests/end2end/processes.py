@@ -289,6 +289,37 @@ class World:
             check=False,
         )
 
+    def add_server(self, name: str, *arguments: str, input: str | None = None) -> None:
+        """Adds a server with `servers add` as a user who trusts it does: all its calls run unasked, see `trust`.
+
+        Args:
+            arguments: options, then `--` and its command.
+        """
+        added = self.tooltray("servers", "add", name, *arguments, input=input)
+        assert added.returncode == 0, added.stderr
+        self.trust(name)
+
+    def trust(self, name: str, *rules: str) -> None:
+        """Writes by hand into the settings which calls of a server run unasked; waits until a hub that runs has read it.
+
+        Args:
+            rules: its `autoApprove`; all calls if there is none.
+        """
+        path = self.root / "settings.json"
+        settings = json.loads(path.read_text())
+        approved = settings["mcpServers"][name]["autoApprove"] = list(rules or ("all",))
+        fresh = path.with_suffix(".by-hand")
+        fresh.write_text(json.dumps(settings))
+        shutil.copymode(path, fresh)
+        fresh.replace(path)  # in one step, so that the hub never reads a half of it
+        if self.hub_pid() is not None:
+
+            def is_read() -> bool:
+                servers = json.loads(self.tooltray("status", "--json").stdout)["servers"]
+                return any(server["name"] == name and server["auto_approve"] == approved for server in servers)
+
+            wait_until(is_read, f"the hub to read what of {name} runs unasked")
+
     # looking
 
     def hub_pid(self) -> int | None:

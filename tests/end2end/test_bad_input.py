@@ -18,6 +18,7 @@ MIB = 2**20
 def add(world: World, name: str, *habits: str) -> None:
     """Adds a server with these habits; whether it starts well is the test's to see."""
     world.tooltray("servers", "add", name, "--", sys.executable, str(HABITS), *habits)
+    world.trust(name)
 
 
 def client_of(world: World, *arguments: str) -> Program:

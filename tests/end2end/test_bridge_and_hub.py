@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.end2end.at_terminal import at_terminal
 from tests.end2end.processes import BRIDGE, World, new_world, wait_until
 
 HABITS = Path(__file__).parent / "servers" / "habits.py"
@@ -19,8 +20,7 @@ META = {
 
 
 def add_habits(world: World, name: str = "habits", *habits: str) -> None:
-    added = world.tooltray("servers", "add", name, "--", sys.executable, str(HABITS), *habits)
-    assert added.returncode == 0, added.stderr
+    world.add_server(name, "--", sys.executable, str(HABITS), *habits)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def shared(npm_server: Callable[..., list[str]]) -> Iterator[World]:
     """A hub with two servers, for tests that leave them as they were; both have an `echo`, so their clients have a bridge for one."""
     with new_world() as world:
         add_habits(world)
-        assert world.tooltray("servers", "add", "everything", "--", *npm_server("everything")).returncode == 0
+        world.add_server("everything", "--", *npm_server("everything"))
         world.start_hub()
         yield world
 
@@ -85,11 +85,14 @@ def test_profiles_overrides_and_modes_are_what_clients_see(world):
     world.start_hub()
     for words in (
         ["profiles", "set", "talk", "--server", "habits", "--tool", "habits", "echo"],
-        ["tools", "override", "habits", "echo", "--name", "say", "--description", "Says it again"],
         ["clients", "mode", "mcp-*", "search"],
     ):
         done = world.tooltray(*words)
         assert done.returncode == 0, done.stderr
+    override = ("tools", "override", "habits", "echo", "--name", "say", "--description", "Says it again")
+    assert "needs a person at a terminal" in world.tooltray(*override).stderr
+    code, seen = at_terminal(world, *override)
+    assert code == 0, seen
     client = world.start_bridge("--profile", "talk")
     client.request(
         "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "acme", "version": "1"}}, id=1

@@ -53,10 +53,7 @@ def machine(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
 def add(world: World, name: str, *command: str, approve: str = "all") -> None:
     added = world.tooltray("servers", "add", name, "--", *command)
     assert added.returncode == 0, added.stderr
-    if approve != "all":
-        settings = json.loads((world.root / "settings.json").read_text())
-        settings["mcpServers"][name]["autoApprove"] = [approve]
-        (world.root / "settings.json").write_text(json.dumps(settings))
+    world.trust(name, approve)
 
 
 async def call(tools: list[Tool], name: str, **arguments: Any) -> ToolResult:

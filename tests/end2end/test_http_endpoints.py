@@ -25,8 +25,7 @@ INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo":
 
 def start_hub(world: World, *, port: str = "0") -> tuple[str, str]:
     """A hub with the endpoints on and a server that talks; returns their URL and a token."""
-    added = world.tooltray("servers", "add", "asking", "--", sys.executable, str(ASKING))
-    assert added.returncode == 0, added.stderr
+    world.add_server("asking", "--", sys.executable, str(ASKING))
     world.start_hub()
     switched = world.tooltray("http", "on", "--port", port, "--json")
     assert switched.returncode == 0, switched.stderr

@@ -26,8 +26,7 @@ def hub(world: World, node: str) -> World:
     scratch.mkdir()
     browser = ["--headless", "--executable-path", str(world.home / "no-browser")]
     for name, command in {"playwright": [node, str(program.resolve()), *browser], "counting": [sys.executable, str(COUNTING)]}.items():
-        added = world.tooltray("servers", "add", name, "--env", f"TMPDIR={scratch}", "--", *command)
-        assert added.returncode == 0, added.stderr
+        world.add_server(name, "--env", f"TMPDIR={scratch}", "--", *command)
     path = world.root / "settings.json"
     settings = json.loads(path.read_text())
     path.write_text(json.dumps({**settings, "publish": {**settings.get("publish", {}), "lazyLoad": True}}))

@@ -15,14 +15,16 @@ async def notes(hub):
     config = {"command": sys.executable, "args": [str(SERVERS / "notes.py"), str(file)], "autoApprove": []}
     await hub("add_mcp_server", name="notes", config=config, is_default=False)
     await hub("start_server", name="notes")
-    yield file
-    await hub("remove_mcp_server", name="notes")
-    file.unlink()
+    try:
+        yield file
+    finally:
+        await hub("remove_mcp_server", name="notes")
+        file.unlink()
 
 
-async def refused_note(hub, text="a"):
+async def refused_note(hub, text="a", **arguments):
     """Calls the tool, which is refused; returns the id under which that is remembered."""
-    said = await hub.refusal("call_tool", name="save_note", arguments={"text": text})
+    said = await hub.refusal("call_tool", name="save_note", arguments={"text": text, **arguments})
     found = re.search(r"waits as (\w+)", said)  # calls with other arguments, of checks before this one, are remembered, too
     assert found, said
     assert found[1] in [each["id"] for each in await hub("get_approvals")], said
@@ -31,9 +33,20 @@ async def refused_note(hub, text="a"):
 
 async def waiting_approvals(hub):
     async with notes(hub):
-        id = await refused_note(hub)
+        id = await refused_note(hub, "never")
         await hub("answer_approval", id=id, answer="refuse")
         assert id not in [each["id"] for each in await hub("get_approvals")]
+        again = await hub.refusal("call_tool", name="save_note", arguments={"text": "never"})
+        assert "the user declined this call of 'save_note' a short while ago" in again
+
+
+async def disk_diff(hub):
+    path = hub.world.home / "overwritten.md"
+    path.write_text("title\nold\n")
+    async with notes(hub):
+        id = await refused_note(hub, path=str(path), content="title\nnew\n")
+        assert await hub("get_approval_diff", id=id) == [" title", "-old", "+new"]
+        assert await hub("get_approval_diff", id="gone") == []
 
 
 async def approve(hub):
@@ -156,6 +169,7 @@ async def tool_approval(hub):
 
 CHECKS: Checks = {
     "get_approvals": waiting_approvals,
+    "get_approval_diff": disk_diff,
     "answer_approval": approve,
     "get_grants": grants,
     "preview_grant": preview_grant,

@@ -8,7 +8,8 @@ async def sessions(hub):
     try:
         client.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "acme", "version": "7"}})
         (found,) = [each for each in await hub("get_sessions") if each["client"] == "acme" and each["is_connected"]]
-        assert (found["version"], found["mode"], found["reason"]) == ("7", "everything", "nothing is set to be hidden")
+        assert (found["version"], found["mode"]) == ("7", "everything")
+        assert found["reason"].endswith(" tokens, so that all fit")
     finally:
         client.end()
 
