@@ -1,7 +1,6 @@
 """tooltray.copilot as a person's program uses it: real servers behind a real hub, real objects of github-copilot-sdk."""
 
 import asyncio
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path

@@ -321,12 +321,9 @@ class Instance:
             lived_s = time.monotonic() - running_since
             if lived_s >= self._patience.healthy_after_s:
                 self._failures = 0
-            if self._is_reopened:
+            if ended := reason if self._is_reopened else client.orderly_end(is_old=lived_s >= self._patience.expiry_after_s):
                 self._is_reopened, self._failures = False, 0
-                self._change(ServerState.RESTARTING, detail=reason)
-            elif client.transport.has_expired and lived_s >= self._patience.expiry_after_s:
-                self._failures = 0
-                self._change(ServerState.RESTARTING, detail=Phrase("Its session has expired; opens a new one"))
+                self._change(ServerState.RESTARTING, detail=ended)
             else:
                 self._failed(self._lost_problem(client, reason))
         except EraRefused as error:

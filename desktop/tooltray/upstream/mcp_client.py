@@ -143,6 +143,7 @@ class McpClient:
         self._of_tasks: deque[bytes] = deque()  # tokens of calls that have become tasks, the oldest first
         self._spare_tokens = itertools.count()
         self.greeting, self.era = Greeting(Era.LEGACY, "", {}, None), Era.LEGACY
+        self.has_answered = False  # a request that was relayed
         self.has_spoken = False  # the server has sent a message: it speaks the protocol
         self.dispatcher = RawDispatcher(
             name=f"server '{name}'",
@@ -186,6 +187,18 @@ class McpClient:
     @property
     def calls_in_flight(self) -> int:
         return len(self._calls)
+
+    def orderly_end(self, *, is_old: bool) -> str:
+        """Returns what is said of an end of the connection that is no failure: the server starts again at once. Empty: it is a failure.
+
+        Args:
+            is_old: the connection has lasted longer than one that is refused at once.
+        """
+        if self.transport.has_expired and is_old:
+            return Phrase("Its session has expired; opens a new one")
+        if self.has_answered and self.transport.exit_code == 0:  # some servers end after each piece of work
+            return Phrase("It has ended by itself after its work")
+        return ""
 
     async def lost(self) -> str:
         """Waits until the connection is gone and returns why."""
@@ -269,6 +282,8 @@ class McpClient:
             if call.progress_token and exchange.head.task and reply and read_begun(reply.result):
                 self._keep_token(call)
         reply = readable(reply, self.dispatcher.name)
+        if reply.result:
+            self.has_answered = True
         if reply.error:
             self.url_questions.required(reply.error, exchange.session)
         if exchange.era is Era.MODERN and self.era is Era.LEGACY and reply.result:

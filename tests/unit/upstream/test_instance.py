@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.heard import Record
-from tests.fakes.hub_parts import QUICK, loaded
+from tests.fakes.hub_parts import QUICK, Client, loaded
 from tests.fakes.manual_wheel import ManualWheel
 from tests.fakes.scripted_server import Copy, ScriptedServer, error, never
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import EventBus
 from tooltray.launch.program_launch import CannotStart
+from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.eras import Era
 from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import TaskKeeper
@@ -969,6 +971,25 @@ async def test_a_session_that_has_expired_is_opened_anew_at_once_and_is_no_failu
     await life.run()
     assert set(life.states.all) == {STARTING, RUNNING, RESTARTING}
     assert "Its session has expired; opens a new one" in life.details
+
+
+async def test_a_server_that_ends_with_0_after_each_piece_of_work_starts_again_and_has_not_failed(live: Callable[..., Life]) -> None:
+    life = live(patience=LONG_PAUSES)
+    for _ in range(5):  # more often than failures are forgiven
+        await life.run()
+        assert (client := life.instance.client) is not None
+        assert (await client.call(exchange_of(Envelope(method="tools/list"), Client()), timeout_s=10)).result
+        life.server.copy.die(exit_code=0)
+    await life.run()
+    assert (set(life.states.all), life.failures) == ({STARTING, RUNNING, RESTARTING}, [])
+
+
+async def test_a_server_that_ends_with_0_and_never_answers_counts_as_failing(live: Callable[..., Life]) -> None:
+    life = live(patience=QUICK)
+    life.on_state[RUNNING] = lambda: life.server.copy.die(exit_code=0)
+    life.instance.start()
+    await life.state(ERROR)
+    assert len(life.server.copies.all) == 4
 
 
 async def test_a_server_that_forgets_every_session_at_once_counts_as_failing(live: Callable[..., Life]) -> None:
