@@ -11,12 +11,14 @@ from tests.ui.seen import control, words
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ToolListChanged
+from tooltray.snapshots.clients import ClientModeSnapshot
 from tooltray.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolCosts
 from tooltray.ui.opened_server.server_menu import ServerMenu
 from tooltray.ui.opened_server.server_overview import ServerOverview
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.server_words import Action, button_face, foot
+from tooltray.ui.servers.server_filter import TokenSummary
 from tooltray.ui.servers.server_options import ServerOptionsPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import Chip
@@ -155,7 +157,22 @@ async def test_a_lazy_server_has_a_chip_and_says_what_it_costs_before_and_after(
         assert "1 tool · 120 tokens" in words(desk.card("b"))
         chips = {name: [each.isVisibleTo(desk.card(name)) for each in desk.card(name).findChildren(Chip)[:1]] for name in ("serena", "b")}
         assert chips == {"serena": [True], "b": [False]}
-        assert "Clients read 210 of 6,600 tokens at the start" in words(desk.page)
+        assert "210 of 6,600 tokens in every client's context" in words(desk.page)
+
+
+@pytest.mark.parametrize(
+    ("mode", "head"), [("everything", ""), ("lazy", "Tool listing: compact · "), ("search", "Tool listing: search · ")]
+)
+async def test_the_head_line_says_how_tools_are_listed_and_where_to_change_it(theme: Theme, mode: str, head: str) -> None:
+    fake = FakePresenter([server("b", tool_count=1)])
+    fake.costs = COSTS
+    listing = ClientModeSnapshot("", "", "", mode, "", summary="AI clients get these.")
+    fake.client_modes = [ClientModeSnapshot("claude-code", "Claude Code", "", "everything", ""), listing]
+    async with Desk(fake, theme) as desk:
+        end = "" if head else " in every client's context"
+        await until(lambda: f"{head}210 of 6,600 tokens{end}" in words(desk.page))
+        tip = desk.page.findChild(TokenSummary).toolTip()
+        assert tip.startswith("AI clients get these. Change it in Clients > Kinds of clients.\nWhat a client's model reads")
 
 
 async def test_costs_are_asked_for_when_tools_or_laziness_change_and_only_while_somebody_looks(theme: Theme) -> None:

@@ -4,6 +4,7 @@ Above it: the commands that change settings. Below it: a hub, whose notices give
 listed, no tool is reported as missing.
 """
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 
 from tooltray.cli.hubs import Hub
@@ -30,6 +31,15 @@ def check_effect(hub: Hub, what: str, *, counts: bool) -> None:
     notices = [f"{notice.title}: {notice.message}" for notice in hub.ask(hub.api.hub.get_snapshot()).notices]
     why = "; ".join(notices[:MOST_REASONS]) or tr("something else has changed the settings at the same time")
     raise TooltrayError(tr("{what} is in the settings, and does not count", what=what), why, tr("See: tooltray status"))
+
+
+def listing_line(hub: Hub) -> str:
+    """Returns which tools AI clients get that nothing else is chosen for, and how to change it; empty if no tools are known yet."""
+    with contextlib.suppress(TooltrayError):  # the hub has ended; what is being reported is more important
+        for each in hub.ask(hub.api.views.get_client_modes()):
+            if not each.client and each.summary:
+                return tr("{summary} Change it with: tooltray clients mode '*' MODE", summary=each.summary)
+    return ""
 
 
 def warn_of_missing(hub: Hub, servers: Iterable[str], tools: Mapping[str, Iterable[str]]) -> None:

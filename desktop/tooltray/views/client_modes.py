@@ -101,7 +101,8 @@ class ClientModes:
 
     def _client(self, name: str) -> ClientModeSnapshot:
         settings = self._clients.settings(name)
-        shown = self._modes.shown(SessionState("", client=name))
+        state = SessionState("", client=name)
+        shown = self._modes.shown(state)
         of_all = self._config.settings.publish.mode if name == EVERY_OTHER else None
         return ClientModeSnapshot(
             client=name,
@@ -109,6 +110,7 @@ class ClientModes:
             mode=settings.mode or of_all or "",
             shown_mode=shown.mode,
             reason=shown.reason,
+            summary=self._modes.summary(state),
             profile=settings.profile or "",
             is_seen=name == EVERY_OTHER or self._clients.is_seen(name),
             auto_approve=settings.auto_approve,

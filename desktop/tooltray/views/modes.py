@@ -6,6 +6,7 @@ there is. Where nobody has chosen, it is decided by size.
 
 import msgspec
 
+from tooltray.builtin.hub_server import NAME as HUB
 from tooltray.catalogue import token_counts
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
@@ -120,9 +121,28 @@ class Modes:
         return settings.call_rules if settings.auto_approve is None else settings.call_rules or ()
 
     def keep(self, state: SessionState) -> None:
-        """Keeps what was decided by size for a session that has listed its tools, so that its list does not become another kind of list."""
-        if not state.listed_mode and (view := self._view(self._key(state))).is_automatic:
+        """Keeps what was decided by size for a session that has listed its tools, so that its list does not become another kind of list.
+
+        A list without a tool of any server decides nothing: the servers may not have listed theirs yet.
+        """
+        key = self._key(state)
+        if not state.listed_mode and (view := self._view(key)).is_automatic and self._has_tools(key):
             state.listed_mode = view.shown.mode
+
+    def summary(self, state: SessionState) -> str:
+        """Describes which tools a session's client gets and about how many tokens they cost; a Phrase, empty if there are no tools."""
+        key = self._key(state)
+        view, (count, tokens) = self._view(key), self._size(key)
+        size = {"count": f"{count:,}", "tokens": f"{tokens:,}"}
+        if not count:
+            return ""
+        if view.shown.mode == EVERYTHING:
+            return Phrase("AI clients get all tools ({count}, about {tokens} tokens).", **size)
+        if view.shown.mode != SEARCH:
+            return Phrase("AI clients get a compact list of the tools ({count}, about {tokens} tokens).", **size)
+        if view.is_automatic:
+            return Phrase("AI clients search the tools ({count}, about {tokens} tokens); those that search themselves get all.", **size)
+        return Phrase("AI clients search the tools ({count}, about {tokens} tokens).", **size)
 
     # what the settings hide
 
@@ -212,6 +232,11 @@ class Modes:
         else:
             return Shown("everything", Phrase("{count} tools cost about {cost} tokens, so that all fit", count=count, cost=cost))
         return Shown(SEARCH, Phrase("{why}, so they are searched", why=why))
+
+    def _has_tools(self, key: _Key) -> bool:
+        """Whether tools of a server other than the hub's own are known, of those that there are for a session."""
+        profile, names = self._profile(key), self._tools.server_names if key.server is None else (key.server,)
+        return any(self._tools.size(name)[0] and self._has(key, profile, name) for name in names if name != HUB)
 
     def _size(self, key: _Key) -> tuple[int, int]:
         """How many tools there are for a session, and about how many tokens they cost."""

@@ -7,8 +7,9 @@ import pytest
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
+from tooltray.builtin.hub_server import HubServer
 from tooltray.errors import TooltrayError
-from tooltray.events import SessionListChanged, ToolListChanged
+from tooltray.events import EventBus, SessionListChanged, ToolListChanged
 from tooltray.protocol.eras import ClientInfo
 from tooltray.sessions.session_state import SessionState
 from tooltray.views.known_clients import MOST_SEEN
@@ -137,9 +138,18 @@ async def test_a_home_that_chose_keeps_it_whatever_the_tools_cost(tmp_path: Path
         assert not parts.modes.may_hide()
 
 
+def small_and_large() -> dict[str, Any]:
+    """A server whose one tool fits, and the one of `large` whose tools do not."""
+    options = large(2, AUTOMATIC_TOKENS * 5)
+    servers, programs = options["servers"] | {"a": entry("small")}, options["programs"] | {"small": ScriptedServer(tool("one"))}
+    return options | {"servers": servers, "programs": programs}
+
+
 async def test_a_session_keeps_what_was_decided_at_its_first_list_until_it_is_another_clients(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **large(2, AUTOMATIC_TOKENS * 5)) as parts:
+    async with hub_parts(tmp_path, **small_and_large()) as parts:
         state = parts.states.connect("key")
+        await parts.servers.start("a")
+        await parts.tools.listing()
         parts.modes.keep(state)
         await parts.servers.start("s")
         await parts.tools.listing()
@@ -149,6 +159,60 @@ async def test_a_session_keeps_what_was_decided_at_its_first_list_until_it_is_an
         assert "decided when it listed" in shown.reason
         parts.modes.named(state, ClientInfo("acme", "1"))
         assert parts.modes.shown(state).mode == "search"
+
+
+@pytest.mark.parametrize("server", [None, "s"])
+async def test_a_first_list_without_any_servers_tools_decides_nothing(tmp_path: Path, server: str | None) -> None:
+    async with hub_parts(tmp_path, **small_and_large()) as parts:
+        state = parts.states.connect("key", server=server)
+        parts.modes.keep(state)
+        await parts.servers.start("s")
+        await parts.tools.listing()
+        assert parts.modes.shown(state).mode == "search"
+        parts.modes.keep(state)
+        assert "decided when it listed" in parts.modes.shown(state).reason
+
+
+async def test_the_hubs_own_tools_alone_decide_nothing(tmp_path: Path) -> None:
+    bus = EventBus()
+    own = HubServer(get_snapshot=lambda: parts.presenter.snapshot(), takes_reports=lambda: False, bus=bus)
+    async with hub_parts(tmp_path, **large(1), builtins={"hub": own}) as parts:
+        await parts.servers.start("hub")
+        await parts.tools.listing()
+        state = parts.states.connect("key")
+        parts.modes.keep(state)
+        assert (parts.tools.size("hub")[0], state.listed_mode) == (2, "")
+
+
+# in words
+
+
+async def summary(parts: HubParts, client: str = "") -> str:
+    return next(each.summary for each in await parts.presenter.get_client_modes() if each.client == client)
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "publish", "words"),
+    [
+        (10, {}, "AI clients get all tools (2, about 31 tokens)."),
+        (50_000, {}, "AI clients search the tools (2, about 21,766 tokens); those that search themselves get all."),
+        (10, {"mode": "search"}, "AI clients search the tools (2, about 31 tokens)."),
+        (10, {"mode": "lazy"}, "AI clients get a compact list of the tools (2, about 31 tokens)."),
+    ],
+)
+async def test_what_clients_get_is_described(tmp_path: Path, size_bytes: int, publish: dict[str, Any], words: str) -> None:
+    async with hub_parts(tmp_path, **large(2, size_bytes) | {"settings": {"publish": publish}}) as parts:
+        assert await summary(parts) == ""
+        await parts.servers.start("s")
+        await parts.tools.listing()
+        assert await summary(parts) == words
+
+
+async def test_the_description_is_of_one_kind_of_client(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **large(2, 50_000)) as parts:
+        await parts.servers.start("s")
+        await parts.tools.listing()
+        assert (await summary(parts, "claude-code")).startswith("AI clients get all tools")
 
 
 async def test_automatically_more_tools_than_a_client_shows_are_hidden(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
+from tooltray.cli.effects import listing_line
 from tooltray.cli.hubs import HubInfo, RunningHub, running_hub
 from tooltray.cli.speech import in_one_line, tr
 from tooltray.cli.terminal import (
@@ -64,9 +65,9 @@ def status(args: argparse.Namespace, home: Home) -> int:
     with hub:
         info = hub.info(timeout_s=STATUS_WITHIN_S)
         snapshot = hub.ask(hub.api.hub.get_snapshot())
-        files = _files(hub)
+        files, listing = _files(hub), listing_line(hub)
     found = {"running": True, "home": str(home.root)} | as_json(snapshot) | as_json(info)
-    return answer(args, found, *_hub_lines(info, snapshot, home), *map(clean_line, _file_lines(files)))
+    return answer(args, found, *_hub_lines(info, snapshot, home), *filter(None, [listing]), *map(clean_line, _file_lines(files)))
 
 
 def _files(hub: RunningHub) -> list[ServerFileSnapshot]:

@@ -25,6 +25,7 @@ from tooltray.cli.commands.servers_command import (
     server_snapshot,
     tools_once_started,
 )
+from tooltray.cli.effects import listing_line
 from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.person import YES, ask_for_secrets, check_terminal, is_person_there, typed_answer
 from tooltray.cli.speech import tr
@@ -77,6 +78,8 @@ def add(args: argparse.Namespace, home: Home) -> int:
     else:
         print(_added_line(args, added))
         print(auto_approve.in_words(args.rules))
+        if added.listing:
+            print(added.listing)
         if twin:
             print_note(
                 tr(
@@ -100,7 +103,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
 
 class _Added(msgspec.Struct, frozen=True):
     """What came of adding a server: whether it was started, how many tools it has if it has listed them, whether it waits for a sign-in,
-    and what else kept it.
+    what else kept it, and which tools AI clients get now.
     """
 
     is_hub_running: bool
@@ -109,6 +112,7 @@ class _Added(msgspec.Struct, frozen=True):
     needs_sign_in: bool = False
     problem: Problem | None = None
     has_log: bool = False
+    listing: str = ""
 
 
 def _add(hub: Hub, args: argparse.Namespace, values: dict[str, str]) -> _Added:
@@ -124,7 +128,7 @@ def _add(hub: Hub, args: argparse.Namespace, values: dict[str, str]) -> _Added:
 
 def _started(hub: Hub, args: argparse.Namespace) -> _Added:
     try:
-        return _Added(True, is_started=True, tools=tools_once_started(hub, args.server))
+        return _Added(True, is_started=True, tools=tools_once_started(hub, args.server), listing=listing_line(hub))
     except TooltrayError as error:
         if path := _found_at_terminal(args, error):
             args.command_line = [path, *args.command_line[1:]]

@@ -63,6 +63,7 @@ class ServerCommands(Commands):
     tool_worded = Signal(str)  # its server
     costs_changed = Signal(object)  # ToolCosts for a client that nothing is known of
     costs_failed = Signal(object)  # Problem
+    listing_changed = Signal(object)  # ClientModeSnapshot of the clients that nothing else is chosen for
     duplicated = Signal(str)  # the copy's name
     entry_read = Signal(str, object)  # a server's name, and its entry with what was chosen here
     secrets_closed = Signal(object)  # Problem: servers do not start because of it; None once that is over
@@ -357,6 +358,9 @@ class ServerCommands(Commands):
 
     async def _look_costs(self) -> None:
         try:
+            for mode in await self._hub.views.get_client_modes():
+                if not mode.client:
+                    self.listing_changed.emit(mode)
             self.costs_changed.emit(await self._hub.views.get_tool_costs())
         except TooltrayError as error:
             self.costs_failed.emit(error.problem)

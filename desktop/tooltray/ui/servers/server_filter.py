@@ -9,6 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
+from tooltray.snapshots.clients import ClientModeSnapshot
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.figures import tokens
@@ -33,6 +34,7 @@ class TokenSummary(QWidget):
     def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
         super().__init__()
         self._has_tokens, self._has_room = False, True
+        self._listing: ClientModeSnapshot | None = None
         line = row(self, spacing=10)
         self._meter = Meter(theme, tr("Tokens that clients read before the first word"))
         self._meter.setFixedWidth(METER)
@@ -58,14 +60,20 @@ class TokenSummary(QWidget):
         self._advice.setVisible(is_advised)
         self._meter.setVisible(self._has_tokens and (self._has_room or not is_advised))
 
+    def set_listing(self, listing: ClientModeSnapshot) -> None:
+        """Sets how tools are listed to clients that nothing else is chosen for; shown with the costs that follow."""
+        self._listing = listing
+
     def show_costs(self, costs: ToolCosts) -> None:
         shown, all_tokens = costs.shown_tokens, costs.tokens
         self._has_tokens = all_tokens > 0
         self._draw()
         self._meter.set_share(shown / all_tokens if all_tokens else 0.0)
-        text = tr("Clients read {tokens} at the start", tokens=tokens(shown, all_tokens))
-        self._words.setText(text if all_tokens else "")
-        self.setToolTip(tr("What a client's model reads before the first word, counted with {tokenizer}", tokenizer=costs.tokenizer))
+        self._words.setText(_head(self._listing, tokens(shown, all_tokens)) if all_tokens else "")
+        counted = tr("What a client's model reads before the first word, counted with {tokenizer}", tokenizer=costs.tokenizer)
+        if (listing := self._listing) is not None and listing.summary:
+            counted = tr("{summary} Change it in Clients > Kinds of clients.", summary=listing.summary) + "\n" + counted
+        self.setToolTip(counted)
 
     def show_problem(self, problem: Problem) -> None:
         """The tokens could not be counted."""
@@ -73,6 +81,15 @@ class TokenSummary(QWidget):
         self._draw()
         self._words.setText(tr("Tokens could not be counted"))
         self.setToolTip(whole(problem))
+
+
+def _head(listing: ClientModeSnapshot | None, cost: str) -> str:
+    mode = listing.shown_mode if listing is not None else "everything"
+    if mode == "search":
+        return tr("Tool listing: search · {tokens}", tokens=cost)
+    if mode == "lazy":
+        return tr("Tool listing: compact · {tokens}", tokens=cost)
+    return tr("{tokens} in every client's context", tokens=cost)
 
 
 ROOM_FOR_TOKENS = 900  # px; below that, what tools cost stands on the cards only

@@ -112,6 +112,7 @@ class ServersPage(Page):
         context, commands = self._context, self.commands
         commands.server_failed.connect(self.show_refusal)
         commands.tools_listed.connect(self.show_tools)
+        commands.listing_changed.connect(self._filter.tokens.set_listing)
         commands.costs_changed.connect(self.show_costs)
         commands.costs_failed.connect(self.show_costs_problem)
         commands.failed.connect(self.notices.add_notice)

@@ -54,6 +54,21 @@ def test_servers_that_wait_for_a_project_say_so_and_lazy_ones_are_named(tooltray
     assert lines[-2:] == ["serena: waits for a project. No AI client is connected", "Tools are loaded on demand: serena, files"]
 
 
+LISTING = {"client": "", "title": "", "mode": "", "shown_mode": "search", "reason": "", "summary": "AI clients search the tools."}
+
+
+def test_what_ai_clients_get_is_said_with_how_to_change_it(tooltray: Tooltray, hub_home: Home) -> None:
+    modes = [{**LISTING, "client": "claude-code", "summary": "AI clients get all tools."}, LISTING]
+    with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(server_snapshot("files")), "get_client_modes": modes}):
+        line = tooltray("status").out.splitlines()[-1]
+    assert line == "AI clients search the tools. Change it with: tooltray clients mode '*' MODE"
+
+
+def test_nothing_is_said_of_what_ai_clients_get_while_no_tools_are_known(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(), "get_client_modes": [{**LISTING, "summary": ""}]}):
+        assert "tooltray clients mode" not in tooltray("status").out
+
+
 def test_servers_of_files_that_wait_for_a_yes_are_named_with_the_way_to_it(tooltray: Tooltray, hub_home: Home) -> None:
     states = {"db": "used", "files": "changed", "we\x1b[1mb": "waits", "off": "off"}
     entries = [{"name": name, "server": "", "state": state, "line": 3} for name, state in states.items()]

@@ -421,7 +421,8 @@ def test_a_script_adds_no_server_that_runs_everything(tooltray: Tooltray, hub_ho
 
 
 def hub_that_adds(home: Home, **answers: Any) -> FakeControlHub:
-    usual = {"get_mcp_servers": {}, "add_mcp_server": None, "start_server": None, "get_tools": [{}, {}, {}]}
+    listing = {"client": "", "title": "", "mode": "", "shown_mode": "everything", "reason": "", "summary": "AI clients get all tools."}
+    usual = {"get_mcp_servers": {}, "add_mcp_server": None, "start_server": None, "get_tools": [{}, {}, {}], "get_client_modes": [listing]}
     return FakeControlHub(home, usual | answers)
 
 
@@ -430,13 +431,14 @@ def test_a_running_hub_starts_the_new_server_and_its_tools_are_counted(tooltray:
         result = tooltray("servers", "add", "files", "--", "npx", "pkg")
     assert result.code == 0
     assert result.out.splitlines()[0] == "Added files; it is running and has 3 tools."
+    assert result.out.splitlines()[2] == "AI clients get all tools. Change it with: tooltray clients mode '*' MODE"
     assert hub.params_of("add_mcp_server") == {
         "name": "files",
         "config": {"command": "npx", "args": ["pkg"], "autoApprove": ["read"]},
         "is_default": True,
         "secrets": {},
     }
-    assert hub.methods()[-2:] == ["start_server", "get_tools"]
+    assert hub.methods()[-3:] == ["start_server", "get_tools", "get_client_modes"]
 
 
 def test_a_running_hub_is_not_told_to_start_what_starts_on_demand(tooltray: Tooltray, hub_home: Home) -> None:
