@@ -201,11 +201,11 @@ def test_a_translated_app_translates_and_leaves_qt_s_own_texts_alone(app: QAppli
 
 def test_what_the_engine_says_is_said_in_the_person_s_language(app: QApplication) -> None:
     why = Phrase("{count} tools cost about {cost} tokens, more than {most}", count=63, cost=9000, most=5000)
-    reason = Phrase("{why}; it lists again when tools change", why=why)
+    reason = Phrase("{why}, so they are searched", why=why)
     translator = JsonTranslator("zh_TW")
     QCoreApplication.installTranslator(translator)
     try:
-        assert say(reason) == "63 個工具約需 9000 個 token，超過 5000 個；工具變更時它會重新列出"
+        assert say(reason) == "63 個工具約需 9000 個 token，超過 5000 個，因此改用搜尋"
         assert whole(Problem(reason)) == say(reason) + "。"
         assert whole(Problem(Phrase("its {member}", member="name"), "exit code 1")) == "它的 name。Exit code 1."
         assert foot(server("a", ServerState.WAITING, detail=WAITS), None, datetime(2026, 11, 22)).detail == say(WAITS) != WAITS
