@@ -77,6 +77,8 @@ async def test_a_session_of_one_server_has_the_servers_own_ids_and_messages(tmp_
         assert (await asked(parts, "tasks/get", client, "never seen", server="s"))["error"]["message"] == "no such task"
         program.handlers["tasks/list"] = lambda copy, params: error(-32601, "no lists") if "cursor" in params else raw(b"[]")
         assert (await asked(parts, "tasks/list", client, server="s", cursor="x"))["error"]["message"] == "no lists"
+        assert "its result is no object" in (await asked(parts, "tasks/list", client, server="s"))["error"]["message"]
+        program.handlers["tasks/list"] = lambda copy, params: raw(b'{"tasks": 1}')
         assert "something else" in (await asked(parts, "tasks/list", client, server="s"))["error"]["message"]
 
 
