@@ -146,6 +146,9 @@ def test_odd_tool_lists_are_published_under_names_that_clients_can_bear(world):
 def test_5000_tools_come_in_one_page(world):
     world.start_hub()
     add(world, "many", "tools:5000")
+    found = client_of(world).request("tools/list", id="list", timeout_s=60.0)["result"]["tools"]
+    assert "find_tools" in {tool["name"] for tool in found}  # so many are searched
+    assert world.tooltray("clients", "mode", "end2end", "everything").returncode == 0
     result = client_of(world).request("tools/list", id="list", timeout_s=60.0)["result"]
     assert len(result["tools"]) == 5003
     assert "nextCursor" not in result

@@ -52,6 +52,7 @@ def test_a_server_is_packed_installed_called_updated_and_removed_without_a_trace
     assert "habits" in cli("bundle", "show", "one.mcpb")
     installed = json.loads(cli("bundle", "install", "one.mcpb", "--yes", "--secret-stdin", "--json", input=VALUE))
     assert (installed["server"], installed["started"], installed["version"]) == ("habits", True, "1.0.0")
+    world.trust("habits")
     assert call_echo(world, "out of a bundle") == "out of a bundle"
     [before] = json.loads(cli("bundle", "list", "--json"))
     assert (before["author"], Path(before["folder"]).is_dir()) == ("Somebody", True)

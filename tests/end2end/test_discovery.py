@@ -77,6 +77,8 @@ def test_a_server_is_found_its_form_filled_in_its_tool_called_and_its_next_versi
     added = world.tooltray("discover", "add", NAME, *given, "--yes", input=f"{SECRET}\n")
     assert added.stdout.splitlines()[-1].startswith("Added kit; it is running"), added.stderr
     assert json.loads(noted(world)[0].read_text()) == [["-y", "toolkit-mcp@1.0.0", "/some; rm -rf ~"], SECRET, "wild"]
+    assert "needs a person's yes" in world.tooltray("tools", "call", "about").stderr
+    world.trust("kit")
     assert "kit" in world.tooltray("tools", "call", "about").stdout
     registry.put(published("1.1.0"))
     world.tooltray("discover", "refresh")

@@ -38,6 +38,7 @@ async def waiting_approvals(hub):
         assert id not in [each["id"] for each in await hub("get_approvals")]
         again = await hub.refusal("call_tool", name="save_note", arguments={"text": "never"})
         assert "the user declined this call of 'save_note' a short while ago" in again
+        await hub("answer_approval", id=await refused_note(hub, "never"), answer="refuse")
 
 
 async def disk_diff(hub):
@@ -46,7 +47,8 @@ async def disk_diff(hub):
     async with notes(hub):
         id = await refused_note(hub, path=str(path), content="title\nnew\n")
         assert await hub("get_approval_diff", id=id) == [" title", "-old", "+new"]
-        assert await hub("get_approval_diff", id="gone") == []
+        await hub("answer_approval", id=id, answer="refuse")
+        assert await hub("get_approval_diff", id=id) == []
 
 
 async def approve(hub):
