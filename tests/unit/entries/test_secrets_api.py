@@ -1,14 +1,21 @@
 """entries/secrets_api.py, through McpPresenter's verbs"""
 
 from pathlib import Path
+from typing import NoReturn
 
+import pytest
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer
 
 from tooltray.access.trusted_tokens import TRUSTED_SECRET
+from tooltray.confirmation import UNATTENDED, asked_by
+from tooltray.entries.secrets_api import SecretsApi
+from tooltray.entries.server_starts import ServerStarts
+from tooltray.errors import Denied, SecretsUnreachable
 from tooltray.events import ServerStarted
-from tooltray.secrets.secrets import BACKUP_SECRET
+from tooltray.secrets.secrets import BACKUP_SECRET, SecretStore
+from tooltray.secrets.vaults import SecretsAbsent, SecretsLocked
 from tooltray.snapshots.servers import ServerState
 
 
@@ -63,6 +70,33 @@ async def test_a_server_that_failed_for_a_secret_is_tried_again_with_another_pla
         await parts.heard.state("s", ServerState.ERROR)
         await parts.presenter.set_secret_backend("memory")
         await parts.heard.event(ServerStarted, server_name="s")
+
+
+def with_keyring(parts: HubParts, failure: SecretsUnreachable) -> SecretsApi:
+    def open_keyring() -> NoReturn:
+        raise failure
+
+    store = SecretStore(parts.home, "memory", open_keyring=open_keyring)
+    starts = ServerStarts(config=parts.conf, servers=parts.servers, tools=parts.tools, secrets=store)
+    return SecretsApi(config=parts.conf, secrets=store, server_secrets=parts.server_secrets, starts=starts)
+
+
+async def test_who_has_chosen_a_place_that_does_not_open_goes_back_without_a_question(parts: HubParts) -> None:
+    api = with_keyring(parts, SecretsLocked("the keyring is locked"))
+    await api.set_secret_backend("keyring")
+    with asked_by(UNATTENDED):
+        with pytest.raises(Denied, match="Keeping secrets in another place"):
+            await api.set_secret_backend("file")
+        await api.set_secret_backend("memory")
+    assert parts.settings_on_disk["secrets"] == {"backend": "memory"}
+
+
+async def test_a_keyring_that_is_not_there_is_left_without_a_question(parts: HubParts) -> None:
+    api = with_keyring(parts, SecretsAbsent("there is no keyring here"))
+    await api.set_secret_backend("keyring")
+    with asked_by(UNATTENDED):
+        await api.set_secret_backend("file")
+    assert parts.settings_on_disk["secrets"] == {"backend": "file"}
 
 
 async def test_secrets_are_kept_nowhere_else(parts: HubParts) -> None:
