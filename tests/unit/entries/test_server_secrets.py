@@ -258,10 +258,14 @@ async def test_a_sign_in_stays_although_the_list_of_sign_ins_is_lost(tmp_path: P
 
 async def test_a_secret_that_a_server_uses_by_now_stays_although_what_brought_it_fails(tmp_path: Path) -> None:
     async with hub_parts(tmp_path) as parts:
-        with pytest.raises(Conflict):
+
+        async def half_done() -> None:
             async with parts.server_secrets.stored({"git/KEY": "dummy-value", "git/OTHER": "dummy-value"}):
                 await parts.conf.set_server("git", uses("git/KEY"))
                 raise Conflict("somebody was faster")
+
+        with pytest.raises(Conflict):
+            await half_done()
         assert await parts.secrets.names() == ["git/KEY"]
 
 
