@@ -75,19 +75,22 @@ class Serving(msgspec.Struct, frozen=True):
 
 def run_hub(args: argparse.Namespace, home: Home) -> int:
     """Runs a hub with these options and returns its exit code."""
-    options = HubOptions(
-        kind="serve",
-        execution_id=args.execution_id,
-        log_to_stderr=True,
-        idle_exit_s=args.idle_exit,
-        is_child_of_client=args.stdio,
-        remembers=_remembers(args),
-        configs=served_files(args.config),
-        may_restart=None if args.stdio else lambda: True,  # the pipes of an AI client cannot be handed on
-        project=project_folder(args.project) if args.project is not None else "",
-    )
+
+    def options() -> HubOptions:
+        return HubOptions(
+            kind="serve",
+            execution_id=args.execution_id,
+            log_to_stderr=True,
+            idle_exit_s=args.idle_exit,
+            is_child_of_client=args.stdio,
+            remembers=_remembers(args),
+            configs=served_files(args.config),
+            may_restart=None if args.stdio else lambda: True,  # the pipes of an AI client cannot be handed on
+            project=project_folder(args.project) if args.project is not None else "",
+        )
+
     serving = Serving(home, args.stdio, args.server, args.replace, is_announced=not args.started_by_bridge, execution_id=args.execution_id)
-    return run_engine(serving, lambda: Engine(home, options))
+    return run_engine(serving, lambda: Engine(home, options()))  # an AI client hears of options that are wrong, too
 
 
 def _remembers(args: argparse.Namespace) -> Literal["nothing", "additions", "all"]:
@@ -145,7 +148,7 @@ def run_engine(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:
         code, said = FAILED, TooltrayError(tr("the hub has failed"), message, tr("The log says where it happened."))
     complain(said.problem, as_json=False)
     if serving.is_stdio:
-        refuse_first_request(said, sys.stdin.buffer, sys.stdout.buffer)
+        refuse_requests(said, sys.stdin.buffer, sys.stdout.buffer)
     return code
 
 
@@ -307,14 +310,13 @@ def announce(serving: Serving, also: Iterable[str] = ()) -> None:
             silence_stdout()
 
 
-def refuse_first_request(error: TooltrayError, stdin: IO[bytes], stdout: IO[bytes]) -> None:
-    """Answers an AI client's first request with the reason why nothing can be served; returns also when the client leaves before that."""
+def refuse_requests(error: TooltrayError, stdin: IO[bytes], stdout: IO[bytes]) -> None:
+    """Answers each request of an AI client with the reason why nothing can be served, until the client leaves."""
     problem = error.problem
     data = {"title": problem.title, "message": problem.message, "hint": problem.hint}
     refusal = envelope.failure(envelope.INTERNAL_ERROR, str(error), data)
-    is_answered = False
     with contextlib.suppress(OSError):
-        while not is_answered and (line := stdin.readline(MAX_LINE_BYTES)):
+        while line := stdin.readline(MAX_LINE_BYTES):
             if not line.strip():
                 continue
             try:
@@ -323,9 +325,8 @@ def refuse_first_request(error: TooltrayError, stdin: IO[bytes], stdout: IO[byte
             except envelope.MalformedFrame as fault:
                 id, reply = fault.id, envelope.failure(fault.code, str(fault))
             else:
-                is_answered = bool(message.method and message.id)
                 id, reply = message.id, refusal
-                if not is_answered:
+                if not (message.method and message.id):
                     continue  # a notification or a reply
             stdout.write(b"".join(envelope.reply_parts(id, reply)))
             stdout.flush()

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import msgspec
 from msgspec import Raw
 
+from tooltray.phrases import plain_text
 from tooltray.protocol import member_scanner
 
 NOTHING, NULL = Raw(b""), Raw(b"null")
@@ -166,7 +167,7 @@ def find_id(line: bytes | bytearray) -> Raw:
 def dump(value: object) -> Raw:
     """Our own values as JSON. msgspec refuses what `json` can still write (lone surrogates, integers beyond 64 bits)."""
     try:
-        return Raw(msgspec.json.encode(value))
+        return Raw(msgspec.json.encode(value, enc_hook=plain_text))
     except (ValueError, OverflowError):
         return Raw(json.dumps(_finite(value), separators=(",", ":")).encode())
 

@@ -18,12 +18,13 @@ from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import BOUND_S
 
 from tooltray.cli import serving
-from tooltray.cli.serving import Serving, project_folder, refuse_first_request, run_engine, served_files
+from tooltray.cli.serving import Serving, project_folder, refuse_requests, run_engine, served_files
 from tooltray.engine import HubFailed
 from tooltray.errors import TooltrayError
 from tooltray.home.home import ANOTHER_HOME, Home
 from tooltray.home.hub_lock import HubLock
 from tooltray.home.hub_place import HubRunning
+from tooltray.phrases import Phrase
 
 INITIALIZE = b'{"jsonrpc":"2.0","id":"a-1","method":"initialize","params":{}}\n'
 
@@ -410,15 +411,23 @@ def test_a_server_that_does_not_exist_is_told_to_the_first_request(hub_home: Hom
 
 def refused(sent: bytes) -> list[bytes]:
     out = io.BytesIO()
-    refuse_first_request(TooltrayError("No"), io.BytesIO(sent), out)
+    refuse_requests(TooltrayError("No"), io.BytesIO(sent), out)
     return out.getvalue().splitlines()
 
 
-def test_only_the_first_request_is_answered_and_its_id_is_echoed_byte_for_byte() -> None:
+def test_each_request_is_answered_and_its_id_is_echoed_byte_for_byte() -> None:
     sent = b'\n{"jsonrpc":"2.0","method":"notifications/x"}\n{"id":1180591620717411303424,"method":"ping","jsonrpc":"2.0"}\n' + INITIALIZE
     replies = refused(sent)
-    assert len(replies) == 1
+    assert len(replies) == 2
     assert replies[0].startswith(b'{"jsonrpc":"2.0","id":1180591620717411303424,"error":{"code":-32603,')
+    assert replies[1].startswith(b'{"jsonrpc":"2.0","id":"a-1","error":{"code":-32603,')
+
+
+def test_a_reason_that_is_translated_elsewhere_is_answered_in_english() -> None:
+    out = io.BytesIO()
+    problem = TooltrayError(Phrase("{name} is gone", name="x"), Phrase("why"), Phrase("what to do"))
+    refuse_requests(problem, io.BytesIO(INITIALIZE), out)
+    assert json.loads(out.getvalue())["error"]["data"] == {"title": "x is gone", "message": "why", "hint": "what to do"}
 
 
 def test_what_is_no_request_is_called_that_and_the_next_line_is_read() -> None:
@@ -435,4 +444,4 @@ def test_a_client_that_does_not_read_is_no_error() -> None:
         def write(self, data: Any) -> int:
             raise BrokenPipeError
 
-    refuse_first_request(TooltrayError("No"), io.BytesIO(INITIALIZE), Gone())
+    refuse_requests(TooltrayError("No"), io.BytesIO(INITIALIZE), Gone())
