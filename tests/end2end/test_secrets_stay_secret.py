@@ -73,6 +73,7 @@ def test_a_secret_reaches_its_server_and_nothing_else(world: World, backend):
     hub = world.start_hub(environ={"TOOLTRAY_PASSPHRASE": "dummy passphrase"})
     tooltray("secrets", "backend", backend, input="dummy passphrase\n" if backend == "file" else None)
     tooltray("servers", "add", "leaky", "--secret", "API_KEY", "--", sys.executable, str(server), input=SECRET + "\n")
+    world.trust("leaky")
     called = json.loads(tooltray("tools", "call", "key_length", "--json"))
     assert called["content"][0]["text"] == str(len(SECRET))
     tooltray("tools", "call", "die", code=1)

@@ -274,7 +274,7 @@ class Instance:
     async def _own(self) -> None:
         try:
             await self._run_once()
-            while not self._is_given_up:
+            while not self._is_given_up and not self._starts_again:  # else the next owner starts it, without a pause
                 if self.state not in STARTS:
                     await self._pause()
                     self._change(self._starting_state())

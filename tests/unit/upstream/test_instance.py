@@ -973,6 +973,19 @@ async def test_a_session_that_has_expired_is_opened_anew_at_once_and_is_no_failu
     assert "Its session has expired; opens a new one" in life.details
 
 
+async def test_a_start_in_the_moment_of_a_failure_begins_another_attempt_at_once(live: Callable[..., Life]) -> None:
+    life = live(patience=replace(QUICK, remote_retry_after_s=(3600.0,)), is_remote=True)
+    life.server.fails_to_open = TooltrayError("out of reach")
+
+    def start_again() -> None:
+        life.server.fails_to_open = None
+        life.instance.start()
+
+    life.on_state[ERROR] = start_again
+    life.instance.start()
+    await life.state(RUNNING)
+
+
 async def test_a_server_that_ends_with_0_after_each_piece_of_work_starts_again_and_has_not_failed(live: Callable[..., Life]) -> None:
     life = live(patience=LONG_PAUSES)
     for _ in range(5):  # more often than failures are forgiven
