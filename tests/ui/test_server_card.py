@@ -19,7 +19,7 @@ from tests.ui.seen import cells, control, drawn
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.opened_server.server_menu import ServerMenu
-from tooltray.ui.opened_server.tool_table import ToolTable
+from tooltray.ui.opened_server.tool_table import ROW_HEIGHT, ToolTable
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.server_words import Action, foot, milliseconds, reached_shortly, run_shortly, sign, stopped
 from tooltray.ui.servers.server_card import HEIGHT, ServerCard
@@ -339,19 +339,19 @@ def test_the_whole_command_is_a_card_s_tooltip(make_card: MakeCard) -> None:
 def test_tools_that_ask_say_so(theme: Theme) -> None:
     table = ToolTable(theme, "a")
     table.set_tools([tool("delete", "a", category="write", is_approved=False), tool("write", "a", category="write"), tool("read", "a")])
-    assert [cells(table.table, row)[2] for row in range(3)] == ["Asks first", "Writes", "Reads"]
+    assert [cells(table.table, row)[1] for row in range(3)] == ["Asks first", "Writes", "Reads"]
 
 
 def test_the_pointer_lights_the_whole_row(theme: Theme) -> None:
     tools = ToolTable(theme, "a")
     tools.set_tools([tool("one", "a"), tool("two", "a")])
     table = tools.table
-    table.resize(600, 80)
+    table.resize(600, 2 * ROW_HEIGHT)
     plain = table.grab().toImage()
     QApplication.sendEvent(table.viewport(), moved(table.visualRect(table.model().index(1, 0)).center()))
     assert table.hovered_row == 1
     lit = table.grab().toImage()
-    changed = {x for x in range(plain.width()) if plain.pixel(x, 36) != lit.pixel(x, 36)}
+    changed = {x for x in range(plain.width()) if plain.pixel(x, ROW_HEIGHT + 2) != lit.pixel(x, ROW_HEIGHT + 2)}
     assert len(changed) > table.viewport().width() * 0.9
     QApplication.sendEvent(table.viewport(), QEvent(QEvent.Type.Leave))
     assert table.hovered_row == -1

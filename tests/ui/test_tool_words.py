@@ -51,7 +51,7 @@ async def test_a_click_on_a_tool_of_a_server_opens_its_sheet(theme: Theme) -> No
         await until(lambda: desk.page.server_list.cards)
         table = desk.open_tools("files").table
         desk.page.show_tools("files", [READ])
-        assert table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole).startswith("AI clients see it as read_file.")
+        assert table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole).startswith("Reads a file.\nAI clients see it as read_file.")
         table.row_chosen.emit(READ)
         assert isinstance(desk.window.sheet.panel, ToolWordsPanel)  # type: ignore[union-attr]
 

@@ -278,6 +278,13 @@ GROUPS = (
                 path=("oauth", "enabled"), kind="switch", title=lambda: tr("Sign in where it is asked for"), is_on=True, needs="remote"
             ),
             EntryField(
+                path=("oauth", "sendResource"),
+                kind="switch",
+                title=lambda: tr("Name the server to the sign-in"),
+                is_on=True,
+                needs="remote",
+            ),
+            EntryField(
                 path=("oauth", "clientId"),
                 kind="text",
                 title=lambda: tr("Client ID"),

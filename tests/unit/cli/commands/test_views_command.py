@@ -82,7 +82,7 @@ def test_modes_are_listed_for_each_kind_of_client(tooltray: Tooltray, hub_home: 
         "Acme acme search search work nothing is hidden",
         "Other (not seen) other default everything - nothing is hidden",
     ]
-    assert in_json == [{**each, "result_limit": None, "call_rules": None, "flow_guard": None} for each in clients]
+    assert in_json == [{**each, "result_limit": None, "call_rules": None, "flow_guard": None, "summary": ""} for each in clients]
 
 
 @pytest.mark.parametrize(
