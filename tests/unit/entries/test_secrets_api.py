@@ -1,5 +1,7 @@
 """entries/secrets_api.py, through McpPresenter's verbs"""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -72,31 +74,43 @@ async def test_a_server_that_failed_for_a_secret_is_tried_again_with_another_pla
         await parts.heard.event(ServerStarted, server_name="s")
 
 
-def with_keyring(parts: HubParts, failure: SecretsUnreachable) -> SecretsApi:
+@asynccontextmanager
+async def with_keyring(parts: HubParts, failure: SecretsUnreachable) -> AsyncIterator[SecretsApi]:
     def open_keyring() -> NoReturn:
         raise failure
 
     store = SecretStore(parts.home, "memory", open_keyring=open_keyring)
-    starts = ServerStarts(config=parts.conf, servers=parts.servers, tools=parts.tools, secrets=store)
-    return SecretsApi(config=parts.conf, secrets=store, server_secrets=parts.server_secrets, starts=starts)
+    starts = ServerStarts(
+        config=parts.conf,
+        servers=parts.servers,
+        tools=parts.tools,
+        secrets=store,
+        registries=parts.registries,
+        sign_ins=parts.sign_ins,
+        spawn=parts.spawn,
+    )
+    try:
+        yield SecretsApi(config=parts.conf, secrets=store, server_secrets=parts.server_secrets, starts=starts)
+    finally:
+        await store.close()
 
 
 async def test_who_has_chosen_a_place_that_does_not_open_goes_back_without_a_question(parts: HubParts) -> None:
-    api = with_keyring(parts, SecretsLocked("the keyring is locked"))
-    await api.set_secret_backend("keyring")
-    with asked_by(UNATTENDED):
-        with pytest.raises(Denied, match="Keeping secrets in another place"):
-            await api.set_secret_backend("file")
-        await api.set_secret_backend("memory")
-    assert parts.settings_on_disk["secrets"] == {"backend": "memory"}
+    async with with_keyring(parts, SecretsLocked("the keyring is locked")) as api:
+        await api.set_secret_backend("keyring")
+        with asked_by(UNATTENDED):
+            with pytest.raises(Denied, match="Keeping secrets in another place"):
+                await api.set_secret_backend("file")
+            await api.set_secret_backend("memory")
+        assert parts.settings_on_disk["secrets"] == {"backend": "memory"}
 
 
 async def test_a_keyring_that_is_not_there_is_left_without_a_question(parts: HubParts) -> None:
-    api = with_keyring(parts, SecretsAbsent("there is no keyring here"))
-    await api.set_secret_backend("keyring")
-    with asked_by(UNATTENDED):
-        await api.set_secret_backend("file")
-    assert parts.settings_on_disk["secrets"] == {"backend": "file"}
+    async with with_keyring(parts, SecretsAbsent("there is no keyring here")) as api:
+        await api.set_secret_backend("keyring")
+        with asked_by(UNATTENDED):
+            await api.set_secret_backend("file")
+        assert parts.settings_on_disk["secrets"] == {"backend": "file"}
 
 
 async def test_secrets_are_kept_nowhere_else(parts: HubParts) -> None:
