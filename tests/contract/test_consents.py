@@ -23,6 +23,7 @@ TRIED_ELSEWHERE = {
     "apply_client_edits": "unit/ai_clients",
     "undo_client_change": "unit/ai_clients",
     "set_protocol_log": "unit/logs",
+    "get_approval_diff": "unit/approvals",
 }
 """Verbs that confirm, whose test needs files or records that these tests do not have; where it is."""
 

@@ -145,12 +145,12 @@ def outcomes_until(listener: ControlClient, last: str) -> dict[str, str]:
     return found
 
 
-async def test_a_tool_that_is_not_approved_says_how_to_allow_it(machine: World) -> None:
+async def test_a_tool_that_is_not_approved_says_that_it_waits_for_the_user(machine: World) -> None:
     add(machine, "habits", *HABITS, approve="read")
     machine.start_hub()
     result = await call(await copilot_tools(), "mcp_habits_echo", text="x")
     assert result.result_type == "failure"
-    assert "autoApprove" in result.text_result_for_llm
+    assert "Ask the user" in result.text_result_for_llm
 
 
 async def test_a_tool_without_a_schema_can_be_called(machine: World) -> None:

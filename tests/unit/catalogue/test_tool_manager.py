@@ -95,7 +95,7 @@ async def test_a_tool_that_is_switched_off_is_refused_and_comes_back(tmp_path: P
         assert await parts.listed() == ["a", "b"]
 
 
-async def test_what_is_not_approved_is_listed_and_refused_with_the_way_to_allow_it(tmp_path: Path) -> None:
+async def test_what_is_not_approved_is_listed_and_refused_without_a_way_around_it(tmp_path: Path) -> None:
     program = ScriptedServer(tool("get_it"), tool("delete_it"))
     async with hub_parts(tmp_path, **one_server(program, autoApprove=["read"])) as parts:
         await started(parts)
@@ -103,7 +103,7 @@ async def test_what_is_not_approved_is_listed_and_refused_with_the_way_to_allow_
         assert await text_of(parts, "get_it", arguments={"text": "x"}) == "x"
         said = await refusal_of(parts, "delete_it")
         assert 'the tool "delete_it" of the server "s" writes' in said
-        assert 'adds "write" (every tool of this category) or "delete_it"' in said
+        assert "autoApprove" not in said
         assert program.count("tools/call") == 1
         await parts.conf.change_server("s", auto_approve=["read", "delete_it"])
         assert await text_of(parts, "delete_it", arguments={"text": "x"}) == "x"
