@@ -132,17 +132,21 @@ class Modes:
     def summary(self, state: SessionState) -> str:
         """Describes which tools a session's client gets and about how many tokens they cost; a Phrase, empty if there are no tools."""
         key = self._key(state)
-        view, (count, tokens) = self._view(key), self._size(key)
-        size = {"count": f"{count:,}", "tokens": f"{tokens:,}"}
-        if not count:
+        view, (known, cost) = self._view(key), self._size(key)
+        count, tokens = f"{known:,}", f"{cost:,}"
+        if not known:
             return ""
         if view.shown.mode == EVERYTHING:
-            return Phrase("AI clients get all tools ({count}, about {tokens} tokens).", **size)
+            return Phrase("AI clients get all tools ({count}, about {tokens} tokens).", count=count, tokens=tokens)
         if view.shown.mode != SEARCH:
-            return Phrase("AI clients get a compact list of the tools ({count}, about {tokens} tokens).", **size)
+            return Phrase("AI clients get a compact list of the tools ({count}, about {tokens} tokens).", count=count, tokens=tokens)
         if view.is_automatic:
-            return Phrase("AI clients search the tools ({count}, about {tokens} tokens); those that search themselves get all.", **size)
-        return Phrase("AI clients search the tools ({count}, about {tokens} tokens).", **size)
+            return Phrase(
+                "AI clients search the tools ({count}, about {tokens} tokens); those that search themselves get all.",
+                count=count,
+                tokens=tokens,
+            )
+        return Phrase("AI clients search the tools ({count}, about {tokens} tokens).", count=count, tokens=tokens)
 
     # what the settings hide
 

@@ -246,9 +246,11 @@ async def test_nonsense_of_a_server_is_passed_on_and_names_no_other_task(tmp_pat
         assert (await asked(parts, "tasks/update", client, id))["result"]["resultType"] == "complete"
         program.handlers["tasks/get"] = lambda copy, params: error(-32603, "not now")
         assert (await asked(parts, "tasks/get", client, id))["error"]["message"] == "not now"
-        for nonsense in (b"[]", b"7", b'{"x":1}'):
+        for nonsense in (b"[]", b"7"):
             program.handlers["tasks/get"] = lambda copy, params, nonsense=nonsense: raw(nonsense)
-            assert (await asked(parts, "tasks/get", client, id))["result"] == json.loads(nonsense)
+            assert "its result is no object" in (await asked(parts, "tasks/get", client, id))["error"]["message"]
+        program.handlers["tasks/get"] = lambda copy, params: raw(b'{"x":1}')
+        assert (await asked(parts, "tasks/get", client, id))["result"] == {"x": 1}
         assert [task.status for task in parts.task_book] == ["working"]
 
 
