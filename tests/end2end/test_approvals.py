@@ -24,7 +24,7 @@ def write_settings(world, **servers):
 
 
 def approval_id(reply):
-    return re.search(r"waits as ([0-9a-f]{8})", reply["error"]["message"])[1]
+    return re.search(r"waits (?:in Tooltray )?as ([0-9a-f]{8})", reply["error"]["message"])[1]
 
 
 def bridge_of(world, name, capabilities):
