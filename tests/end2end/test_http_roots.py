@@ -47,6 +47,7 @@ def test_clients_of_both_eras_reach_what_starts_for_their_folder_and_what_its_ow
     assert at_terminal(world, "projects", "allow", str(one))[0] == 0
     added = world.tooltray("servers", "add", "habits", "--project", str(one), "--", sys.executable, str(SERVERS / "habits.py"))
     assert added.returncode == 0, added.stderr
+    assert at_terminal(world, "servers", "approve", "habits", "all")[0] == 0
     for mode, era in (("auto", "modern"), ("legacy", "legacy")):
         seen = used_in(world, one, mode, url, f"client-{mode}", LIST, WHERE, ECHO)
         assert seen["era"] == era

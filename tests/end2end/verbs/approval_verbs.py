@@ -25,7 +25,7 @@ async def notes(hub):
 async def refused_note(hub, text="a", **arguments):
     """Calls the tool, which is refused; returns the id under which that is remembered."""
     said = await hub.refusal("call_tool", name="save_note", arguments={"text": text, **arguments})
-    found = re.search(r"waits (?:in Tooltray )?as (\w+)", said)  # calls with other arguments, of checks before this one, are remembered, too
+    found = re.search(r"waits (?:in Tooltray )?as (\w+)", said)  # other calls, of checks before this one, are remembered, too
     assert found, said
     assert found[1] in [each["id"] for each in await hub("get_approvals")], said
     return found[1]
