@@ -9,7 +9,7 @@ _of_request: list[tuple[ContextVar[Any], object]] = []
 
 
 def request_scoped(name: str, default: T) -> ContextVar[T]:
-    """Makes a context variable that has its default in background tasks, whoever starts them."""
+    """Makes a context variable that has its default in every background task."""
     variable = ContextVar(name, default=default)
     _of_request.append((variable, default))
     return variable

@@ -344,7 +344,7 @@ def _note_files_of_here(args: argparse.Namespace) -> None:
 
 
 def _note_plain_headers(args: argparse.Namespace) -> None:
-    """Prints a note about a header that may be a key, and stands in the settings."""
+    """Prints a note about a header in the settings that may be a key."""
     headers = _entry(args).get("headers", {})
     if plain := next((name for name, value in headers.items() if _KEY_HEADER.search(name) and "${" not in value), None):
         print_note(
