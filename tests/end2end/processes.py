@@ -143,9 +143,18 @@ class Program:
             before.append(message)
 
     def next_of(self, method: str) -> Any:
-        """The next notification or request with this method; what comes before it is dropped."""
-        while (message := self.read()).get("method") != method:
-            pass
+        """The next notification or request with this method; what comes before it is dropped, and named where nothing came.
+
+        Raises:
+            TimeoutError: no such message came.
+        """
+        before: list[Any] = []
+        try:
+            while (message := self.read()).get("method") != method:
+                before.append(message)
+        except TimeoutError as error:
+            error.add_note(f"before: {before}")
+            raise
         return message
 
     def initialize(self, version: str = "2025-11-25", capabilities: Any = None, name: str = "end2end") -> Any:

@@ -25,7 +25,7 @@ CALLS = [["get-sum", {"a": 2, "b": 3}], ["list_allowed_directories", {}], ["read
 
 @pytest.fixture
 def three_servers(world: World, npm_server) -> World:
-    """A world whose settings have the three servers, added by the command line."""
+    """A world whose settings have the three servers, added by the command line of a person who trusts them."""
     folder = world.home / "documents"
     folder.mkdir()
     memory = f"MEMORY_FILE_PATH={world.home / 'memory.jsonl'}"
@@ -35,8 +35,7 @@ def three_servers(world: World, npm_server) -> World:
         "memory": npm_server("memory"),
     }.items():
         extra = ["--env", memory] if name == "memory" else []
-        added = world.tooltray("servers", "add", name, *extra, "--", *command)
-        assert added.returncode == 0, added.stderr
+        world.add_server(name, *extra, "--", *command)
     return world
 
 

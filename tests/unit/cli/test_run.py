@@ -152,9 +152,7 @@ def test_the_lock_is_free_after_a_command_that_failed(tooltray: Tooltray, hub_ho
 
 def test_a_hub_that_cannot_be_started_is_told(tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/nowhere/python")
-    handler = signal.getsignal(signal.SIGCHLD)
     result = tooltray("tools", "list")
-    signal.signal(signal.SIGCHLD, handler)
     assert result.code == 1
     assert "none could be started" in result.err
     assert "/nowhere/python" in result.err

@@ -188,7 +188,7 @@ async def test_an_answer_that_is_no_skill_is_refused(tmp_path: Path) -> None:
         for answer, why in {
             "entry of another": ({"skill": skill_entry("skill://a/SKILL.md", {"skill://a/SKILL.md": "x"})}, "it is about"),
             "no entry": ({}, "it has no uri"),
-            "no object": ([], "no skill that can be used"),
+            "no object": ([], "its result is no object"),
         }.values():
             program.handlers["skills/get"] = lambda copy, params, answer=answer: answer
             assert why in (await answered(parts, "skills/get", uri=GIT))["error"]["message"]

@@ -41,12 +41,9 @@ def root(home: Path) -> Path:
 
 
 @pytest.fixture
-def in_process(startable: StartableHub, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def in_process(startable: StartableHub, monkeypatch: pytest.MonkeyPatch) -> None:
     """For starting a hub from the test's own process."""
     monkeypatch.setattr(sys, "executable", str(startable.python))
-    before = signal.getsignal(signal.SIGCHLD)
-    yield
-    signal.signal(signal.SIGCHLD, before)
 
 
 def step_until(attempt: HubStart, is_enough: Callable[[], object]) -> str:
