@@ -10,7 +10,7 @@ from msgspec import Raw
 from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager, anybody
 from tooltray.protocol import eras
-from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, load
+from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, dump, failure, load
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.relay.relay import ServerRelay
 from tooltray.sessions.exchange import Exchange
@@ -62,10 +62,7 @@ def _read_ref(params: Raw) -> tuple[dict[str, Raw], str, str]:
 
 def _says_unknown(reply: Envelope) -> bool:
     """Whether the server does not know the method; the AI client was told that it may ask, because others do."""
-    try:
-        return bool(reply.error) and load(opened(reply.error).get("code", NOTHING)) == METHOD_NOT_FOUND
-    except ValueError:
-        return False
+    return bool(reply.error) and load(opened(reply.error)["code"]) == METHOD_NOT_FOUND
 
 
 def _no_values(exchange: Exchange) -> Envelope:

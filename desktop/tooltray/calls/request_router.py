@@ -6,7 +6,6 @@ ServerRelay, whose sessions reach their server also by methods that are not know
 
 from functools import partial
 
-import msgspec
 from msgspec import Raw
 
 from tooltray.calls.app_calls import AppCalls
@@ -228,9 +227,6 @@ def _next_cursor(reply: Envelope, era: Era) -> Raw:
     """Of a list that goes on; empty if it does not. An empty cursor is one like any other in the modern era of a server alone."""
     if not reply.result or b'"nextCursor"' not in bytes(reply.result):
         return NOTHING
-    try:
-        cursor = opened(reply.result).get("nextCursor", NOTHING)
-    except (ValueError, RecursionError, msgspec.DecodeError):
-        return NOTHING
+    cursor = opened(reply.result).get("nextCursor", NOTHING)
     is_end = not bytes(cursor).startswith(b'"') or (era is Era.LEGACY and cursor == dump(""))
     return NOTHING if is_end else cursor

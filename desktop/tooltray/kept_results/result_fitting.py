@@ -160,10 +160,7 @@ class ResultFitting:
         Raises:
             OSError: it cannot be kept.
         """
-        try:
-            members = opened(result)
-        except ValueError:
-            return None  # it is no object, so not what a tool gives
+        members = opened(result)
         parts = parts_of(members)
         if not parts:
             return None
@@ -185,10 +182,7 @@ class ResultFitting:
 
 def said_once(result: Raw, reads: str) -> Raw | None:
     """A result that says the same twice, without what is not read; None: it says no such thing."""
-    try:
-        members = opened(result)
-    except ValueError:
-        return None
+    members = opened(result)
     parts = parts_of(members)
     if not parts or not repeated(parts):
         return None
