@@ -59,7 +59,7 @@ class Asker(Protocol):
     def is_window(self) -> bool: ...
 
     def on_asked(self, seconds: float) -> None:
-        """Is told that a person is asked about the same request, and has so long for an answer."""
+        """Hears that a person is asked, in seconds how long; who waits for this request waits longer then."""
         ...
 
     async def has_confirmed(self) -> bool:

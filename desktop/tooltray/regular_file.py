@@ -1,4 +1,4 @@
-"""Opens files that must be regular: a pipe or a device in the place of one would block whoever opens it.
+"""Opens regular files only: opening a named pipe or a device in the place of one can wait for ever.
 
 Standard library only, for readers before the settings are known.
 """

@@ -37,7 +37,7 @@ def lines_of(config: MCPServerConfig, folder: str, depth: int = 0) -> Iterator[M
 
 
 def starts_others(config: MCPServerConfig, folder: str) -> bool:
-    """Returns whether an entry starts its program by a shell line or a runner, whose whole doing nobody can tell beforehand."""
+    """Returns whether an entry starts a shell line or a runner: what these run cannot be known before they run it."""
     return next(lines_of(config, folder), None) is not None or any(map(os.path.isfile, deciding_files(config, folder)))
 
 
