@@ -84,15 +84,15 @@ def _is_our_fault(record: logging.LogRecord) -> bool:
 
 
 def answer_all_else(application: web.Application, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> None:
-    """Registers `handler` for all requests without another route, also for a target that is no path (`OPTIONS *`)."""
-    rest = _Everything("/")
-    application.router.register_resource(rest)
-    rest.add_route("*", handler, expect_handler=expect)
+    """Registers `handler` for all requests without another route, also for a target that is no path (`OPTIONS *`, `CONNECT host:1`)."""
+    router = application.router
+    route, known = router.add_route("*", "/", handler, expect_handler=expect), router.resolve
 
+    async def resolve(request: web.Request) -> web.UrlMappingMatchInfo:
+        found = await known(request)
+        return found if found.http_exception is None else web.UrlMappingMatchInfo({}, route)
 
-class _Everything(web.PlainResource):
-    async def resolve(self, request: web.Request) -> tuple[web.UrlMappingMatchInfo | None, set[str]]:
-        return web.UrlMappingMatchInfo({}, next(iter(self))), set()
+    router.resolve = resolve  # type: ignore[method-assign]  # no resource is asked about a target without a path
 
 
 async def expect(request: web.Request) -> web.StreamResponse | None:

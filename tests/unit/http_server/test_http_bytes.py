@@ -106,9 +106,10 @@ def test_no_header_makes_an_endpoint_fail(kind: str, data: st.DataObject) -> Non
 
 
 @pytest.mark.parametrize("kind", ["mcp", "rest", "served"])
+@pytest.mark.parametrize("method", ["GET", "CONNECT"])
 @pytest.mark.parametrize("expected", [b"\xff", b"something", b"100-continue", b""])
-async def test_what_a_client_expects_besides_an_answer_changes_nothing(kind: str, expected: bytes) -> None:
+async def test_what_a_client_expects_besides_an_answer_changes_nothing(kind: str, method: str, expected: bytes) -> None:
     async with place(kind) as port:
         path = PATHS[kind][-2]
-        plain = await status_of(port, "GET", path, GOOD, [], b"")
-        assert await status_of(port, "GET", path, GOOD, [("Expect", expected)], b"") == plain < 500
+        plain = await status_of(port, method, path, GOOD, [], b"")
+        assert await status_of(port, method, path, GOOD, [("Expect", expected)], b"") == plain < 500
