@@ -11,8 +11,9 @@ from tests.fakes.bundles import SERVER, sum_of, write_bundle
 from tests.fakes.full_disk import full_disk
 from tests.fakes.hub_parts import HubParts, Shell, hub_parts, settled, started
 from tests.fakes.scripted_server import ScriptedServer
+from tests.fakes.unconfirmed import Program
 
-from tooltray.confirmation import Person, Wish, asked_by
+from tooltray.confirmation import asked_by
 from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.snapshots.servers import ServerState
 
@@ -27,18 +28,6 @@ CONFIG = {
     "env": {"KEY": "${user_config.key}", "LEVEL": "${user_config.level}"},
 }
 VALUE, NEWER = "dummy-value-of-a-key", "dummy-newer-value"
-
-
-class Program(Person):
-    """A program over REST, whose token nobody trusts."""
-
-    name, proposes = "some program", True
-
-    async def has_confirmed(self) -> bool:
-        return False
-
-    async def confirm(self, wish: Wish) -> None:
-        raise Denied(wish.what)
 
 
 def bundle(tmp_path: Path, version: str = "1.0.0", **more: Any) -> str:

@@ -9,27 +9,16 @@ import pytest
 from tests.fakes.hub_parts import HubParts, hub_parts
 from tests.fakes.mcp_registry import FakeMcpRegistry, listening_registry, npm, server
 from tests.fakes.scripted_server import ScriptedServer
+from tests.fakes.unconfirmed import Program
 
-from tooltray.confirmation import Person, Wish, asked_by
+from tooltray.confirmation import asked_by
 from tooltray.discovery.api import DiscoveryApi
-from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
+from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.snapshots.forms import NewServer
 
 NAME = "io.github.owner/notes-mcp"
 KEYS = [{"name": "KEY", "isSecret": True, "isRequired": True}, {"name": "MODE", "default": "fast"}]
 SECRET = "dummy-of-a-test"
-
-
-class Program(Person):
-    """A program over REST, whose token nobody trusts."""
-
-    name, proposes = "some program", True
-
-    async def has_confirmed(self) -> bool:
-        return False
-
-    async def confirm(self, wish: Wish) -> None:
-        raise Denied(wish.what)
 
 
 def published(version: str = "1.0.0", **members: Any) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from tests.fakes.hub_parts import HubParts, hub_parts
+from tests.fakes.unconfirmed import Program
 
 from tooltray.api import JsonObject
-from tooltray.confirmation import UNATTENDED, Person, Wish, asked_by
+from tooltray.confirmation import UNATTENDED, asked_by
 from tooltray.entries.pasted import parse_pasted
 from tooltray.entries.server_entries import ORIGIN, free_name
 from tooltray.errors import Conflict, Denied, SecretsUnreachable, TooltrayError
@@ -23,18 +24,6 @@ ENTRY = {
 }
 KEY = {"git/KEY": "dummy-value"}
 THERE = {"git": {"command": "other", "disable": True}}
-
-
-class Program(Person):
-    """A program over REST, whose token nobody trusts."""
-
-    name, proposes = "some program", True
-
-    async def has_confirmed(self) -> bool:
-        return False
-
-    async def confirm(self, wish: Wish) -> None:
-        raise Denied(wish.what)
 
 
 async def add_typed(parts: HubParts) -> None:

@@ -1,0 +1,16 @@
+"""A program whose wishes nobody confirms."""
+
+from tooltray.confirmation import Person, Wish
+from tooltray.errors import Denied
+
+
+class Program(Person):
+    """A program over REST, whose token nobody trusts."""
+
+    name, proposes = "some program", True
+
+    async def has_confirmed(self) -> bool:
+        return False
+
+    async def confirm(self, wish: Wish) -> None:
+        raise Denied(wish.what)
