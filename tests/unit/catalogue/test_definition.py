@@ -78,6 +78,11 @@ def test_depth_is_found_beside_much_that_is_flat() -> None:
     assert read_definition(text).flaws == ("inputSchema is nested more than 180 levels deep (what is so deep is left out)",)
 
 
+def test_depth_is_found_beside_something_less_deep() -> None:
+    text = deep(185).replace(b'"name"', b'"beside":%b%b,"name"' % (b"[" * 10, b"]" * 10), 1)
+    assert read_definition(text).flaws == ("inputSchema is nested more than 180 levels deep (what is so deep is left out)",)
+
+
 def test_many_braces_beside_each_other_or_in_a_text_are_not_deep() -> None:
     text = b'{"name":"t","description":"%b","inputSchema":{"type":"object","a":[%b{}]}}' % (b"{[" * 500, b"{}," * 500)
     assert read_definition(text).mended is None

@@ -98,8 +98,8 @@ async def test_what_was_mended_is_known_of_a_server_that_does_not_run(tmp_path: 
 
 
 def lists(*contents: Any, eras: tuple[str, ...] = ("modern",), **members: Any) -> ScriptedServer:
-    """A server with a tool `t`, which answers with structured content."""
-    program = ScriptedServer(tool("t", **members), eras=eras)
+    """A server with a tool `t`, which answers with structured content, beside one that is as any other."""
+    program = ScriptedServer(tool("t", **members), tool("plain"), eras=eras)
     answers = iter(contents)
     program.calls["t"] = lambda copy, params: {**text("as it is"), "structuredContent": next(answers)}
     return program

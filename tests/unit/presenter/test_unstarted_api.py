@@ -12,7 +12,7 @@ from tests.fakes.verb_table import KINDS
 
 from tooltray.api import Api, verbs_of
 from tooltray.confirmation import PERSON, asked_by
-from tooltray.errors import NotFound, TooltrayError
+from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.home.home import Home
 from tooltray.presenter.unstarted_api import unstarted_api
 from tooltray.presenter.unstarted_parts import ProjectFiles, UnstartedParts
@@ -70,6 +70,13 @@ async def test_a_token_is_not_trusted_for_the_time_of_a_hub_that_does_not_run(ap
 async def test_a_server_that_is_not_there_is_not_changed(api: Api) -> None:
     with asked_by(PERSON), pytest.raises(NotFound, match="There is no server 'gone'"):
         await api.servers.update_mcp_server("gone", {"command": "x", "autoApprove": ["all"]})
+
+
+async def test_of_two_servers_with_one_name_the_second_is_refused(api: Api) -> None:
+    with asked_by(PERSON):
+        await api.servers.add_mcp_server("one", {"command": "x"})
+        with pytest.raises(Conflict, match="there is a server 'one' already"):
+            await api.servers.add_mcp_server("one", {"command": "y"})
 
 
 async def test_an_entry_that_cannot_be_used_is_corrected(hub_home: Home) -> None:

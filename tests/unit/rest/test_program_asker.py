@@ -17,6 +17,7 @@ class Trusting:
 async def test_what_a_trusted_program_widens_or_narrows_is_recorded_and_what_it_reads_is_not(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     asker = ProgramAsker(TokenHolder("script", "manage", "digest", may_be_trusted=True), Trusting(), AuditTrail(path))
+    asker.on_asked(60.0)  # it waits for a person as long as it likes
     await asker.confirm(Wish(Phrase("Reading a secret"), is_reading=True))
     assert not path.exists()
     await asker.confirm(Wish(Phrase("Allowing a folder")))
