@@ -153,7 +153,7 @@ class EchoOverHttp(http.server.BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         results = {
             "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "far", "version": "1"}},
-            "tools/list": {"tools": [{"name": "far_echo", "inputSchema": {"type": "object"}}]},
+            "tools/list": {"tools": [{"name": "far_echo", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}]},
             "tools/call": {"content": [{"type": "text", "text": str(asked.get("params", {}).get("arguments"))}]},
         }
         if asked.get("method") not in results and "id" in asked:
