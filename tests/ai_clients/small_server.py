@@ -19,7 +19,8 @@ def result_of(method: str, tool: str) -> dict[str, object] | None:
             return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": about}
         case "tools/list":
             schema = {"type": "object", "properties": {}}
-            return {"tools": [{"name": tool, "description": f"The tool {tool}.", "inputSchema": schema}]}
+            hints = {"readOnlyHint": True}  # so that no call needs a person's yes
+            return {"tools": [{"name": tool, "description": f"The tool {tool}.", "inputSchema": schema, "annotations": hints}]}
         case "tools/call":
             return {"content": [{"type": "text", "text": f"{tool} was called"}]}
         case "ping":
