@@ -196,7 +196,9 @@ def _check_environment(hub: RunningHub) -> Check:
 
 def _variable_line(variable: EnvironmentVariable) -> str:
     since = tr(" since {since}", since=variable.since) if variable.since else ""
-    origin = variable.origin if variable.is_used else tr("{origin}{since}, not used: its file is gone", origin=variable.origin, since=since)
+    origin = say(variable.origin)
+    if not variable.is_used:
+        origin = tr("{origin}{since}, not used: its file is gone", origin=origin, since=since)
     return f"{variable.name}={variable.value} ({origin}{since if variable.is_used else ''})"
 
 
@@ -283,6 +285,7 @@ def _print_facts(diagnosis: "Diagnosis", confinement: Sequence[str]) -> None:
         _print_fact(tr("not found in"), "\n".join(diagnosis.searched))
     _print_fact("PATH", diagnosis.path)
     _print_fact("folder", diagnosis.cwd)
+    _print_fact(tr("variables"), "\n".join(map(say, diagnosis.variables)))
     _print_fact(tr("confinement"), "\n".join(confinement))
     if diagnosis.exit_code is not None:
         _print_fact(tr("exit code"), str(diagnosis.exit_code))
