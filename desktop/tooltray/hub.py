@@ -662,7 +662,6 @@ class Hub(Composition):
     proposals: Proposals = part(
         files="project_servers",
         store="proposal_store",
-        remove_unused="server_secrets.remove_unused",
         snapshots="proposal_snapshots",
     )
     news: ServerNews = part()
