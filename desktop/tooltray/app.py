@@ -318,7 +318,7 @@ class EngineThread:
         options = HubOptions(
             kind="desktop",
             execution_id=self._execution_id,
-            remembers="all" if is_started_in_terminal() else "additions",
+            started_by="terminal" if is_started_in_terminal() else "session",
             may_restart=self._desktop.may_restart,
             on_raise_window=self._desktop.on_raise_window,
         )

@@ -183,7 +183,7 @@ from tooltray.kept_results.result_reading import ResultReading
 from tooltray.kept_results.result_store import ResultStore
 from tooltray.kept_results.token_counter import TokenCounter
 from tooltray.launch.command_lookup import COMMON
-from tooltray.launch.login_shell import LoginShell, own_environ
+from tooltray.launch.login_shell import LoginShell, OwnUse, own_environ
 from tooltray.launch.npm_registry import Registry, read_mirrors
 from tooltray.launch.program_output import Printed, printed_by
 from tooltray.launch.remembered_variables import RememberedVariables
@@ -295,6 +295,13 @@ from tooltray.views.views import Views
 MEGABYTE = 10**6
 
 
+StartedBy = Literal["client", "bridge", "session", "service", "terminal"]
+"""What started a hub: an AI client, whose variables are not for servers; a bridge, which hands none on; a desktop's session; a service
+manager or a container; a person at a terminal."""
+OWN_USES: Mapping[StartedBy, OwnUse] = {"session": "additions", "service": "first", "terminal": "first"}
+"""What this process's environment is worth for servers and `${VAR}`; any other: "fallback"."""
+
+
 class HubOptions(msgspec.Struct, frozen=True):
     """How a hub was started.
 
@@ -302,9 +309,7 @@ class HubOptions(msgspec.Struct, frozen=True):
         kind: "serve" or "desktop".
         execution_id: stands in every log record; made up where empty.
         idle_exit_s: the hub ends so long after the last AI client left; None never.
-        is_child_of_client: an AI client started this process, so its environment is the client's and not for servers.
-        remembers: what of this process's environment later hubs get: "nothing" where a bridge or an AI client started it; "additions": what
-            is there, and what was remembered stays; "all": that of a terminal, what is missing there is forgotten.
+        started_by: what started this process, and so what its environment is worth (`OWN_USES`).
         configs: files of other hubs and proxies with servers in them, which are served as they are; absolute.
         project: a folder whose own file's servers every session has; absolute, empty: none.
         may_restart: whether this process may be started anew when its program was replaced, asked in the engine's thread; None: it may not.
@@ -315,8 +320,7 @@ class HubOptions(msgspec.Struct, frozen=True):
     execution_id: str = ""
     log_to_stderr: bool = False
     idle_exit_s: float | None = None
-    is_child_of_client: bool = False
-    remembers: Literal["nothing", "additions", "all"] = "nothing"
+    started_by: StartedBy = "bridge"
     configs: tuple[str, ...] = ()
     project: str = ""
     may_restart: Callable[[], bool] | None = None
@@ -382,7 +386,11 @@ class Hub(Composition):
     journal_reader: JournalReader = part(journal_file="home.activity", run="run")
     remembered: RememberedVariables = read(lambda hub: _remembered(hub.home, hub.options))
     sources: VariableSources = part()
-    login_shell: LoginShell = part(own=lambda hub: own_environ(is_foreign=hub.options.is_child_of_client), complete="sources.complete")
+    login_shell: LoginShell = part(
+        own=lambda hub: own_environ(is_foreign=hub.options.started_by == "client"),
+        own_use=lambda hub: OWN_USES.get(hub.options.started_by, "fallback"),
+        complete="sources.complete",
+    )
     environ: Callable[[], Awaitable[Mapping[str, str]]] = made(lambda hub: hub.login_shell.environ)
     environment: ServerEnvironment = part()
     provided_secrets: ProvidedSecrets = part(
@@ -654,7 +662,6 @@ class Hub(Composition):
     proposals: Proposals = part(
         files="project_servers",
         store="proposal_store",
-        remove_unused="server_secrets.remove_unused",
         snapshots="proposal_snapshots",
     )
     news: ServerNews = part()
@@ -770,8 +777,8 @@ def _keep_output(log_keeper: LogKeeper, refusals: Refusals, server: str, line: s
 def _remembered(home: Home, options: HubOptions) -> RememberedVariables:
     remembered = RememberedVariables(home.environment)
     remembered.load()
-    if options.remembers != "nothing":
-        remembered.remember(os.environ, is_all=options.remembers == "all")
+    if options.started_by in OWN_USES:  # later hubs get what may be written of a terminal's variables, and what others add to it
+        remembered.remember(os.environ, is_all=options.started_by == "terminal")
     return remembered
 
 

@@ -73,6 +73,12 @@ def test_a_write_is_refused_then_granted_once_then_always_then_held_after_its_de
     assert "error" in write("one")
     assert "error" in write("two")
 
+    # over a file that is there, with the difference to it
+    file.write_text("before\nsame\n")
+    code, seen = at_terminal(world, "approve", approval_id(write("after\nsame\n")), typed="n\n")
+    assert {"  -before", "  +after", "   same"} <= set(seen.splitlines())
+    file.write_text("one")
+
     # always, for this tool alone
     code, seen = at_terminal(world, "approve", "files", "write_file")
     assert code == 0, seen

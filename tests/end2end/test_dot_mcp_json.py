@@ -150,6 +150,28 @@ def test_環境變數展開(shop: Shop) -> None:
     assert (here["cwd"], here["variable"]) == (str(shop.folder), str(shop.folder))
 
 
+def test_a_variable_that_serve_is_started_with_is_filled_in_and_the_doctor_says_where_it_is_from(written: Shop) -> None:
+    env = {"PROJECT": "${GITHUB_TOKEN}"}
+    written.write(here=python("in_project.py", "${ONLY_TYPED}", "${GITHUB_TOKEN}", "${FROM_PROFILE}", "${NOT_SET:-otherwise}", env=env))
+    (written.world.home / ".profile").write_text(f"{PROJECT_ENVIRONMENT}export FROM_PROFILE=profile\n")
+    written.world.environ |= {"ONLY_TYPED": "typed-1", "GITHUB_TOKEN": "typed-2"}
+    written.start_hub("--project", str(written.folder))
+    assert written.trust() == ["here"]
+    written.wait_for(here="running")
+    here = json.loads(text_of(written.verb("call_tool", name="where", arguments={})))
+    assert (here["args"], here["variable"]) == (["typed-1", "typed-2", "profile", "otherwise"], "typed-2")
+    doctor = written.world.tooltray("doctor", "here")
+    said = [line.removeprefix("  variables:").strip() for line in doctor.stdout.splitlines()]
+    assert {
+        f"PROJECT comes from the entry in {written.file}, with GITHUB_TOKEN filled in",
+        "ONLY_TYPED comes from the environment that Tooltray was started with",
+        "GITHUB_TOKEN comes from the environment that Tooltray was started with",
+        "FROM_PROFILE comes from the login shell",
+        "NOT_SET: not set; the entry's default is used",
+    } <= set(said)
+    assert not [value for value in ("typed-1", "typed-2") if value in doctor.stdout]
+
+
 def test_設定檔不存在(written: Shop) -> None:
     written.start_hub("--project", str(written.folder))
     assert written.told_file()["exists"] is False

@@ -116,7 +116,16 @@ def test_a_server_that_needs_nvms_node_starts_though_no_rc_file_knows_nvm(
     assert environ_of(world)["PATH"].split(":")[:2] == [f"{world.home}/tools", str(folder)]
 
 
-def test_proxies_authorities_and_folders_of_the_person_reach_a_server(world: World, npm_server: Callable[..., list[str]]) -> None:
+def test_a_hub_that_a_bridge_starts_has_nothing_of_the_ai_clients_variables(world: World) -> None:
+    server = Path(__file__).parent / "servers" / "in_project.py"
+    write_settings(world, command=sys.executable, args=[str(server), "${ONLY_TYPED:-nothing}"])
+    bridge = world.start_bridge(environ={"ONLY_TYPED": "of the client"})
+    assert json.loads(RawClient(bridge).call("where"))["args"] == ["nothing"]
+    bridge.end()
+
+
+def test_proxies_authorities_and_folders_of_the_person_reach_a_server(without_shell: World, npm_server: Callable[..., list[str]]) -> None:
+    world = without_shell
     bundle = world.home / "company.pem"
     bundle.touch()
     (world.home / ".profile").write_text(

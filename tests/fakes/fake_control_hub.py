@@ -54,7 +54,12 @@ class FakeControlHub:
         self.home, self._is_old = home, is_old
         self.pid = pid if pid is not None else NO_PROCESS
         info = {"pid": self.pid, "version": "9.9.9", "kind": "serve", "execution_id": "e1"}
-        self.answers: dict[str, Answer] = {"hub/info": info, "hub/stop": self._leave, "hub/hand_over": self._leave} | dict(answers or {})
+        self.answers: dict[str, Answer] = {
+            "hub/info": info,
+            "check_secrets": "keyring",
+            "hub/stop": self._leave,
+            "hub/hand_over": self._leave,
+        } | dict(answers or {})
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.hellos: list[dict[str, Any]] = []
         self.left = threading.Semaphore(0)

@@ -72,6 +72,9 @@ class Shell:
     async def environ(self) -> Mapping[str, str]:
         return self.variables
 
+    def is_from_own(self, name: str) -> bool:
+        return name == "OF_SERVE"
+
     def expire(self) -> None:
         self.expired += 1
 

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Literal, Protocol
+from typing import IO, Protocol
 
 import msgspec
 
@@ -26,7 +26,7 @@ from tooltray.guardian import REPLACED
 from tooltray.home.home import Home
 from tooltray.home.hub_lock import HubLock
 from tooltray.home.hub_place import STOP_THERE, HubRunning
-from tooltray.hub import HubOptions
+from tooltray.hub import HubOptions, StartedBy
 from tooltray.installs.bridge_entry import bridge_entry_text
 from tooltray.launch.remembered_variables import is_started_in_terminal
 from tooltray.protocol import envelope
@@ -82,8 +82,7 @@ def run_hub(args: argparse.Namespace, home: Home) -> int:
             execution_id=args.execution_id,
             log_to_stderr=True,
             idle_exit_s=args.idle_exit,
-            is_child_of_client=args.stdio,
-            remembers=_remembers(args),
+            started_by=_started_by(args),
             configs=served_files(args.config),
             may_restart=None if args.stdio else lambda: True,  # the pipes of an AI client cannot be handed on
             project=project_folder(args.project) if args.project is not None else "",
@@ -93,10 +92,12 @@ def run_hub(args: argparse.Namespace, home: Home) -> int:
     return run_engine(serving, lambda: Engine(home, options()))  # an AI client hears of options that are wrong, too
 
 
-def _remembers(args: argparse.Namespace) -> Literal["nothing", "additions", "all"]:
-    if args.started_by_bridge or args.stdio:
-        return "nothing"
-    return "all" if is_started_in_terminal() else "additions"
+def _started_by(args: argparse.Namespace) -> StartedBy:
+    if args.stdio:
+        return "client"
+    if args.started_by_bridge:
+        return "bridge"
+    return "terminal" if is_started_in_terminal() else "service"
 
 
 def served_files(typed: Iterable[str]) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
         remedies: what a person can do, most promising first.
         remark: what may be meant otherwise than it is written, though nothing is wrong with it; in words.
         flaws: what is mended of its definitions for AI clients, or left out, and why, one sentence each.
+        variables: where each variable that its entry sets or fills in came from, one line each, without values.
         projects: for which it runs, where it has a copy for each: name, folder and state, in words.
     """
 
@@ -73,3 +74,4 @@ class Diagnosis(msgspec.Struct, frozen=True):
     projects: tuple[str, ...] = ()
     remark: str = ""
     flaws: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()

@@ -15,10 +15,12 @@ import msgspec
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.doctor.diagnosis import Diagnosis
 from tooltray.doctor.remedies import Remedies
+from tooltray.doctor.variable_origins import variable_origins
 from tooltray.errors import Problem, TooltrayError
 from tooltray.launch.child_environment import folder_of, placeholder_variables, prepare_launch
 from tooltray.launch.command_lookup import Lookup, look_up, not_found, not_found_title
 from tooltray.launch.login_shell import LoginShell
+from tooltray.launch.variable_sources import ServerEnvironment
 from tooltray.phrases import Phrase
 from tooltray.projects.project_copies import ProjectSnapshots
 from tooltray.settings.expansion import ResolvedServer, SecretSource, project_remark, resolve
@@ -43,13 +45,17 @@ class Reached(msgspec.Struct, frozen=True):
 
 
 class Doctor:
-    def __init__(self, *, secrets: SecretSource, login_shell: LoginShell, remedies: Remedies, folder: Path) -> None:
+    def __init__(
+        self, *, secrets: SecretSource, login_shell: LoginShell, environment: ServerEnvironment, remedies: Remedies, folder: Path
+    ) -> None:
         """
         Args:
             secrets: asks no provider for a value.
+            environment: knows where variables came from.
             folder: where servers without `cwd` run.
         """
-        self._secrets, self._login_shell, self._remedies, self._folder = secrets, login_shell, remedies, folder
+        self._secrets, self._login_shell, self._environment = secrets, login_shell, environment
+        self._remedies, self._folder = remedies, folder
 
     async def examine(
         self,
@@ -118,6 +124,7 @@ class Doctor:
             remark=project_remark(config) or await self._needs(server),
             projects=tuple(_words_of(copy) for copy in server.copies) if isinstance(server, DeferredServer) else (),
             flaws=flaws,
+            variables=variable_origins(config, server.whole.file, await self._login_shell.environ(), self._environment.origin),
         )
 
     async def _needs(self, server: ManagedServer) -> str:

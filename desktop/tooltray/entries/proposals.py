@@ -9,7 +9,7 @@ under names that were never used, so that it neither gets nor replaces other sec
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Protocol
 
 import msgspec
@@ -19,6 +19,7 @@ from tooltray.entries.portable_entry import without_secrets
 from tooltray.entries.proposal_snapshots import WAITS, ProposalSnapshots
 from tooltray.entries.proposal_store import KeptProposal, ProposalStore
 from tooltray.entries.secret_uses import mentioned
+from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.errors import Conflict, Denied, NotFound, Problem, TooltrayError
 from tooltray.events import EventBus, ServerChanged, ServerFilesChanged, ServerRemoved
 from tooltray.files.json_text import check_revision
@@ -62,16 +63,12 @@ class Proposals:
         store: ProposalStore,
         secrets: SecretStore,
         files: ProjectFiles,
-        remove_unused: Callable[[Collection[str]], Awaitable[list[str]]],
+        server_secrets: ServerSecrets,
         bus: EventBus,
         snapshots: ProposalSnapshots,
     ) -> None:
-        """
-        Args:
-            remove_unused: removes those of some secrets that no server uses.
-        """
         self._config, self._store, self._secrets, self._files = config, store, secrets, files
-        self._remove_unused, self._bus, self._snapshots = remove_unused, bus, snapshots
+        self._server_secrets, self._bus, self._snapshots = server_secrets, bus, snapshots
         self._kept = {name: kept for name, kept in store.kept.items() if _is_usable(name, kept)}
         self._lock = asyncio.Lock()
 
@@ -176,9 +173,8 @@ class Proposals:
             named = set(mentioned(stored))
             kept = {secret: value for secret, value in was.values.items() if secret in named}
             if not entry_widens(name, was.entry, stored):
-                for secret, value in kept.items():
-                    await self._secrets.set(secret, value)
-                await self._write(name, stored, revision)
+                async with self._server_secrets.stored(kept):
+                    await self._write(name, stored, revision)
                 await self._forget(name)
             else:
                 await self._hold(name, stored, kept | values, KeptProposal({}, is_change=True))
@@ -199,16 +195,11 @@ class Proposals:
         if not made.is_change:
             entry, values = await self._renamed(entry, values)
         before = self._kept.get(name)
-        for secret, value in values.items():
-            await self._secrets.set(secret, value)
         kept = msgspec.structs.replace(made, entry=entry, asked_by=asker_name(), asked_at=time.time(), secrets=tuple(values))
-        try:
+        async with self._server_secrets.stored(values, are_used=False):
             await self._save({**waiting, name: kept})
-        except TooltrayError:
-            await self._remove_unused(list(values))
-            raise
         if before:
-            await self._remove_unused(before.secrets)
+            await self._server_secrets.remove_unused(before.secrets)
         logger.info("the program '%s' wants to %s the server '%s'; %s", kept.asked_by, "change" if kept.is_change else "add", name, WAITS)
         self._tell(name)
 
@@ -298,7 +289,7 @@ class Proposals:
             return []
         await self._save({other: each for other, each in self._kept.items() if other != name})
         self._tell(name, is_gone=not kept.is_change)
-        return await self._remove_unused(kept.secrets)
+        return await self._server_secrets.remove_unused(kept.secrets)
 
     async def _save(self, kept: dict[str, KeptProposal]) -> None:
         await finish_in_thread(self._store.write, kept)

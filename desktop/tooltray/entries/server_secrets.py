@@ -66,11 +66,12 @@ class ServerSecrets:
         self._on_stored = on_stored
 
     @contextlib.asynccontextmanager
-    async def stored(self, values: Mapping[str, str]) -> AsyncIterator[None]:
+    async def stored(self, values: Mapping[str, str], *, are_used: bool = True) -> AsyncIterator[None]:
         """Stores secrets for as long as what is done inside succeeds: where that fails, each secret becomes what it was before.
 
         Args:
             values: by the names of the secrets.
+            are_used: a server gets them now; False: they wait for a person's consent.
 
         Raises:
             TooltrayError: the secrets cannot be reached; none was changed.
@@ -87,7 +88,7 @@ class ServerSecrets:
         finally:
             if not is_done:
                 await self._put_back(before)
-        if values:
+        if values and are_used:
             self._on_stored()
 
     async def _put_back(self, before: Mapping[str, str]) -> None:

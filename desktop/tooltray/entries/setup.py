@@ -18,6 +18,7 @@ from tooltray.confirmation import check_unchanged, confirm_widening
 from tooltray.entries import carried_settings
 from tooltray.entries.entry_widenings import EntryWidenings
 from tooltray.entries.portable_entry import without_secrets
+from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.resources import resource
@@ -38,13 +39,20 @@ class Setup:
     """Belongs to the engine's loop."""
 
     def __init__(
-        self, *, config: McpConfHelper, secrets: SecretStore, widenings: EntryWidenings, shipped: Callable[[], Mapping[str, Any]]
+        self,
+        *,
+        config: McpConfHelper,
+        secrets: SecretStore,
+        server_secrets: ServerSecrets,
+        widenings: EntryWidenings,
+        shipped: Callable[[], Mapping[str, Any]],
     ) -> None:
         """
         Args:
             shipped: reads the document with the default servers (resources/default-servers.json).
         """
-        self._config, self._secrets, self._widenings, self._shipped = config, secrets, widenings, shipped
+        self._config, self._secrets, self._server_secrets = config, secrets, server_secrets
+        self._widenings, self._shipped = widenings, shipped
 
     # export
 
@@ -87,8 +95,6 @@ class Setup:
         confirmed = await self._confirmed(Phrase("Importing what allows more"), changes, checked)
         planned = _of_changed(changes, values)
         secret_changes = await self._secret_changes(checked, planned)
-        for name, value in planned.items():
-            await self._secrets.set(name, value)
         done: list[SetupChange] = []
 
         def edit(document: Document) -> None:
@@ -96,7 +102,8 @@ class Setup:
             done[:] = _changes_of_import(checked, document, replace=replace, twins=twins)
             _apply(done, checked, document)
 
-        await self._config.edit(edit)
+        async with self._server_secrets.stored(planned):
+            await self._config.edit(edit)
         return [*done, *secret_changes]
 
     async def _secret_changes(self, setup: Mapping[str, Any], values: Mapping[str, str]) -> list[SetupChange]:

@@ -60,7 +60,7 @@ def child_environment(
     spellings = [name for name in env if _is_path(name, is_windows)]
     persons = [env.pop(name) for name in spellings]
     home = env.get("HOME", "")
-    if folders := _merged([*paths, *persons], separator, home):
+    if folders := merged_paths([*paths, *persons], separator, home):
         env[spellings[0] if spellings else "PATH"] = folders
     if not is_windows:  # where both spellings are the same variable
         _twin_proxies(env, own, environ)
@@ -71,7 +71,7 @@ def child_environment(
 def with_default_folders(environ: Mapping[str, str]) -> dict[str, str]:
     """The person's environment with the folders behind its PATH where programs usually are. Looks at the file system."""
     name = next((name for name in environ if _is_path(name, IS_WINDOWS)), "PATH")
-    path = _merged([environ.get(name, ""), *default_folders(environ)], os.pathsep, "")
+    path = merged_paths([environ.get(name, ""), *default_folders(environ)])
     return {**environ, name: path} if path else dict(environ)
 
 
@@ -79,8 +79,9 @@ def _is_path(name: str, is_windows: bool) -> bool:
     return name.upper() == "PATH" if is_windows else name == "PATH"
 
 
-def _merged(paths: list[str], separator: str, home: str) -> str:
-    """Several PATHs as one; each folder where it comes first. An empty entry means the current folder and stays; an empty PATH is none."""
+def merged_paths(paths: list[str], separator: str = os.pathsep, home: str = "") -> str:
+    """Returns several PATHs as one; each folder where it comes first. An empty entry means the current folder and stays; an empty PATH is
+    none."""
     folders = (folder for path in paths if path for folder in path.split(separator))
     written_out = (home + folder[1:] if home and folder.startswith("~/") else folder for folder in folders)
     return separator.join(dict.fromkeys(written_out))

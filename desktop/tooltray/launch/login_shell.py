@@ -2,8 +2,9 @@
 
 Above it: the environment of child processes, expansion. Below it: one small module per platform. Knows no server.
 
-A hub is started by a desktop, a bridge or a service manager, and has the environment of that: without the PATH that nvm, Homebrew or a
-profile sets, and possibly with the keys of an AI client. So the person's shell is started once as a login shell, from a fresh environment,
+A hub that a bridge or an AI client starts has the environment of that: without the PATH that nvm, Homebrew or a profile sets, and possibly
+with the keys of an AI client. One that a person starts (at a terminal, as a service, in a container) has variables that nothing else
+knows; those count as well (`OwnUse`). In either case the person's shell is started once as a login shell, from a fresh environment,
 and asked what it has. What measured shells need (bash, dash, zsh, fish, tcsh):
 
 - `-` in front of argument 0 makes each of them a login shell; tcsh knows no `-l` beside other flags.
@@ -25,9 +26,10 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Literal
 
 from tooltray.errors import Problem
-from tooltray.launch.child_environment import with_default_folders
+from tooltray.launch.child_environment import merged_paths, with_default_folders
 from tooltray.launch.command_lookup import DEFAULT_PATH
 from tooltray.launch.network_variables import VARIABLES
 from tooltray.launch.process_family import START_OPTIONS, ProcessFamily
@@ -58,7 +60,15 @@ _SESSION = {
 }
 _SESSION_PREFIXES = ("LC_", "XDG_")
 _OF_THE_SHELL_ITSELF = {"_", "SHLVL", "PWD", "OLDPWD", IS_RESOLVING}
+_OF_THE_SERVICE = {  # what systemd tells the hub alone
+    *("NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC"),
+    *("INVOCATION_ID", "JOURNAL_STREAM", "MAINPID", "MANAGERPID", "SYSTEMD_EXEC_PID"),
+}
+_OWN_PREFIX = "TOOLTRAY_"
 _OF_THE_FROZEN_APP = {"_MEIPASS2", "_PYI_APPLICATION_HOME_DIR", "_PYI_ARCHIVE_FILE", "_PYI_PARENT_PROCESS_LEVEL", "_PYI_SPLASH_IPC"}
+
+OwnUse = Literal["fallback", "additions", "first"]
+"""What the hub's own environment is worth. It is used where no shell can be read, also for what the shell does not set, or first."""
 
 
 class LoginShell:
@@ -68,6 +78,7 @@ class LoginShell:
         shell: absolute path of the shell; None: the person's own.
         timeout_s: seconds that the shell may take, all tries together.
         own: the hub's environment.
+        own_use: what it is worth.
         bundle: the folder of a frozen build, whose own libraries must not reach children; None: not frozen.
         complete: adds what an environment lacks; runs in a thread.
         clock: seconds that never go back.
@@ -79,12 +90,14 @@ class LoginShell:
         timeout_s: float = TIMEOUT_S,
         *,
         own: Mapping[str, str] = os.environ,
+        own_use: OwnUse = "fallback",
         bundle: str | None = getattr(sys, "_MEIPASS", None),
         complete: Callable[[Mapping[str, str]], Mapping[str, str]] = with_default_folders,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._timeout_s, self._complete, self._clock = timeout_s, complete, clock
-        self._own = without_bundle(own, bundle)
+        self._own, self._own_use = without_bundle(own, bundle), own_use
+        self._from_own: frozenset[str] = frozenset()
         self._shell = shell if shell is not None else _persons_shell(self._own)
         self._environ: Mapping[str, str] | None = None
         self._read_at = 0.0
@@ -108,6 +121,10 @@ class LoginShell:
                 self._read_at, self._is_outdated = self._clock(), False
             return self._environ
 
+    def is_from_own(self, name: str) -> bool:
+        """Returns whether a variable of the last `environ` is the hub's own, and not the shell's."""
+        return name in self._from_own
+
     def invalidate(self) -> None:
         """The shell is asked again at the next use: something else that counts has changed."""
         self._is_outdated = self._environ is not None
@@ -123,7 +140,10 @@ class LoginShell:
         if known is not None and self._problem and not before:
             self._problem = None
             return await finish_in_thread(self._complete, known)
-        return await finish_in_thread(self._complete, found)
+        environ = found if found is self._own else _with_own(found, self._own, self._own_use)
+        of_shell = {} if found is self._own else {name: found[name] for name in found.keys() - session_variables(self._own)}
+        self._from_own = frozenset(name for name, value in self._own.items() if environ.get(name) == value != of_shell.get(name))
+        return await finish_in_thread(self._complete, environ)
 
     async def _read(self) -> Mapping[str, str]:
         if not self._shell:
@@ -174,6 +194,23 @@ class LoginShell:
 def session_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """What of a process's environment belongs to the person's session, not to the program that set it (an AI client, with its API keys)."""
     return {name: value for name, value in environ.items() if name in _SESSION or name.startswith(_SESSION_PREFIXES)}
+
+
+def _with_own(shell: Mapping[str, str], own: Mapping[str, str], use: OwnUse) -> Mapping[str, str]:
+    """Returns the shell's environment with what the hub's own adds to it, but for what is the hub's alone.
+
+    Of the own PATH only folders count that neither the shell nor every system has (an active venv, what direnv adds).
+    """
+    if use == "fallback":
+        return shell
+    hubs = _OF_THE_SHELL_ITSELF | _OF_THE_SERVICE
+    added = {name: value for name, value in own.items() if name not in hubs and not name.startswith(_OWN_PREFIX)}
+    both = {**shell, **added} if use == "first" else {**added, **shell}
+    path = shell.get("PATH", "")
+    usual = {*path.split(os.pathsep), *START_PATH.split(os.pathsep)}
+    special = os.pathsep.join(folder for folder in own.get("PATH", "").split(os.pathsep) if folder not in usual)
+    both["PATH"] = merged_paths([special, path] if use == "first" else [path, special])
+    return both
 
 
 def own_environ(*, is_foreign: bool) -> Mapping[str, str]:

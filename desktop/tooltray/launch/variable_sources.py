@@ -22,6 +22,7 @@ from tooltray.launch.child_environment import with_default_folders
 from tooltray.launch.login_shell import LoginShell
 from tooltray.launch.network_variables import VARIABLES, in_environ, meaning, shown
 from tooltray.launch.remembered_variables import RememberedVariables
+from tooltray.phrases import Phrase
 from tooltray.settings.given_entries import BUILTIN_NAMES
 from tooltray.snapshots.hub import EnvironmentChange, EnvironmentSnapshot, EnvironmentVariable
 from tooltray.tasks import Spawn, finish_in_thread
@@ -111,7 +112,8 @@ def _unquoted(value: str) -> str:
     return value
 
 
-SHELL, REMEMBERED = "login shell", "remembered"
+SHELL, REMEMBERED = Phrase("the login shell"), "remembered"
+OWN = Phrase("the environment that Tooltray was started with")
 LookUp = Callable[[Iterable[str], Mapping[str, str]], Found]
 
 
@@ -119,7 +121,7 @@ class Source(msgspec.Struct, frozen=True):
     """Of one variable.
 
     Attributes:
-        origin: `login shell`, `remembered`, or the place in the system.
+        origin: SHELL, REMEMBERED, or the place in the system.
         since: the day since when it is remembered; empty for any other.
         is_used: servers get it; not where its file is gone.
     """
@@ -196,7 +198,7 @@ class ServerEnvironment:
     async def snapshot(self) -> EnvironmentSnapshot:
         environ = await self._login_shell.environ()
         variables = [
-            EnvironmentVariable(name, shown(each.value), each.origin, each.since, each.is_used)
+            EnvironmentVariable(name, shown(each.value), self.origin(name), each.since, each.is_used)
             for name, each in sorted(self._sources.sources.items())
         ]
         changes = [
@@ -206,6 +208,13 @@ class ServerEnvironment:
             if not environ.get(name) or was not in (None, environ[name])
         ]
         return EnvironmentSnapshot(tuple(variables), tuple(changes))
+
+    def origin(self, name: str) -> str:
+        """Returns where a variable of the environment, as of its last reading, came from."""
+        source = self._sources.sources.get(name)
+        if source and source.origin != SHELL:
+            return source.origin
+        return OWN if self._login_shell.is_from_own(name) else SHELL
 
     async def forget(self) -> None:
         """

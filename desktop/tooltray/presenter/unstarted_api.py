@@ -243,6 +243,10 @@ class _SecretsApi(_Unstarted, SecretsApi):
         _check_keeps_secrets(self._secrets.kind, name)
         await super().set_secret(name, value)
 
+    async def check_secrets(self) -> str:
+        _check_keeps_secrets(self._secrets.kind, Phrase("A secret"))
+        return await super().check_secrets()
+
 
 class _SetupApi(_Unstarted, SetupApi):
     def __init__(self, parts: UnstartedParts) -> None:

@@ -5,7 +5,7 @@ need one or two.
 """
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,7 +134,13 @@ class UnstartedParts:
     def setup(self) -> "Setup":
         from tooltray.entries.setup import Setup, shipped_servers
 
-        return Setup(config=self.config, secrets=self.secrets, widenings=self.widenings, shipped=shipped_servers)
+        return Setup(
+            config=self.config,
+            secrets=self.secrets,
+            server_secrets=self.server_secrets,
+            widenings=self.widenings,
+            shipped=shipped_servers,
+        )
 
     @cached_property
     def folders(self) -> "ProjectFolders":
@@ -285,15 +291,12 @@ class UnstartedParts:
         from tooltray.entries.proposal_store import ProposalStore
         from tooltray.entries.proposals import Proposals
 
-        async def remove_unused(names: Collection[str]) -> list[str]:
-            return await self.server_secrets.remove_unused(names)
-
         proposals = Proposals(
             config=self.config,
             store=ProposalStore(self.home.proposals),
             secrets=self.secrets,
             files=ProjectFiles(self),
-            remove_unused=remove_unused,
+            server_secrets=self.server_secrets,
             bus=self.bus,
             snapshots=ProposalSnapshots(
                 config=self.config, environ=self._servers_shell.environ, home=Path.home(), confinements=self.confinements

@@ -99,6 +99,10 @@ class FileVault:
         self._passphrase = passphrase
         self._key: _Key | None = None
 
+    def check(self) -> None:
+        self._read()
+        self._open_key()  # of a file that is only made with the first secret, too
+
     def get(self, name: str) -> str | None:
         return self._read().get(name)
 

@@ -24,6 +24,8 @@ from tooltray.secrets.vaults import SecretsAbsent, SecretsDenied, SecretsLocked
 
 logger = logging.getLogger(__name__)
 
+CHECKED_NAME = "tooltray-check"  # a secret that need not exist
+
 T = TypeVar("T")
 
 SERVICE = "tooltray"
@@ -105,6 +107,9 @@ class KeyringVault:
         self._names_file = names_file
         self._open_keyring = open_keyring
         self._keyring: SystemKeyring | None = None
+
+    def check(self) -> None:
+        self.get(CHECKED_NAME)
 
     def get(self, name: str) -> str | None:
         return self._call(lambda keyring: keyring.get_password(SERVICE, name))

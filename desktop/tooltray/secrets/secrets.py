@@ -28,7 +28,6 @@ PASSPHRASE_VARIABLE = "TOOLTRAY_PASSPHRASE"  # opens the encrypted file where no
 CALL_TIMEOUT_S = 60.0  # time enough to type a password into the system's prompt
 LIST_TIMEOUT_S = 3.0  # somebody looks at a list; where a prompt holds everything up, they see at least that
 UNDO_S = 30.0  # a removed value stays in memory for so long; the window offers to put it back for 8 s
-CHECKED_NAME = "tooltray-check"  # a secret that need not exist
 BACKUP_SECRET = "tooltray-backups"  # encrypts copies of AI clients' files; Tooltray's own, which no server uses
 MAX_NAME_LENGTH = 200  # a server's name, a slash, and the name of a variable
 LEAVE_S = 1.0  # a call that is not blocked takes far less; a blocked one is abandoned, and its thread ends with the process
@@ -202,12 +201,12 @@ class SecretStore:
         return await self._run(lambda vault: vault.names(), timeout_s=timeout_s, is_proof=self._kind != "keyring")
 
     async def check(self) -> None:
-        """Checks that the backend can be used, by looking a secret up.
+        """Checks that a secret could be stored.
 
         Raises:
             SecretsAbsent, SecretsLocked, SecretsDenied: see there.
         """
-        await self._run(lambda vault: vault.get(CHECKED_NAME))
+        await self._run(lambda vault: vault.check())
 
     async def unlock(self, passphrase: str) -> None:
         """Opens the encrypted file; does nothing with other backends, which unlock themselves.

@@ -53,9 +53,10 @@ def store_hint(name: str) -> str:
 class Vault(Protocol):
     """A backend. Its methods block; call them on one thread only. They raise SecretsAbsent, SecretsLocked or SecretsDenied.
 
-    `remove` returns what was there.
+    `remove` returns what was there. `check` fails as `set` would, and stores nothing.
     """
 
+    def check(self) -> None: ...
     def get(self, name: str) -> str | None: ...
     def set(self, name: str, value: str) -> None: ...
     def remove(self, name: str) -> str | None: ...
@@ -68,6 +69,9 @@ class MemoryVault:
 
     def __init__(self) -> None:
         self._values: dict[str, str] = {}
+
+    def check(self) -> None:
+        """Does nothing: memory takes everything."""
 
     def get(self, name: str) -> str | None:
         return self._values.get(name)

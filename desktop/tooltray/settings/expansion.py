@@ -19,7 +19,7 @@ The rules:
 """
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import ClassVar, Protocol
 from urllib.parse import quote
 
@@ -171,24 +171,34 @@ def is_placeholder(inner: str) -> bool:
 
 def secret_names(config: MCPServerConfig) -> tuple[str, ...]:
     """The secrets that an entry wants, in the order of their first use."""
-    wanted = (_SECRET.fullmatch(inner) for inner in _placeholders(config))
-    return tuple(dict.fromkeys(found[1] for found in wanted if found))
+    return secrets_in(*_texts(config))
 
 
 def variable_names(config: MCPServerConfig) -> tuple[str, ...]:
     """The same for variables, also those with a default."""
-    wanted = (_VARIABLE.fullmatch(inner) for inner in _placeholders(config))
+    return variables_in(*_texts(config))
+
+
+def secrets_in(*texts: str) -> tuple[str, ...]:
+    """Returns the secrets that texts name, in the order of their first use."""
+    wanted = (_SECRET.fullmatch(inner) for inner in _placeholders(texts))
+    return tuple(dict.fromkeys(found[1] for found in wanted if found))
+
+
+def variables_in(*texts: str) -> tuple[str, ...]:
+    """Returns the variables that texts name, also those with a default."""
+    wanted = (_VARIABLE.fullmatch(inner) for inner in _placeholders(texts))
     return tuple(dict.fromkeys(found[1] for found in wanted if found))
 
 
 def needed_variables(config: MCPServerConfig) -> frozenset[str]:
     """Those of them that have no default in one place at least: unless they are set, the server does not start."""
-    wanted = (_VARIABLE.fullmatch(inner) for inner in _placeholders(config))
+    wanted = (_VARIABLE.fullmatch(inner) for inner in _placeholders(_texts(config)))
     return frozenset(found[1] for found in wanted if found and found[2] is None)
 
 
-def _placeholders(config: MCPServerConfig) -> list[str]:
-    texts = (
+def _texts(config: MCPServerConfig) -> tuple[str, ...]:
+    return (
         config.command or "",
         *config.args,
         *(config.template if config.deferred_startup else ()),
@@ -198,6 +208,9 @@ def _placeholders(config: MCPServerConfig) -> list[str]:
         *config.custom_headers.values(),
         (config.oauth.client_secret or "") if config.oauth else "",
     )
+
+
+def _placeholders(texts: Iterable[str]) -> list[str]:
     return [inner for text in texts for inner in _PLACEHOLDER.findall(_closed(text))]
 
 

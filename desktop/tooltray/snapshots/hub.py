@@ -24,7 +24,7 @@ class EnvironmentVariable(msgspec.Struct, frozen=True):
     """
     Attributes:
         value: without user and password.
-        origin: `login shell`, `remembered`, or the place in the system.
+        origin: the login shell, the environment that Tooltray was started with, `remembered`, or the place in the system.
         since: the day since when it is remembered; empty for any other.
         is_used: servers get it; not where its file is gone.
     """

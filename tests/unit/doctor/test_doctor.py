@@ -302,3 +302,12 @@ async def test_a_server_that_lists_too_much_is_not_well(sick: Any) -> None:
         found = await examine(parts)
         assert (found.is_ok, found.state) == (False, "running")
         assert "'s' lists too much" in str(found.problem)
+
+
+async def test_it_says_where_variables_are_from(sick: Any) -> None:
+    async with sick(args=["${FLAG}", "${NONE:-x}"], env={"PLAIN": "1"}) as parts:
+        assert (await examine(parts)).variables == (
+            "PLAIN comes from the entry",
+            "FLAG comes from the login shell",
+            "NONE: not set; the entry's default is used",
+        )

@@ -236,6 +236,16 @@ async def test_what_cannot_be_kept_leaves_no_secret(tmp_path: Path) -> None:
         assert (await hub.ask("GET", "/servers")).json == []
 
 
+async def test_a_change_that_cannot_be_written_leaves_no_secret(tmp_path: Path) -> None:
+    plain = {"command": "p", "env": {"API_KEY": KEY}, "disable": True, "autoApprove": ["read"]}
+    async with rest_hub(tmp_path, servers={"s": plain}) as hub:
+        hub.parts.home.settings.unlink()
+        hub.parts.home.settings.mkdir()
+        assert (await hub.ask("PUT", "/servers/s", {**plain, "autoApprove": []})).status == 422
+        hub.parts.home.settings.rmdir()
+        assert await hub.parts.secrets.names() == []
+
+
 async def test_a_person_who_adds_or_removes_the_server_meanwhile_has_answered(tmp_path: Path) -> None:
     async with rest_hub(tmp_path, servers={"s": entry("p", disable=True)}) as hub:
         await hub.ask("POST", "/servers", {"name": "new", "command": "p"})

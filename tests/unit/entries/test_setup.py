@@ -247,6 +247,17 @@ async def test_where_secrets_cannot_be_kept_nothing_is_taken_over(parts: HubPart
     assert "new" not in parts.settings_on_disk["mcpServers"]
 
 
+async def test_where_the_settings_cannot_be_written_the_secrets_are_what_they_were(parts: HubParts) -> None:
+    await parts.secrets.set("own/API_KEY", "before")
+    parts.home.settings.unlink()
+    parts.home.settings.mkdir()  # so that it cannot be written
+    keyed = {**PROGRAM, "env": {"API_KEY": "hunter22"}}
+    with pytest.raises(TooltrayError):
+        await parts.presenter.import_setup({"mcpServers": {"own": keyed, "new": keyed}}, replace=True)
+    parts.home.settings.rmdir()
+    assert (await parts.secrets.names(), await parts.secrets.get("own/API_KEY")) == (["own/API_KEY"], "before")
+
+
 async def test_replacing_takes_over_what_starts_with_the_hub_where_the_file_says_it(parts: HubParts) -> None:
     setup = {"mcpServers": {"own": PROGRAM, "memory": {"command": "program", "disable": True}}, "defaultServers": ["memory"]}
     await parts.presenter.import_setup(setup)

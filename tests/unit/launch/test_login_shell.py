@@ -338,3 +338,34 @@ def test_a_frozen_build_keeps_its_own_libraries_to_itself() -> None:
 def test_what_is_not_frozen_keeps_everything_but_the_passphrase() -> None:
     environ = {"LD_LIBRARY_PATH": "/x", "PYTHONPATH": "/y", "A_ORIG": "1"}
     assert without_bundle(environ | {PASSPHRASE_VARIABLE: "secret"}, None) == environ
+
+
+SPECIAL = "/venv/bin:/usr/sbin:/usr/bin"
+
+
+async def test_what_a_person_started_the_hub_with_goes_before_what_the_shell_sets(tmp_path: Path) -> None:
+    (tmp_path / ".profile").write_text("export KEY=of-profile OTHER=of-profile PATH=/tools:/usr/bin LANG=C\n")
+    environment = own(
+        tmp_path, KEY="of-terminal", ONLY="of-terminal", PATH=SPECIAL, LC_ALL="C", SHLVL="7", NOTIFY_SOCKET="@1", TOOLTRAY_X="1"
+    )
+    shell = LoginShell("/bin/sh", NEVER_S, own=environment, own_use="first")
+    environ = await shell.environ()
+    assert (environ["KEY"], environ["ONLY"], environ["OTHER"]) == ("of-terminal", "of-terminal", "of-profile")
+    assert environ["PATH"] == "/venv/bin:/tools:/usr/bin"
+    assert not environ.keys() & {PASSPHRASE_VARIABLE, "SHLVL", "NOTIFY_SOCKET", "TOOLTRAY_X"}
+    assert [name for name in ("KEY", "ONLY", "LC_ALL", "OTHER", "LANG", "NONE") if shell.is_from_own(name)] == ["KEY", "ONLY", "LC_ALL"]
+
+
+async def test_what_a_desktop_started_the_hub_with_counts_where_the_shell_sets_nothing(tmp_path: Path) -> None:
+    (tmp_path / ".profile").write_text("export KEY=of-profile PATH=/tools:/usr/bin\n")
+    shell = LoginShell("/bin/sh", NEVER_S, own=own(tmp_path, KEY="of-session", ONLY="of-session", PATH=SPECIAL), own_use="additions")
+    environ = await shell.environ()
+    assert (environ["KEY"], environ["ONLY"]) == ("of-profile", "of-session")
+    assert environ["PATH"] == "/tools:/usr/bin:/venv/bin"
+    assert [name for name in ("KEY", "ONLY") if shell.is_from_own(name)] == ["ONLY"]
+
+
+async def test_without_a_shell_every_variable_is_the_hubs_own(tmp_path: Path) -> None:
+    shell = LoginShell(write_shell(tmp_path, "exit 1"), NEVER_S, own=own(tmp_path))
+    await shell.environ()
+    assert shell.is_from_own("API_KEY")

@@ -101,7 +101,7 @@ def test_the_login_shell_goes_first_then_the_system_then_what_is_remembered(reme
     assert completed == {"SSL_CERT_DIR": "/tmp", "HOME": "/me", "UV_NATIVE_TLS": "0", "NO_PROXY": "mine", "SSH_AUTH_SOCK": "/tmp"}
     origins = {name: source.origin for name, source in here.sources.items()}
     assert origins == {
-        "SSL_CERT_DIR": "login shell",
+        "SSL_CERT_DIR": "the login shell",
         "UV_NATIVE_TLS": "the system",
         "NO_PROXY": "remembered",
         "SSH_AUTH_SOCK": "the system",
@@ -162,7 +162,7 @@ async def test_people_see_what_servers_get_and_where_it_is_from_without_password
     since = parts.remembered.variables["UV_NATIVE_TLS"].since
     assert (await parts.environment.snapshot()).variables == (
         EnvironmentVariable("UV_NATIVE_TLS", "1", "remembered", since, is_used=True),
-        EnvironmentVariable("https_proxy", "http://***@p:1", "login shell", "", is_used=True),
+        EnvironmentVariable("https_proxy", "http://***@p:1", "the login shell", "", is_used=True),
     )
 
 
@@ -199,3 +199,15 @@ async def test_the_presenter_shows_and_forgets_it(tmp_path: Path) -> None:
         assert [each.name for each in (await hub.presenter.get_environment()).variables] == ["UV_NATIVE_TLS"]
         await hub.presenter.forget_environment()
         assert not hub.home.environment.exists()
+
+
+async def test_a_variable_of_the_hubs_own_environment_is_said_to_be_of_it(parts: Parts) -> None:
+    parts.has(OF_SERVE="x", OTHER="x", https_proxy="http://p:1")
+    assert parts.environment.origin("OF_SERVE") == "the environment that Tooltray was started with"
+    assert parts.environment.origin("OTHER") == parts.environment.origin("https_proxy") == "the login shell"
+
+
+async def test_a_variable_that_is_remembered_is_said_to_be_so(parts: Parts) -> None:
+    parts.remembered.remember({"https_proxy": "http://p:1"}, is_all=True)
+    parts.has()
+    assert parts.environment.origin("https_proxy") == "remembered"

@@ -78,14 +78,14 @@ async def test_what_the_program_needs_is_told_apart_from_what_its_servers_have()
 async def test_diagnostics_say_how_the_program_the_hub_and_each_server_are(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CURRENT_DESKTOP", "KDE")
     monkeypatch.delenv("XDG_SESSION_TYPE", raising=False)
-    variables = (EnvironmentVariable("HTTPS_PROXY", "http://proxy.corp.example", "login shell", "", True),)
+    variables = (EnvironmentVariable("HTTPS_PROXY", "http://proxy.corp.example", "the login shell", "", True),)
     source = Source(hub(is_paused=True, notices=(Problem("A file is broken"),)), [WELL, ILL], variables)
     lines = (await diagnostics(source).text()).splitlines()
     assert lines[0].startswith(f"Tooltray {__version__} (checkout), Python 3.")
     assert lines[2:] == [
         "desktop: KDE",
         "AI clients: 2; servers: 0; paused",
-        "variables for servers: HTTPS_PROXY (login shell)",
+        "variables for servers: HTTPS_PROXY (the login shell)",
         "notice: A file is broken",
         "",
         "server git: running, stdio, tools: 3",

@@ -515,18 +515,34 @@ async def test_secrets_that_a_server_prints_are_masked_in_its_log_and_its_last_w
     assert "bad key ***" in str(engine.hub.presenter.snapshot().servers[1].problem)
 
 
-@pytest.mark.parametrize("is_child_of_client", [True, False])
+@pytest.mark.parametrize("started_by", ["client", "bridge"])
 async def test_a_hub_that_an_ai_client_started_gives_servers_nothing_of_the_clients_variables(
-    hubs: Hubs, monkeypatch: pytest.MonkeyPatch, is_child_of_client: bool
+    hubs: Hubs, monkeypatch: pytest.MonkeyPatch, started_by: str
 ) -> None:
     monkeypatch.setenv("SHELL", "/bin/false")  # so that no login shell can be read
     monkeypatch.setenv("CLIENT_API_KEY", "of the client")
     hubs.settings()
-    engine = await hubs.start(is_child_of_client=is_child_of_client)
+    engine = await hubs.start(started_by=started_by)
     await engine.hub.presenter.add_mcp_server("s", {"command": "/bin/sh", "args": ["-c", "env >&2; exit 3"]})
     names = {line.partition("=")[0] for line in await failed_log(engine, "s")}
     assert {"PATH", "HOME"} <= names
-    assert ("CLIENT_API_KEY" in names) is not is_child_of_client
+    assert ("CLIENT_API_KEY" in names) is (started_by == "bridge")
+
+
+@pytest.mark.parametrize(
+    ("started_by", "gets"), [("terminal", True), ("service", True), ("session", True), ("bridge", False), ("client", False)]
+)
+async def test_a_hub_that_a_person_started_gives_servers_its_variables(
+    hubs: Hubs, monkeypatch: pytest.MonkeyPatch, started_by: str, gets: bool
+) -> None:
+    monkeypatch.setenv("SHELL", "/bin/sh")
+    monkeypatch.setenv("PERSONS_KEY", "typed before the command")
+    hubs.settings()
+    engine = await hubs.start(started_by=started_by)
+    await engine.hub.presenter.add_mcp_server("s", {"command": "/bin/sh", "args": ["-c", "env >&2; exit 3"]})
+    names = {line.partition("=")[0] for line in await failed_log(engine, "s")}
+    assert {"PATH", "HOME"} <= names
+    assert ("PERSONS_KEY" in names) is gets
 
 
 async def test_settings_and_tool_names_of_the_home_are_used(hubs: Hubs) -> None:

@@ -5,6 +5,7 @@ client that starts the command by itself must not allow its own calls.
 """
 
 import argparse
+import contextlib
 import math
 import time
 from collections.abc import Sequence
@@ -70,7 +71,7 @@ def _answer(hub: Hub, id: str, answer: str) -> int:
     if call.id != id:
         tool = clean_line(tr("{tool} of {server}", tool=call.tool, server=call.server))
         print(tr("{tool} has changed since this call was refused; this is the call of the tool as it is now.", tool=tool))
-    _print_call(call)
+    _print_call(call, _disk_diff(hub, call))
     if answer == RULE:
         answer = _narrowest_rule(call)
     typed = typed_answer(QUESTION)
@@ -243,7 +244,15 @@ def _is_meant() -> bool:
     return is_meant
 
 
-def _print_call(call: ApprovalSnapshot) -> None:
+def _disk_diff(hub: Hub, call: ApprovalSnapshot) -> Sequence[str]:
+    """Returns how a call would change the file on disk; the diff of its arguments alone where that is unknown."""
+    if call.diff:
+        with contextlib.suppress(TooltrayError):  # it was answered this moment, or the hub is older
+            return hub.ask(hub.api.approvals.get_approval_diff(id=call.id)) or call.diff
+    return call.diff
+
+
+def _print_call(call: ApprovalSnapshot, diff: Sequence[str]) -> None:
     print(
         clean_line(
             tr(
@@ -260,7 +269,7 @@ def _print_call(call: ApprovalSnapshot) -> None:
             print(f"{title}: {clean_line(value)}")
     _print_warnings(call.warnings)
     _print_lines(tr("The definition has changed:"), call.definition_diff)
-    _print_lines(tr("It would change:"), call.diff)
+    _print_lines(tr("It would change:"), diff)
     _print_lines("Arguments:", call.arguments.splitlines())
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from tooltray.cli.commands.secrets_command import going
 from tooltray.cli.commands.servers_command import note_start, progress_shown, running_in_words, server_snapshot, tools_once_started
 from tooltray.cli.hubs import Hub, started_hub
-from tooltray.cli.person import ask_for_secrets, confirmed, is_person_there
+from tooltray.cli.person import confirmed, is_person_there
+from tooltray.cli.secret_place import SecretPlace
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean_line, day, print_error, print_json, print_note
 from tooltray.errors import Problem, TooltrayError
@@ -41,7 +42,7 @@ def install(args: argparse.Namespace, home: Home) -> int:
         offer = _read(hub, args)
     for problem in offer.problems:
         raise TooltrayError(problem.title, problem.message, problem.hint)
-    values = _values(offer, args)  # nothing is held up while a person types
+    values = _values(offer, args, home)  # nothing is held up while a person types
     with started_hub(home) as hub:
         new = hub.ask(hub.api.bundles.preview_bundle(source=offer.source, sha256=offer.sha256, values=values), timeout_s=READ_TIMEOUT_S)
     if not args.yes:
@@ -104,7 +105,7 @@ def _read(hub: Hub, args: argparse.Namespace) -> BundleOffer:
     return hub.ask(hub.api.bundles.read_bundle(source=source), timeout_s=READ_TIMEOUT_S)
 
 
-def _values(offer: BundleOffer, args: argparse.Namespace) -> dict[str, FieldValue]:
+def _values(offer: BundleOffer, args: argparse.Namespace, home: Home) -> dict[str, FieldValue]:
     """What was typed behind the command, and what the person is asked for: secrets without echo, the rest if it is needed.
 
     Raises:
@@ -125,7 +126,7 @@ def _values(offer: BundleOffer, args: argparse.Namespace) -> dict[str, FieldValu
         if field.is_required and not field.is_secret and field.default is None and field.key not in values and is_person_there():
             values[field.key] = _typed(field)
     wanted = [field.key for field in offer.fields if field.is_secret and (field.is_required or _wants(field, args))]
-    return {**values, **ask_for_secrets(wanted, from_stdin=args.secret_stdin)}
+    return {**values, **SecretPlace(home).ask(wanted, from_stdin=args.secret_stdin)}
 
 
 def _wants(field: FormField, args: argparse.Namespace) -> bool:

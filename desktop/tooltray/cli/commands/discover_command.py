@@ -6,7 +6,6 @@ Above it: run. Below it: a hub. What would run is shown before anything is added
 import argparse
 from collections.abc import Sequence
 
-from tooltray.cli.commands.secrets_command import KEYRING_TIMEOUT_S
 from tooltray.cli.commands.servers_command import (
     note_log,
     note_start,
@@ -16,7 +15,8 @@ from tooltray.cli.commands.servers_command import (
     tools_once_started,
 )
 from tooltray.cli.hubs import Hub, any_hub, started_hub
-from tooltray.cli.person import ask_for_secrets, confirmed, is_person_there
+from tooltray.cli.person import confirmed, is_person_there
+from tooltray.cli.secret_place import KEYRING_TIMEOUT_S, SecretPlace
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import (
     answer,
@@ -109,7 +109,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
         discovery = hub.api.discovery
         server = hub.ask(discovery.get_registry_server(name=args.name, version=args.version), timeout_s=ASK_TIMEOUT_S)
         option = _option(server, args.option)
-        values = _values(args, _fields(hub, option))
+        values = _values(args, home, _fields(hub, option))
         name, version, id = server.name, server.version, option.id
         preview = discovery.preview_registry_server(name=name, version=version, option=id, values=values)
         new = hub.ask(preview, timeout_s=ASK_TIMEOUT_S)
@@ -141,7 +141,7 @@ def _fields(hub: Hub, option: RegistryOption) -> Sequence[FormField]:
     return hub.ask(hub.api.bundles.read_bundle(source=option.label), timeout_s=FETCH_TIMEOUT_S).fields
 
 
-def _values(args: argparse.Namespace, fields: Sequence[FormField]) -> Values:
+def _values(args: argparse.Namespace, home: Home, fields: Sequence[FormField]) -> Values:
     """What was typed behind the command, then what has to be asked for."""
     known = {field.key: field for field in fields}
     values: Values = {}
@@ -157,7 +157,7 @@ def _values(args: argparse.Namespace, fields: Sequence[FormField]) -> Values:
         print_note(f"{field.label}: {field.description}")
         values[field.key] = input(f"{clean_line(field.label)}: ")
     secrets = [field.key for field in missing if field.is_secret]
-    return values | ask_for_secrets(secrets)
+    return values | SecretPlace(home).ask(secrets)
 
 
 def _new_lines(new: NewServer) -> list[str]:
@@ -193,7 +193,7 @@ def add_starter(args: argparse.Namespace, home: Home) -> int:
         starter = next((each for each in listed if each.id == args.id), None)
         if starter is None:
             raise TooltrayError(tr("The list has no server '{id}'", id=args.id), "", tr("See: tooltray discover starters"))
-        values = _values(args, starter.fields)
+        values = _values(args, home, starter.fields)
         lines = [
             tr("Name: {value}", value=args.server or starter.id),
             tr("Runs: {target}", target=starter.target),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tooltray.cli.commands.confine_command import confinement_lines
-from tooltray.cli.commands.secrets_command import REMOVE, chosen_backend
+from tooltray.cli.commands.secrets_command import REMOVE
 from tooltray.cli.commands.servers_command import (
     ON_ITS_WAY,
     START_TIMEOUT_S,
@@ -27,6 +27,7 @@ from tooltray.cli.commands.servers_command import (
     tools_once_started,
 )
 from tooltray.cli.hubs import RunningHub, any_hub, started_hub
+from tooltray.cli.secret_place import chosen_backend
 from tooltray.cli.speech import in_one_line, say, tr
 from tooltray.cli.terminal import answer, clean, clean_line, count, print_json, print_note, state_in_words
 from tooltray.errors import Problem, TooltrayError
@@ -196,7 +197,9 @@ def _check_environment(hub: RunningHub) -> Check:
 
 def _variable_line(variable: EnvironmentVariable) -> str:
     since = tr(" since {since}", since=variable.since) if variable.since else ""
-    origin = variable.origin if variable.is_used else tr("{origin}{since}, not used: its file is gone", origin=variable.origin, since=since)
+    origin = say(variable.origin)
+    if not variable.is_used:
+        origin = tr("{origin}{since}, not used: its file is gone", origin=origin, since=since)
     return f"{variable.name}={variable.value} ({origin}{since if variable.is_used else ''})"
 
 
@@ -283,6 +286,7 @@ def _print_facts(diagnosis: "Diagnosis", confinement: Sequence[str]) -> None:
         _print_fact(tr("not found in"), "\n".join(diagnosis.searched))
     _print_fact("PATH", diagnosis.path)
     _print_fact("folder", diagnosis.cwd)
+    _print_fact(tr("variables"), "\n".join(map(say, diagnosis.variables)))
     _print_fact(tr("confinement"), "\n".join(confinement))
     if diagnosis.exit_code is not None:
         _print_fact(tr("exit code"), str(diagnosis.exit_code))

@@ -13,7 +13,8 @@ from pathlib import Path
 from tooltray.cli.commands import setup_command
 from tooltray.cli.hubs import RunningHub, running_hub, started_hub
 from tooltray.cli.options.values import STDIN, is_path
-from tooltray.cli.person import ask_for_secrets, confirmed, is_person_there
+from tooltray.cli.person import confirmed, is_person_there
+from tooltray.cli.secret_place import SecretPlace
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, count, print_json, print_note, problem_line
 from tooltray.control.control_client import ControlClient
@@ -76,10 +77,12 @@ def _import(args: argparse.Namespace, home: Home, hub: RunningHub, plan: ImportP
     if not confirmed(_question(chosen, is_tidy=is_tidy), yes=args.yes):
         print(tr("Nothing was changed."))
         return 1
-    values = {each.id: _values(each) for each in chosen if each.asks}
-    with _progress_shown(home):
-        importing = hub.api.ai_clients.import_servers(choices=[each.id for each in chosen], values=values, tidy=is_tidy, **given)  # type: ignore[arg-type]
-        done = hub.ask(importing, timeout_s=None)
+    values, left_out = _all_values(chosen, home)
+    choices, done = [each.id for each in chosen if each.id not in {other.id for other in left_out}], left_out
+    if choices:
+        with _progress_shown(home):
+            importing = hub.api.ai_clients.import_servers(choices=choices, values=values, tidy=is_tidy, **given)  # type: ignore[arg-type]
+            done = [*hub.ask(importing, timeout_s=None), *left_out]
     if args.json:
         print_json({"imported": done})
     else:
@@ -132,23 +135,45 @@ def _question(chosen: Sequence[ImportCandidate], *, is_tidy: bool) -> str:
     return tr("Import {count}{leaving}?", count=count(len(chosen), "server"), leaving=leaving)
 
 
-def _values(candidate: ImportCandidate) -> dict[str, str]:
-    """What a person gives for what is nowhere on the disk."""
+def _all_values(chosen: Sequence[ImportCandidate], home: Home) -> tuple[dict[str, dict[str, str]], list[ImportedServer]]:
+    """Returns what a person gives for what is nowhere on the disk, by the candidates' ids, and the servers for which something is missing:
+    the others are imported without them.
+    """
+    values, left_out, place = {}, [], SecretPlace(home)
+    for each in (each for each in chosen if each.asks):
+        try:
+            values[each.id] = _values(each, place)
+        except TooltrayError as error:
+            left_out.append(ImportedServer(each.id, each.name, "failed", problem=error.problem))
+    return values, left_out
+
+
+def _values(candidate: ImportCandidate, place: SecretPlace) -> dict[str, str]:
+    """
+    Raises:
+        TooltrayError: a value is missing, or there is no place for a secret.
+    """
     print_note(tr("{name} needs {count}:", name=candidate.name, count=count(len(candidate.asks), "value")))
     labels = {field.label: field.key for field in candidate.asks if field.is_secret}
-    values = {labels[label]: value for label, value in ask_for_secrets(list(labels)).items()}
+    values = {labels[label]: value for label, value in place.ask(list(labels)).items()}
     return values | {field.key: value for field in candidate.asks if not field.is_secret and (value := _typed(field))}
 
 
 def _typed(field: FormField) -> str:
-    """Empty: what the field has before anybody types, if anything."""
-    if not is_person_there():
-        return ""
-    choices = f" ({', '.join(field.choices)})" if field.choices else ""
-    default = f" [{field.default}]" if field.default else ""
-    with contextlib.suppress(EOFError):
-        return input(f"{clean_line(field.label + choices + default)}: ").strip()
-    return ""
+    """Empty: what the field has before anybody types, if anything.
+
+    Raises:
+        TooltrayError: it has nothing, and needs a value.
+    """
+    typed = ""
+    if is_person_there():
+        choices = f" ({', '.join(field.choices)})" if field.choices else ""
+        default = f" [{field.default}]" if field.default else ""
+        with contextlib.suppress(EOFError):
+            typed = input(f"{clean_line(field.label + choices + default)}: ").strip()
+    if not typed and field.is_required and not field.default:
+        raise TooltrayError(tr("No value for {label}", label=field.label), hint=tr("Import it alone, in a terminal: it asks for the value"))
+    return typed
 
 
 # what is said

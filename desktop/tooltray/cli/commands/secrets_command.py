@@ -5,36 +5,32 @@ here and never read back.
 """
 
 import argparse
-import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TypeVar
 
 from tooltray.cli.hubs import Hub, any_hub, running_hub
-from tooltray.cli.person import ask_for_passphrase, ask_for_secret, confirmed, is_person_there
+from tooltray.cli.person import ask_for_passphrase, ask_for_secret, confirmed
+from tooltray.cli.secret_place import KEYRING_TIMEOUT_S, SecretPlace, chosen_backend, with_secrets
 from tooltray.cli.speech import in_one_line, say, tr
 from tooltray.cli.terminal import answer, answer_list, clean_line, count
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 from tooltray.phrases import Phrase
-from tooltray.regular_file import read_regular
 from tooltray.secrets.secrets import PASSPHRASE_VARIABLE
-from tooltray.secrets.vaults import SecretsLocked
 from tooltray.snapshots.setup import ServerRemoval
 from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 
-KEYRING_TIMEOUT_S = None  # the keyring may show a dialog and wait for the person
 NOT_CHOSEN = Phrase("the system's keyring (nothing else is chosen)")
 REMOVE = "tooltray secrets remove --unused"
 _PLACES = {"keyring": Phrase("the system's keyring"), "file": Phrase("an encrypted file"), "memory": Phrase("memory, until the hub ends")}
 
-T = TypeVar("T")
-
 
 def set_secret(args: argparse.Namespace, home: Home) -> int:
-    value = ask_for_secret(args.name)  # before any lock is held: people type slowly
-    with_secrets(home, lambda hub: hub.ask(hub.api.secrets.set_secret(name=args.name, value=value), timeout_s=KEYRING_TIMEOUT_S))
+    place = SecretPlace(home)
+    place.check()
+    value = ask_for_secret(args.name)  # no lock is held: people type slowly
+    place.run(lambda hub: hub.ask(hub.api.secrets.set_secret(name=args.name, value=value), timeout_s=KEYRING_TIMEOUT_S))
     stored = tr(
         "Stored. Settings refer to it as ${{secret:{name}}}; servers that run already get it when they start again.", name=args.name
     )
@@ -125,33 +121,6 @@ def _choose_file(home: Home) -> None:
             kind = before if before in _PLACES else "keyring"
             hub.ask(secrets.set_secret_backend(kind=kind), timeout_s=KEYRING_TIMEOUT_S)
             raise
-
-
-def chosen_backend(home: Home) -> str | None:
-    """Returns the backend in the settings; None if nothing is chosen. Only reads the file: a running hub is its only writer."""
-    try:
-        settings = json.loads(read_regular(home.settings))
-        kind = settings["secrets"]["backend"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return kind if isinstance(kind, str) else None
-
-
-def with_secrets(home: Home, action: Callable[[Hub], T]) -> T:
-    """Runs an action that touches secrets; where the encrypted file is locked, asks for its passphrase and runs the action again.
-
-    The error of a running hub describes how to unlock it. While a person types, no lock is held.
-    """
-    try:
-        with any_hub(home) as hub:
-            return action(hub)
-    except SecretsLocked:
-        if chosen_backend(home) != "file" or not is_person_there():
-            raise
-    passphrase = ask_for_passphrase(is_new=not home.secrets_file.exists())
-    with any_hub(home) as hub:
-        hub.ask(hub.api.secrets.unlock_secrets(passphrase=passphrase))
-        return action(hub)
 
 
 # what no server uses

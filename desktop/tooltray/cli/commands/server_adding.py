@@ -15,7 +15,6 @@ from typing import Any
 import msgspec
 
 from tooltray.cli import auto_approve
-from tooltray.cli.commands.secrets_command import with_secrets
 from tooltray.cli.commands.servers_command import (
     STOP_TIMEOUT_S,
     note_log,
@@ -27,7 +26,8 @@ from tooltray.cli.commands.servers_command import (
 )
 from tooltray.cli.effects import listing_line
 from tooltray.cli.hubs import Hub, any_hub, started_hub
-from tooltray.cli.person import YES, ask_for_secrets, check_terminal, is_person_there, typed_answer
+from tooltray.cli.person import YES, check_terminal, is_person_there, typed_answer
+from tooltray.cli.secret_place import SecretPlace
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, needs_sign_in, print_error, print_json, print_note
 from tooltray.errors import Problem, TooltrayError
@@ -61,11 +61,12 @@ def add(args: argparse.Namespace, home: Home) -> int:
         args.rules = rules or _rules_so_far(hub, args.name)
         twin = _twin(hub, args)
     names = [f"{args.name}/{key}" for key in (*args.secret, *_secret_headers(args), *([CLIENT_SECRET] if args.client_secret else []))]
-    values = _typed_secrets(args) | ask_for_secrets(names, from_stdin=args.secret_stdin)  # no lock is held while a person types
-    names = [*names, *_typed_secrets(args)]
+    place = SecretPlace(home)
     try:
+        values = _typed_secrets(args) | place.ask(names, from_stdin=args.secret_stdin)
+        names = [*names, *_typed_secrets(args)]
         with progress_shown(home, args.name):
-            added = with_secrets(home, lambda hub: _add(hub, args, values))
+            added = place.run(lambda hub: _add(hub, args, values))
     except SecretsAbsent as error:
         if not _typed_secrets(args):
             raise

@@ -5,10 +5,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from tooltray.cli.commands.secrets_command import with_secrets
 from tooltray.cli.commands.servers_command import STOP_TIMEOUT_S
 from tooltray.cli.hubs import Hub, any_hub
-from tooltray.cli.person import ask_for_secrets
+from tooltray.cli.secret_place import SecretPlace
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer
 from tooltray.entries.portable_entry import with_new_secrets_moved
@@ -24,8 +23,9 @@ def change(args: argparse.Namespace, home: Home) -> int:
     with any_hub(home) as hub:
         changed(_entry(hub, args.name), args)  # refused before a secret is typed
     names = [f"{args.name}/{key}" for key in (*args.secret, *args.header_secret)]
-    values = ask_for_secrets(names, from_stdin=args.secret_stdin)  # no lock is held while a person types
-    with_secrets(home, lambda hub: _store(hub, args, values))
+    place = SecretPlace(home)
+    values = place.ask(names, from_stdin=args.secret_stdin)
+    place.run(lambda hub: _store(hub, args, values))
     return answer(args, {"server": args.name, "secrets": names}, tr("Changed {name}.", name=args.name))
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tooltray.cli.commands.secrets_command import KEYRING_TIMEOUT_S, with_secrets
 from tooltray.cli.hubs import any_hub
 from tooltray.cli.person import confirmed
+from tooltray.cli.secret_place import KEYRING_TIMEOUT_S, with_secrets
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, print_json, print_note, to_json
 from tooltray.errors import TooltrayError

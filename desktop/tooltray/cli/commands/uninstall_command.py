@@ -20,9 +20,9 @@ from tooltray.ai_clients.client_places import ClientPlaces
 from tooltray.ai_clients.file_edits import FileEdit
 from tooltray.ai_clients.leftovers import leftovers, unreadable
 from tooltray.ai_clients.version_control import WorkTrees
-from tooltray.cli.commands.secrets_command import chosen_backend
 from tooltray.cli.hubs import any_hub, running_hub
 from tooltray.cli.person import confirmed
+from tooltray.cli.secret_place import chosen_backend
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, count, print_json, problem_line
 from tooltray.errors import TooltrayError

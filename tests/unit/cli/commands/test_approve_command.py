@@ -46,6 +46,7 @@ def hub(home: Home, **answers: Any) -> FakeControlHub:
     usual = {
         "get_approvals": [CALL],
         "answer_approval": None,
+        "get_approval_diff": [],
         "preview_grant": [TOOL],
         "get_tool_changes": [],
         "add_grant": GRANT,
@@ -117,6 +118,23 @@ def test_a_call_is_allowed_after_the_person_has_read_what_it_is(
         "Allow this? [y/N] Allowed.",
     ]
     assert result.code == 0
+
+
+def test_a_file_that_would_be_overwritten_is_shown_as_it_differs_from_the_disk(person: Tooltray, hub_home: Home) -> None:
+    with hub(hub_home, get_approval_diff=["-old\x1b[2J", "+new"]) as fake:
+        shown = person("approve", "ab12").out.splitlines()
+    assert fake.params_of("get_approval_diff") == {"id": "ab12"}
+    at = shown.index("It would change:")
+    assert shown[at + 1 : at + 4] == ["  -old", "  +new", "Arguments:"]
+
+
+def test_where_there_is_no_difference_to_ask_for_the_calls_own_is_shown(person: Tooltray, hub_home: Home) -> None:
+    with hub(hub_home) as older:
+        del older.answers["get_approval_diff"]
+        assert "  +new" in person("approve", "ab12").out.splitlines()
+    with hub(hub_home, get_approvals=[{**CALL, "diff": []}]) as fake:
+        assert "It would change:" not in person("approve", "ab12").out
+    assert "get_approval_diff" not in fake.methods()
 
 
 @pytest.mark.parametrize("typed", ["", "\n", "n\n", "maybe\n"])

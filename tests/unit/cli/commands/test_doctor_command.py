@@ -391,7 +391,7 @@ def test_of_a_server_that_waits_for_a_project_is_said_what_for_and_for_which_it_
 
 def test_what_servers_get_of_the_persons_environment_is_shown_with_where_it_is_from(tooltray: Tooltray, hub_home: Home) -> None:
     variables = [
-        {"name": "NO_PROXY", "value": "a", "origin": "login shell", "since": "", "is_used": True},
+        {"name": "NO_PROXY", "value": "a", "origin": "the login shell", "since": "", "is_used": True},
         {"name": "PIP_CERT", "value": "/a.pem", "origin": "remembered", "since": "2026-01-31", "is_used": True},
         {"name": "SSL_CERT_FILE", "value": "/b.pem", "origin": "remembered", "since": "2026-01-31", "is_used": False},
     ]
@@ -402,7 +402,7 @@ def test_what_servers_get_of_the_persons_environment_is_shown_with_where_it_is_f
     with well(hub_home, get_environment={"variables": variables, "changes": changes}):
         result = tooltray("doctor")
     assert (
-        "ok: environment: NO_PROXY=a (login shell)\n"
+        "ok: environment: NO_PROXY=a (the login shell)\n"
         "    PIP_CERT=/a.pem (remembered since 2026-01-31)\n"
         "    SSL_CERT_FILE=/b.pem (remembered since 2026-01-31, not used: its file is gone)\n"
         "    s last worked with https_proxy; now it is missing\n"

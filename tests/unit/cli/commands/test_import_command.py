@@ -109,8 +109,24 @@ def test_a_text_comes_through_a_pipe_and_secrets_are_asked_for_behind_it(tooltra
     candidate = ImportCandidate("1", "git", "new", (ImportSource("", "", "git"),), asks=asks)
     with hub(hub_home, ImportPlan((candidate,))) as fake:
         refused = tooltray("import", "-", "--yes", stdin="npx git")
-        assert (refused.code, "The key" in refused.err) == (1, True)
+        assert (refused.code, "The key" in refused.out) == (1, True)
     assert not [verb for verb, _ in fake.calls if verb == "import_servers"]
+
+
+@pytest.mark.parametrize("missing", [FormField("k", "The key", is_secret=True), FormField("p", "Place", is_required=True)])
+def test_one_server_that_needs_a_value_holds_up_no_other_and_is_named_at_the_end(
+    tooltray: Tooltray, hub_home: Home, missing: FormField
+) -> None:
+    asking = ImportCandidate("9", "asking", "new", (SOURCE,), target="npx asking", asks=(missing,))
+    filled = ImportCandidate("8", "filled", "new", (SOURCE,), asks=(FormField("p", "Place", is_required=True, default="eu"),))
+    with hub(hub_home, ImportPlan((asking, GIT, filled)), DONE[:1]) as fake:
+        result = tooltray("import", "--all", "--yes")
+        in_json = tooltray("import", "--all", "--yes", "--json")
+    assert fake.params_of("import_servers")["choices"] == ["1", "8"]
+    assert (result.code, in_json.code) == (1, 1)
+    assert result.out.splitlines()[-2].startswith("git: works")
+    assert result.out.splitlines()[-1].startswith(f"asking: No value for {'the secret ' if missing.is_secret else ''}{missing.label}")
+    assert [(each["name"], each["state"]) for each in in_json.json["imported"]] == [("git", "listed"), ("asking", "failed")]
 
 
 def test_a_person_types_what_is_asked_for(hub_home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -122,7 +122,8 @@ def test_without_a_hub_there_is_nothing_to_unlock(tooltray: Tooltray) -> None:
 
 
 def test_an_empty_value_is_refused(tooltray: Tooltray, hub_home: Home) -> None:
-    result = tooltray("secrets", "set", "a", stdin="\n")
+    with FakeControlHub(hub_home):
+        result = tooltray("secrets", "set", "a", stdin="\n")
     assert result.code == 1
     assert "Standard input is empty" in result.err
 
@@ -138,7 +139,7 @@ def test_who_chooses_the_encrypted_file_gives_its_passphrase_twice(answers: list
     answers += [PASSPHRASE, PASSPHRASE]
     assert at_terminal("secrets", "backend", "file") == 0
     assert answers == []
-    answers += ["the value", PASSPHRASE]  # once from now on
+    answers += [PASSPHRASE, "the value"]  # once from now on
     assert at_terminal("secrets", "set", "git/KEY") == 0
     assert answers == []
 
@@ -217,7 +218,7 @@ def test_a_missing_keyring_is_told_with_what_to_do(tooltray: Tooltray) -> None:
 def test_the_encrypted_file_asks_for_its_passphrase_and_keeps_what_was_stored(
     answers: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answers += ["the value", PASSPHRASE, PASSPHRASE]
+    answers += [PASSPHRASE, PASSPHRASE, "the value"]
     assert at_terminal("secrets", "set", "git/KEY") == 0
     assert answers == []
     capsys.readouterr()
@@ -230,7 +231,7 @@ def test_the_encrypted_file_asks_for_its_passphrase_and_keeps_what_was_stored(
 
 @pytest.mark.usefixtures("file_backend")
 def test_a_slip_in_a_new_passphrase_stores_nothing(answers: list[str], hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
-    answers += ["the value", PASSPHRASE, "open sesam"]
+    answers += [PASSPHRASE, "open sesam"]
     assert at_terminal("secrets", "set", "a") == 1
     assert "differ" in capsys.readouterr().err
     assert not hub_home.secrets_file.exists()
@@ -238,7 +239,7 @@ def test_a_slip_in_a_new_passphrase_stores_nothing(answers: list[str], hub_home:
 
 @pytest.mark.usefixtures("file_backend")
 def test_a_wrong_passphrase_opens_nothing(answers: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    answers += ["v", PASSPHRASE, PASSPHRASE, "wrong"]
+    answers += [PASSPHRASE, PASSPHRASE, "v", "wrong"]
     assert at_terminal("secrets", "set", "a") == 0
     assert at_terminal("secrets", "list") == 1
     assert "passphrase is wrong" in capsys.readouterr().err
@@ -252,8 +253,7 @@ def test_where_nobody_can_be_asked_a_locked_file_is_an_error(tooltray: Tooltray)
 
 
 def test_a_locked_keyring_asks_for_no_passphrase(answers: list[str], hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
-    answers.append("v")
-    assert at_terminal("secrets", "set", "a") == 1
+    assert at_terminal("secrets", "set", "a") == 1  # and for no value, which could be kept nowhere
     assert "keyring" in capsys.readouterr().err
 
 
@@ -265,19 +265,23 @@ def test_a_person_at_a_terminal_is_asked_once_for_each_secret(answers: list[str]
         person.ask_for_secrets(["x/A"])
 
 
-def test_what_was_left_empty_is_typed_again_and_not_given_in_lines(answers: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_left_empty_is_typed_again_and_not_given_in_lines(
+    answers: list[str], hub_home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
     answers.append("")
-    assert at_terminal("secrets", "set", "a") == 1
+    with FakeControlHub(hub_home):
+        assert at_terminal("secrets", "set", "a") == 1
     said = "No value for the secret a. It was left empty. Run the command again; what you type is not shown"
     assert capsys.readouterr().err == f"tooltray: {said}\n"
 
 
 @pytest.mark.usefixtures("answers")
 def test_who_ends_the_input_in_place_of_a_secret_is_told_in_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    hub_home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(getpass, "getpass", end_of_input)
-    assert at_terminal("secrets", "set", "git/KEY") == 1
+    with FakeControlHub(hub_home):
+        assert at_terminal("secrets", "set", "git/KEY") == 1
     assert capsys.readouterr().err == "\ntooltray: No value for the secret git/KEY was given\n"
 
 

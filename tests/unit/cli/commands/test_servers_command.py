@@ -395,7 +395,8 @@ def test_a_secret_is_stored_under_the_servers_name_and_the_entry_refers_to_it(
 
 
 def test_a_missing_value_stops_before_anything_is_stored(tooltray: Tooltray, hub_home: Home) -> None:
-    result = tooltray("servers", "add", "git", "--secret", "A", "--secret", "B", "--", "run", stdin="only one\n")
+    with FakeControlHub(hub_home, {"get_mcp_servers": {}}):
+        result = tooltray("servers", "add", "git", "--secret", "A", "--secret", "B", "--", "run", stdin="only one\n")
     assert result.code == 1
     assert "No value for the secret git/B" in result.err
     assert not hub_home.settings.exists()
