@@ -14,6 +14,7 @@ import msgspec
 
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.doctor.diagnosis import Diagnosis
+from tooltray.doctor.refused_writes import RefusedWrites
 from tooltray.doctor.remedies import Remedies
 from tooltray.errors import Problem, TooltrayError
 from tooltray.launch.child_environment import folder_of, placeholder_variables, prepare_launch
@@ -43,13 +44,16 @@ class Reached(msgspec.Struct, frozen=True):
 
 
 class Doctor:
-    def __init__(self, *, secrets: SecretSource, login_shell: LoginShell, remedies: Remedies, folder: Path) -> None:
+    def __init__(
+        self, *, secrets: SecretSource, login_shell: LoginShell, remedies: Remedies, refused_writes: RefusedWrites, folder: Path
+    ) -> None:
         """
         Args:
             secrets: asks no provider for a value.
             folder: where servers without `cwd` run.
         """
-        self._secrets, self._login_shell, self._remedies, self._folder = secrets, login_shell, remedies, folder
+        self._secrets, self._login_shell, self._folder = secrets, login_shell, folder
+        self._remedies, self._refused_writes = remedies, refused_writes
 
     async def examine(
         self,
@@ -114,7 +118,7 @@ class Doctor:
             tool_count=tool_count,
             is_listed=is_listed,
             problem=problem,
-            remedies=await self._remedies.propose(server, problem, lookup),
+            remedies=(*await self._refused_writes.remedies(server.name), *await self._remedies.propose(server, problem, lookup)),
             remark=project_remark(config) or await self._needs(server),
             projects=tuple(_words_of(copy) for copy in server.copies) if isinstance(server, DeferredServer) else (),
             flaws=flaws,
