@@ -84,15 +84,15 @@ def _is_our_fault(record: logging.LogRecord) -> bool:
 
 
 def answer_all_else(application: web.Application, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> None:
-    """Registers `handler` for all requests without another route, also for a target that is no path (`OPTIONS *`)."""
-    rest = _Everything("/")
-    application.router.register_resource(rest)
-    rest.add_route("*", handler, expect_handler=expect)
+    """Registers `handler` for all requests without another route, also for a target that is no path (`OPTIONS *`, `CONNECT`)."""
+    router, resource = application.router, web.PlainResource("/")
+    resolve, rest = router.resolve, resource.add_route("*", handler, expect_handler=expect)
 
+    async def resolve_or_rest(request: web.Request) -> web.UrlMappingMatchInfo:
+        found = await resolve(request)
+        return web.UrlMappingMatchInfo({}, rest) if found.http_exception else found
 
-class _Everything(web.PlainResource):
-    async def resolve(self, request: web.Request) -> tuple[web.UrlMappingMatchInfo | None, set[str]]:
-        return web.UrlMappingMatchInfo({}, next(iter(self))), set()
+    router.resolve = resolve_or_rest  # type: ignore[method-assign]  # the router finds resources by path alone
 
 
 async def expect(request: web.Request) -> web.StreamResponse | None:
