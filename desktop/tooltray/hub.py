@@ -132,6 +132,7 @@ from tooltray.discovery.registry_copy import RegistryCopy, default_registry
 from tooltray.discovery.starters import Starters
 from tooltray.discovery.updates import RegistryUpdates
 from tooltray.doctor.doctor import CheckUp, Doctor
+from tooltray.doctor.refused_writes import RefusedWrites
 from tooltray.doctor.remedies import Remedies
 from tooltray.doctor.server_tests import ServerTests
 from tooltray.downstream.control_sessions import ControlSessions
@@ -645,6 +646,7 @@ class Hub(Composition):
 
     common: tuple[str, ...] = made(lambda hub: COMMON)
     remedies: Remedies = part(home="user_folder")
+    refused_writes: RefusedWrites = part()
     snapshots: ServerSnapshots = part(waits=lambda hub: lambda name: hub.proposals.waits(name) or hub.inmemory_trust.waits(name))
     secret_uses: SecretUses = part(
         projects="files.project_servers",
@@ -709,7 +711,7 @@ class Hub(Composition):
         packages=lambda hub: hub.packages,
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
-    allowances: Allowances = part()
+    allowances: Allowances = part(moving_line="refused_writes.line")
     make_guarded: MakeGuarded = made(lambda hub: lambda: GuardedFolders(str(hub.user_folder), str(hub.home.root)))
     confinement_api: ConfinementApi = part(allowances="allowances", guarded="make_guarded", watches="watches")
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")

@@ -4,11 +4,13 @@ import fcntl
 import json
 import os
 import re
+import shlex
 import signal
 import sys
 from pathlib import Path
 
 import pytest
+from tests.end2end.at_terminal import at_terminal
 from tests.end2end.processes import is_running, wait_until
 from tests.end2end.raw_client import RawClient
 from tests.end2end.test_hostile_server import ALLOWED, LET_THROUGH
@@ -117,6 +119,25 @@ async def test_real_servers_do_their_work_confined_and_get_no_more(world, npm_se
     if not (await hub.server("fast"))["tool_count"]:
         await hub.until(lambda kind, data: kind == "ServerChanged" and data["server"]["name"] == "fast" and data["server"]["tool_count"])
     assert "all that you have" in " ".join((await hub.server("files"))["confinement"]["missing"])
+    hub.channel.close()
+
+
+async def test_a_server_that_keeps_its_file_in_its_package_works_by_the_command_that_the_doctor_gives(world, npm_server):
+    command, *args = npm_server("memory")
+    write_settings(world, {"memory": {"command": command, "args": args, "autoApprove": ["all"], "confinement": OWN}})
+    world.start_hub()
+    hub = Hub(world)
+    await hub("start_server", name="memory")
+    ada = {"entities": [{"name": "Ada", "entityType": "person", "observations": []}]}
+    assert REFUSED & {*text_of(await hub("call_tool", name="create_entities", arguments=ada)).split(":")}
+    await hub.until(lambda kind, data: kind == "ServerChanged" and data["server"]["confinement"]["refused"])
+    [found] = await hub("diagnose", server="memory")
+    remedy = found["remedies"][0]
+    assert remedy["kind"] == "give_variables"
+    code, said = at_terminal(world, *shlex.split(remedy["value"])[1:])
+    assert code == 0, said
+    await hub("start_server", name="memory")
+    assert "Ada" in text_of(await hub("call_tool", name="create_entities", arguments=ada))
     hub.channel.close()
 
 

@@ -5,7 +5,7 @@ package, its program or its host, else by the name that the person gave it; of o
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -26,12 +26,15 @@ class _Known(msgspec.Struct, frozen=True):
         words: it is recognised by any of them.
         offers: a sentence.
         needs: environment variables that it does not work without.
+        files: environment variables that say where it keeps a file, each with that file's usual name. Without them it keeps the file in its
+            package, or in the user's home.
     """
 
     words: tuple[str, ...]
     title: str
     offers: str
     needs: tuple[str, ...] = ()
+    files: Mapping[str, str] = {}
 
 
 class _File(msgspec.Struct):
@@ -68,6 +71,12 @@ class KnownServers:
         """The environment variables that a server does not work without, as far as anybody knows; none of one that runs elsewhere."""
         known = self._known(name, config) if config.command else None
         return known.needs if known else ()
+
+    def files(self, name: str, config: MCPServerConfig) -> dict[str, str]:
+        """Returns the variables that say where a server keeps a file, as far as they are known and its entry lacks them, with the usual
+        names of the files."""
+        known = self._known(name, config)
+        return {variable: file for variable, file in known.files.items() if variable not in config.env} if known else {}
 
     def _known(self, name: str, config: MCPServerConfig) -> _Known | None:
         return next((self._by_word[word] for word in _words(name, config) if word in self._by_word), None)

@@ -3,6 +3,7 @@
 Above it: ConfinementApi. Below it: Refusals, and which folders nobody gets.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 from tooltray.confinement.destinations import entry_for, read_destination
@@ -19,12 +20,13 @@ from tooltray.tasks import finish_in_thread
 class Allowances:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, refusals: Refusals, home: Home, user_folder: Path) -> None:
+    def __init__(self, *, refusals: Refusals, home: Home, user_folder: Path, moving_line: Callable[[str], str]) -> None:
         """
         Args:
             user_folder: the person's own.
+            moving_line: returns the command that has a server keep its file elsewhere; empty if none is known.
         """
-        self._refusals = refusals
+        self._refusals, self._moving_line = refusals, moving_line
         self._guarded = GuardedFolders(str(user_folder), str(home.root))
 
     async def find(self, server: str, kind: str, name: str) -> RefusedThing:
@@ -36,7 +38,9 @@ class Allowances:
         """
         thing = self._refusals.get(server, kind, name)
         if kind == "path" and (why := await finish_in_thread(self._guarded.why_not, name)):
-            raise Denied(Phrase("'{path}' cannot be allowed", path=name), why, self._guarded.instead_of(name))
+            line = self._moving_line(server)
+            hint = Phrase("Keep its file where it may write: {command}", command=line) if line else self._guarded.instead_of(name)
+            raise Denied(Phrase("'{path}' cannot be allowed", path=name), why, hint)
         return thing
 
     def note(self, server: str, thing: RefusedThing) -> None:

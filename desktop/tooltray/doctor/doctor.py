@@ -14,6 +14,7 @@ import msgspec
 
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.doctor.diagnosis import Diagnosis
+from tooltray.doctor.refused_writes import RefusedWrites
 from tooltray.doctor.remedies import Remedies
 from tooltray.doctor.variable_origins import variable_origins
 from tooltray.errors import Problem, TooltrayError
@@ -46,7 +47,14 @@ class Reached(msgspec.Struct, frozen=True):
 
 class Doctor:
     def __init__(
-        self, *, secrets: SecretSource, login_shell: LoginShell, environment: ServerEnvironment, remedies: Remedies, folder: Path
+        self,
+        *,
+        secrets: SecretSource,
+        login_shell: LoginShell,
+        environment: ServerEnvironment,
+        remedies: Remedies,
+        refused_writes: RefusedWrites,
+        folder: Path,
     ) -> None:
         """
         Args:
@@ -55,7 +63,7 @@ class Doctor:
             folder: where servers without `cwd` run.
         """
         self._secrets, self._login_shell, self._environment = secrets, login_shell, environment
-        self._remedies, self._folder = remedies, folder
+        self._remedies, self._refused_writes, self._folder = remedies, refused_writes, folder
 
     async def examine(
         self,
@@ -120,7 +128,7 @@ class Doctor:
             tool_count=tool_count,
             is_listed=is_listed,
             problem=problem,
-            remedies=await self._remedies.propose(server, problem, lookup),
+            remedies=(*await self._refused_writes.remedies(server.name), *await self._remedies.propose(server, problem, lookup)),
             remark=project_remark(config) or await self._needs(server),
             projects=tuple(_words_of(copy) for copy in server.copies) if isinstance(server, DeferredServer) else (),
             flaws=flaws,

@@ -28,12 +28,12 @@ def nobody() -> GuardedFolders:
 
 class Desk:
     def __init__(self, folder: Path) -> None:
-        bus = EventBus()
+        bus, self.line = EventBus(), ""
         self.config = McpConfHelper(folder / "settings.json", bus)
         self.refusals = Refusals(bus=bus, spawn=TaskKeeper().spawn)
         confinements = Confinements(support=Support(abi=7), refused=self.refusals.of)
         home = Home(folder / "home" / ".tooltray")
-        allowances = Allowances(refusals=self.refusals, home=home, user_folder=folder / "home")
+        allowances = Allowances(refusals=self.refusals, home=home, user_folder=folder / "home", moving_line=lambda _: self.line)
         self.api = ConfinementApi(config=self.config, confinements=confinements, guarded=nobody, allowances=allowances)
 
     async def begin(self, confinement: object, *refused: RefusedThing) -> None:
@@ -100,6 +100,10 @@ async def test_what_nobody_gets_is_allowed_to_no_server(tmp_path: Path) -> None:
     for name in own:
         with asked_by(PERSON), pytest.raises(Denied, match="cannot be allowed"):
             await desk.api.allow_refused("s", "path", name)
+    desk.line = "tooltray servers set s --env FILE=/own"
+    with asked_by(PERSON), pytest.raises(Denied) as refused:
+        await desk.api.allow_refused("s", "path", own[0])
+    assert refused.value.problem.hint == f"Keep its file where it may write: {desk.line}"
 
 
 async def test_a_program_allows_nothing(tmp_path: Path) -> None:

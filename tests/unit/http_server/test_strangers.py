@@ -53,6 +53,32 @@ async def test_of_several_hosts_the_one_with_most_gives_way(strangers: Strangers
     assert (quiet.is_ended, unix.is_ended, made[2].is_ended, made[-1].is_ended) == (False, False, True, False)
 
 
+async def test_another_user_of_this_computer_gives_way_with_its_own_connections_alone() -> None:
+    users = {7: 1001, 8: 1000}
+    strangers = Strangers(1, user_of=lambda peer, own: users[peer[1]])
+    ours = FakeTransport(("127.0.0.1", 8))
+    strangers.add(ours)
+    theirs = [FakeTransport((f"127.0.0.{number}", 7)) for number in range(1, 2 * LEAST_STRANGERS)]  # one of each address
+    for each in theirs:
+        strangers.add(each)
+    assert not ours.is_ended
+    assert sum(not each.is_ended for each in theirs) == LEAST_STRANGERS - 1
+    strangers.close()
+
+
+async def test_users_are_looked_up_once_each_and_not_before_the_share_is_full() -> None:
+    looked_up: list[int] = []
+    strangers = Strangers(1, user_of=lambda peer, own: looked_up.append(peer[1]))
+    made = [FakeTransport(("127.0.0.1", port)) for port in range(LEAST_STRANGERS + 3)]
+    for each in made[:LEAST_STRANGERS]:
+        strangers.add(each)
+    assert not looked_up
+    for each in made[LEAST_STRANGERS:]:
+        strangers.add(each)
+    assert looked_up == list(range(LEAST_STRANGERS + 2))
+    strangers.close()
+
+
 async def test_who_has_shown_a_token_is_no_stranger_whether_before_or_after_it_was_counted(strangers: Strangers) -> None:
     late, early = from_host("127.0.0.1"), from_host("127.0.0.1")
     strangers.add(late)
