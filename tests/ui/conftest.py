@@ -5,11 +5,11 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 
 import pytest
-import qasync
 from PySide6.QtCore import QLocale
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication
 from tests.ui.browser import Browser
+from tests.ui.qt_loop import QtLoop
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -17,7 +17,7 @@ from tooltray.ui.theme import Theme
 
 
 def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
-    return {"qt": lambda: qasync.QEventLoop(QApplication.instance() or QApplication([]))}
+    return {"qt": lambda: QtLoop(QApplication.instance() or QApplication([]))}
 
 
 @pytest.fixture

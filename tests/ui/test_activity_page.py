@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -29,6 +30,7 @@ from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.waterfall import Waterfall
 
 
@@ -55,6 +57,11 @@ async def listed(desk: Desk, names: Sequence[str]) -> CallsTab:
     return calls
 
 
+async def show_all(desk: Desk) -> None:
+    """Lists everything that happened, and not calls alone."""
+    control((await opened(desk)).list, "All").click()
+
+
 def column(calls: CallsTab, of: int = TOOL) -> list[str]:
     model = calls.list.table.activity
     return [model.index(place, of).data() for place in range(model.rowCount())]
@@ -76,6 +83,7 @@ async def test_repeats_are_one_row_and_only_what_went_wrong_is_marked(theme: The
     ]
     journal += [entry(6, kind="start", client="", tool="", server="fs"), entry(7, tool="w", outcome="refused", client="tooltray")]
     async with Desk(engine(journal), theme) as desk:
+        await show_all(desk)
         calls = await listed(desk, ["w", "Server started", "rm", "read_file, 3 times", "edit"])
         assert column(calls, OUTCOME) == ["Refused", "Done", "Failed", "Done", "Done"]
         assert column(calls, CLIENT)[:2] == ["You", "–"]
@@ -83,6 +91,36 @@ async def test_repeats_are_one_row_and_only_what_went_wrong_is_marked(theme: The
         assert looks == ["state-waiting", "", "state-error", "", ""]
         assert calls.list.table.activity.index(3, TOUCHED).data() == "a4"
         await until(lambda: "Failed, 1" in {tab.accessibleName() for tab in calls.list.findChildren(type(calls.list._tabs._tabs[0]))})
+
+
+async def test_tabs_count_the_calls_that_the_head_counts(theme: Theme) -> None:
+    now = time.time()
+    journal = [entry(1, at=now, tool="a"), entry(2, at=now, tool="b", outcome="error"), entry(3, at=now, tool="c", outcome="refused")]
+    journal += [entry(id, at=now, kind="failure", client="", tool="", outcome="error") for id in range(4, 9)]
+    journal += [entry(9, at=now, kind="approval", tool="c", outcome="refused")]
+    async with Desk(engine(journal), theme) as desk:
+        calls = await listed(desk, ["c", "b", "a"])
+        await until(lambda: calls.list.is_counted)
+        assert [tab.accessibleName() for tab in calls.list.findChildren(FilterTab)] == ["Calls, 3", "Failed, 1", "Refused, 1", "All"]
+        await until(lambda: {"calls: 3", "failed or refused: 2"} <= set(words(calls.glance).splitlines()))
+        control(calls.list, "Failed, 1").click()
+        await until(lambda: column(calls) == ["b"])
+        control(calls.list, "Refused, 1").click()
+        await until(lambda: column(calls) == ["c"])
+        control(calls.list, "All").click()
+        await until(lambda: column(calls) == ["c", "Server failed, 5 times", "c", "b", "a"])
+
+
+async def test_a_chosen_kind_is_listed_among_all_and_left_with_a_tab_of_calls(theme: Theme) -> None:
+    async with Desk(engine([entry(1, at=time.time(), tool="a"), entry(2, kind="start", client="", tool="")]), theme) as desk:
+        calls = await listed(desk, ["a"])
+        calls.filters.filter_changed.emit(ActivityFilter(kinds=("start",)))
+        await until(lambda: column(calls) == ["Server started"])
+        await until(lambda: "calls: 1" in words(calls.glance))
+        control(calls.list, "Calls, 1").click()
+        await until(lambda: column(calls) == ["a"])
+        assert calls.list.filter == ActivityFilter()
+        assert not calls.filters.isVisible()
 
 
 async def test_a_group_opens_with_the_keyboard_and_by_its_arrow_and_closes_again(theme: Theme) -> None:
@@ -347,7 +385,7 @@ async def test_what_is_listed_is_exported(theme: Theme, tmp_path: Path) -> None:
         dialog = desk.window.findChild(QFileDialog)
         assert isinstance(dialog, QFileDialog)
         dialog.fileSelected.emit(str(tmp_path / "x.jsonl"))
-        await desk.asked("export_activity", str(tmp_path / "x.jsonl"), ActivityFilter())
+        await desk.asked("export_activity", str(tmp_path / "x.jsonl"), ActivityFilter(kinds=("call",)))
         await until(lambda: "2 entries are in" in words(desk.window))
         dialog.close()
 

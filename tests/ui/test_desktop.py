@@ -690,6 +690,17 @@ async def test_another_language_is_spoken_at_once_in_the_same_place(live: Callab
     assert "Servers" in [each.text() for each in life.window.findChildren(NavItem)]
 
 
+async def test_a_window_that_goes_before_its_pages_are_built_leaves_them(live: Callable[..., Life]) -> None:
+    life = live()
+    await life.running()
+    first = life.window
+    life.appearance.language_changed.emit()
+    await until(lambda: life.window is not first)
+    second = life.window
+    life.appearance.language_changed.emit()
+    await until(lambda: not isValid(second) and not len(life.desk.tasks))
+
+
 async def test_after_a_change_of_language_an_action_runs_once(live: Callable[..., Life]) -> None:
     life = live()
     engine = await life.running()

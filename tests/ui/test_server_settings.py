@@ -346,6 +346,42 @@ async def test_the_sheet_that_adds_tests_with_the_secrets_typed_there(theme: The
         assert fake.secrets == {}
 
 
+@pytest.mark.parametrize(
+    ("field", "empty"),
+    [
+        ("env", {"A_TOKEN": "${secret:a/A_TOKEN}", "B_KEY": ""}),
+        ("env", {"B_KEY": "  "}),
+        ("headers", {"Authorization": "Bearer "}),
+        ("headers", {"X-API-Key": ""}),
+    ],
+)
+async def test_a_secret_that_is_left_empty_is_asked_for_and_not_saved(theme: Theme, field: str, empty: dict[str, str]) -> None:
+    before = ENTRY if field == "env" else {"type": "http", "url": "https://a.example/mcp"}
+    async with opened(theme, before) as (desk, view):
+        desk.window.resize(900, 700)  # one way to edit it at a time
+        typed(view, {**before, field: empty})
+        control(view, "Save").click()
+        asked = next(each for row in view.form.rows if row.pairs for each in row.pairs.rows if not each.is_kept)
+        await until(lambda: asked._value.hasFocus())
+        assert "Enter its value, or remove it." in words(asked)
+        control(view, "Test").click()
+        assert desk.engine.entries["a"] == before
+        assert not {"update_mcp_server", "test_server"} & {call[0] for call in desk.engine.calls}
+        QTest.keyClicks(asked._value, "hunter22")
+        assert "Enter its value, or remove it." not in words(asked)
+        control(view, "Save").click()
+        await until(lambda: desk.engine.entries["a"] != before)
+        assert set(desk.engine.secrets.values()) == {"hunter22"}
+
+
+async def test_a_secret_that_was_empty_before_keeps_nobody_from_saving(theme: Theme) -> None:
+    before = {**ENTRY, "env": {"B_KEY": ""}}
+    async with opened(theme, before) as (desk, view):
+        typed(view, {**before, "label": "work"})
+        control(view, "Save").click()
+        await until(lambda: desk.engine.entries["a"].get("label") == "work")
+
+
 async def test_a_missing_secret_is_typed_in_at_the_card(theme: Theme) -> None:
     problem = Problem(Phrase("There is no secret '{name}'", name="a/TOKEN"), "env: TOKEN", "Store it: ...", SECRET_MISSING)
     async with Desk(FakePresenter([server("a", ServerState.ERROR, problem=problem)]), theme) as desk:

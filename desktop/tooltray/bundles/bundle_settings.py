@@ -65,7 +65,7 @@ def answers_to(fields: Sequence[FormField], given: Mapping[str, FieldValue]) -> 
     secrets: dict[str, str] = {}
     for field in fields:
         value = given.get(field.key, field.default)
-        if value is None or value in ("", (), []):
+        if value is None or value in ((), []) or (isinstance(value, str) and not value.strip()):
             if field.is_required:
                 raise TooltrayError(Phrase("'{label}' is missing", label=field.label), hint=Phrase("The bundle needs it"))
             continue

@@ -300,7 +300,7 @@ def _texts_of(field: FormField, given: FieldValue | None) -> tuple[str, ...]:
     several = [value] if isinstance(value, str | float | int) else list(value or ())
     if len(several) > 1 and not field.is_list:
         raise _odd(field, Phrase("only one value can be given"))
-    texts = tuple(text for text in (_text_of(field, each) for each in several[: MAX_VALUES + 1]) if text)
+    texts = tuple(text for text in (_text_of(field, each) for each in several[: MAX_VALUES + 1]) if text.strip())
     if len(texts) > MAX_VALUES:
         raise _odd(field, Phrase("more than {most} values", most=MAX_VALUES))
     if field.is_required and not texts:

@@ -41,7 +41,7 @@ _EXAMPLE = "Paste a command such as `npx -y @scope/package`, or the JSON block f
 _CONTAINERS = ("mcpServers", "servers", "mcp_servers", "context_servers", "mcp")
 _URL_KEYS = ("url", "baseUrl", "serverUrl", "httpUrl")
 _OTHER_TYPES = {"streamable-http": "http", "streamableHttp": "http", "streamable_http": "http", "http-stream": "http"}
-_SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)(.*)", re.IGNORECASE | re.DOTALL)  # of an Authorization header; no secret
+_SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)(?:\s+|$))(.*)", re.IGNORECASE | re.DOTALL)  # of an Authorization header; no secret
 _SHELL_WORDS = {"&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"}
 _PLACEHOLDER = re.compile(
     r"<[^>]*>|\[[^\]]*\]|\.\.\.|…|x{3,}|\*{3,}|\$\{input:[^}]*\}"
@@ -148,7 +148,8 @@ class PastedServer(msgspec.Struct, frozen=True):
         for key, value in values.items():
             if key in self.config.get("headers", {}):
                 scheme = _SCHEME.match(self.config["headers"][key])
-                result["headers"] = _with(result["headers"], key, None if value is None else (scheme[1] if scheme else "") + value)
+                before = f"{scheme[1].strip()} " if scheme else ""
+                result["headers"] = _with(result["headers"], key, None if value is None else before + value)
             elif key in self.config.get("env", {}):
                 result["env"] = _with(result["env"], key, value)
             else:
@@ -312,7 +313,7 @@ def _type(config: dict[str, Any], shown: str) -> Any:
 
 
 def secrets_in(config: Mapping[str, Any]) -> dict[str, str]:
-    """Returns the values of an entry's environment, headers and URL that look like secrets, by name; an empty value for a placeholder.
+    """Returns the values of an entry's environment, headers and URL that look like secrets, by name; empty for a placeholder or a blank.
 
     Args:
         config: in the spelling of `mcpServers`, all values texts.
@@ -326,7 +327,7 @@ def secrets_in(config: Mapping[str, Any]) -> dict[str, str]:
     for key, value in parameters(str(config.get("url", ""))):
         if looks_secret(key, value) and key not in found:
             found[key] = value
-    return {key: "" if is_placeholder(value) else value for key, value in found.items()}
+    return {key: "" if is_placeholder(value) or value.isspace() else value for key, value in found.items()}
 
 
 # command lines

@@ -51,7 +51,7 @@ def without_keys(url: str) -> str:
 
 def parameters(url: str) -> list[tuple[str, str]]:
     """Returns names and values of a URL's query."""
-    return parse_qsl(re.split("#", url)[0].partition("?")[2])
+    return parse_qsl(re.split("#", url)[0].partition("?")[2], keep_blank_values=True)
 
 
 def with_parameter(url: str, key: str, value: str | None) -> str:

@@ -60,6 +60,7 @@ def test_defaults_count_where_nothing_was_given_and_secrets_go_apart() -> None:
     ("setting", "value", "reason"),
     [
         (Setting("string", required=True), "", "missing"),
+        (Setting("string", required=True, sensitive=True), " ", "missing"),
         (Setting("string", required=True), None, "missing"),
         (Setting("string"), 5, "a text"),
         (Setting("string"), "${secret:other}", "cannot be in it"),

@@ -292,6 +292,7 @@ def test_manifests_that_lie_are_refused(package: Any, why: str) -> None:
     [
         ({"isRequired": True}, None, "'A' is missing"),
         ({"isRequired": True}, "", "'A' is missing"),
+        ({"isRequired": True, "isSecret": True}, " ", "'A' is missing"),
         ({"choices": ["a"]}, "b", "one of a"),
         ({"format": "number"}, "many", "must be a number"),
         ({"format": "number"}, "nan", "must be a number"),

@@ -194,9 +194,18 @@ def test_a_url_is_a_remote_server() -> None:
 # secrets
 
 
-@pytest.mark.parametrize("value", ["<your token>", "YOUR_TOKEN_HERE", "your-api-key", "...", "xxxx", "${input:token}", ""])
+@pytest.mark.parametrize("value", ["<your token>", "YOUR_TOKEN_HERE", "your-api-key", "...", "xxxx", "${input:token}", "", " \t"])
 def test_a_placeholder_leaves_the_secret_empty(value: str) -> None:
     assert only(json.dumps({"s": {**ENTRY, "env": {"A_TOKEN": value}}})).secrets == {"A_TOKEN": ""}
+
+
+@pytest.mark.parametrize("value", ["", "Bearer", "Bearer ", "bearer  "])
+def test_a_header_and_a_parameter_without_a_value_are_secrets_that_need_one(value: str) -> None:
+    server = only(json.dumps({"s": {"url": "https://a.example/?api_key=", "headers": {"Authorization": value}}}))
+    assert server.secrets == {"Authorization": "", "api_key": ""}
+    entry = server.filled_in({"Authorization": "abc", "api_key": "k"})
+    assert entry["url"] == "https://a.example/?api_key=k"
+    assert entry["headers"]["Authorization"] == f"{value.strip()} abc".strip()
 
 
 def test_a_server_is_stored_with_references_instead_of_secrets() -> None:

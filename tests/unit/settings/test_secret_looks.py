@@ -12,6 +12,7 @@ from tooltray.settings.secret_looks import looks_secret, plain_names
         ("API_KEY", "abc"),
         ("apiKey", "abc"),
         ("DB_PASSWORD", "abc"),
+        ("PGPASSWORD", "abc"),
         ("WHATEVER", "ghp_0123456789"),
         ("DATABASE_URI", "postgresql://me:pw@localhost/db"),
         ("TOKEN", "${input:token}"),

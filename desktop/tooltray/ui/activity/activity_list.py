@@ -1,4 +1,4 @@
-"""The list of what happened, with its tabs for failures and refusals: on the Activity page, and in the details of a server.
+"""The list of what happened, with its tabs for calls, failed and refused ones, and all: on the Activity page, and in a server's details.
 
 Above it: ActivityPage, and views of other pages that embed it. Below it: ActivityTable and the verb that reads the journal. It asks for
 nothing while nobody sees it.
@@ -23,8 +23,9 @@ from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, row
 
-ALL, FAILED, REFUSED = range(3)  # the tabs
-OUTCOMES: dict[int, tuple[str, ...]] = {ALL: (), FAILED: ("error",), REFUSED: ("refused",)}
+CALLS, FAILED, REFUSED, ALL = range(4)  # the tabs; the first three list calls, ALL lists everything that happened
+OUTCOMES: dict[int, tuple[str, ...]] = {CALLS: (), FAILED: ("error",), REFUSED: ("refused",), ALL: ()}
+OF_CALLS = ("call",)
 COUNT_EVERY_MS = 3000  # the numbers on the tabs; a person reads no faster
 SETTLE_MS = 300  # after the last key of a search; the rows do not wait for it
 SHARE = 10  # of the time goes to counting at most: what is counted over a long journal is counted less often
@@ -41,6 +42,7 @@ class ActivityList(QWidget):
 
     entry_chosen = Signal(object)
     failed = Signal(object)  # Problem, or None once it is over
+    filter_changed = Signal(object)  # ActivityFilter: a tab of calls was chosen, which leaves no choice of kinds
 
     def __init__(self, context: PageContext, filter: ActivityFilter, *, is_embedded: bool = True) -> None:
         super().__init__()
@@ -50,8 +52,9 @@ class ActivityList(QWidget):
         self._count_cost_ms = 0
         self._waiting = 0  # rows above what is in sight
         layout = column(self)
-        self._tabs = FilterTabs(theme, [tr("All"), tr("Failed"), tr("Refused")], name=tr("Outcome"))
-        self._tabs.set_counts((None, None, None))
+        names = [tr("Calls"), tr("Failed"), tr("Refused"), tr("All")]
+        self._tabs = FilterTabs(theme, names, name=tr("What is listed"), uncounted=(ALL,))
+        self._tabs.choose(ALL if is_embedded else CALLS)
         self._tabs.chosen.connect(self._on_tab)
         edge = 20 if is_embedded else 24
         self.tools = row(margins=(edge, 10, edge, 8), spacing=8)
@@ -98,8 +101,8 @@ class ActivityList(QWidget):
     @property
     def shown_filter(self) -> ActivityFilter:
         """What it shows, the tab included."""
-        outcomes = OUTCOMES[self._tabs.current]
-        return replace(self._filter, outcomes=outcomes) if outcomes else self._filter
+        tab = self._tabs.current
+        return self._filter if tab == ALL else replace(self._filter, kinds=OF_CALLS, outcomes=OUTCOMES[tab])
 
     @property
     def tab(self) -> int:
@@ -131,7 +134,7 @@ class ActivityList(QWidget):
             self._ask()
 
     def show_tab(self, tab: int) -> None:
-        """Shows all entries, those that failed, or those that were refused."""
+        """Shows calls, those that failed, those that were refused, or everything."""
         if tab != self._tabs.current:
             self._tabs.choose(tab)
             self._ask()
@@ -189,18 +192,20 @@ class ActivityList(QWidget):
             self._ask()
 
     async def _read_counts(self) -> None:
-        """What the tabs say: how many entries each of them lists."""
+        """Counts the calls that each tab of calls lists: what the head of the page counts, too."""
         filter, begun = self._filter, time.monotonic()
         try:
-            found = await self._context.hub.activity.count_activity(filter)
+            found = await self._context.hub.activity.count_activity(replace(filter, kinds=OF_CALLS))
         except TooltrayError:
-            self._tabs.set_counts((None, None, None))
+            self._tabs.set_counts((None, None, None, None))
             return  # the list says why
         self._count_cost_ms = 1 + int((time.monotonic() - begun) * 1000)
         if filter == self._filter:
-            self._tabs.set_counts((found.entries, found.failed, found.refused))
+            self._tabs.set_counts((found.entries, found.failed, found.refused, None))
 
-    def _on_tab(self, _tab: int) -> None:
+    def _on_tab(self, tab: int) -> None:
+        if self._filter.kinds and tab != ALL:
+            self.filter_changed.emit(replace(self._filter, kinds=()))
         self._ask()
 
     def _on_chosen(self, row: ActivityRow) -> None:
@@ -232,7 +237,8 @@ class ActivityList(QWidget):
             return tr("Not known: the journal could not be read.")
         if not self.table.activity.is_known:
             return ""
-        return tr("Nothing yet.") if self.shown_filter == ActivityFilter() else tr("Nothing matches.")
+        is_narrowed = OUTCOMES[self.tab] or self._filter != ActivityFilter()
+        return tr("Nothing matches.") if is_narrowed else tr("Nothing yet.")
 
     def _on_left_top(self, count: int) -> None:
         self._wait(count)

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow, JournalStatus
 from tooltray.ui.activity.activity_commands import ActivityCommands
-from tooltray.ui.activity.activity_list import ALL, OUTCOMES, SETTLE_MS, SHARE, ActivityList
+from tooltray.ui.activity.activity_list import ALL, CALLS, OUTCOMES, SETTLE_MS, SHARE, ActivityList
 from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.activity.filter_bar import FilterBar, with_value
 from tooltray.ui.activity.glance import LOW, GlancePanel
@@ -119,6 +119,7 @@ class CallsTab(Page):
         commands.cleared.connect(self._on_cleared)
         commands.done.connect(self._context.say)
         self.list.entry_chosen.connect(self._on_chosen)
+        self.list.filter_changed.connect(self.set_filter)
         self.filters.filter_changed.connect(self.set_filter)
         self.filters.menu_opened.connect(commands.look_choices)
         self.glance.stretch_chosen.connect(self._on_stretch)
@@ -136,10 +137,13 @@ class CallsTab(Page):
 
     def set_filter(self, filter: ActivityFilter) -> None:
         """Shows other entries; outcomes are the tabs' business."""
-        tab = next((tab for tab, outcomes in OUTCOMES.items() if tab != ALL and outcomes == filter.outcomes), None)
-        if tab is not None:
-            filter = replace(filter, outcomes=())
-            self.list.show_tab(tab)
+        if filter.kinds:
+            self.list.show_tab(ALL)
+        elif filter.outcomes:
+            tab = next((tab for tab, outcomes in OUTCOMES.items() if outcomes == filter.outcomes), None)
+            if tab is not None:
+                filter = replace(filter, outcomes=())
+                self.list.show_tab(tab)
         self.filters.show_filter(filter)
         self.glance.show_stretch(filter.since, filter.until)
         self.list.set_filter(filter)
@@ -162,7 +166,7 @@ class CallsTab(Page):
             except msgspec.DecodeError:
                 return  # an address that somebody made up
             self._split.close_details()
-            self.list.show_tab(ALL)
+            self.list.show_tab(CALLS)
             self.set_filter(filter)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -177,7 +181,7 @@ class CallsTab(Page):
 
     def _look_glance(self) -> None:
         if self.is_usable and self.isVisible():
-            self.commands.look(self.list.filter)
+            self.commands.look(replace(self.list.filter, kinds=()))
 
     def _look_now(self, *_: object) -> None:
         if self.is_usable and self.isVisible():

@@ -13,8 +13,8 @@ from tooltray.snapshots.edited_entries import EntrySlip
 from tooltray.ui.i18n import say
 from tooltray.ui.opened_server.entry_field_row import ChooseFolder, EntryFieldRow
 from tooltray.ui.opened_server.entry_fields import FIELDS, GROUPS, FieldGroup
-from tooltray.ui.opened_server.entry_values import Entry, path_in, with_value
-from tooltray.ui.opened_server.secret_pairs import LooksSecret
+from tooltray.ui.opened_server.entry_values import Entry, path_in, value_in, with_value
+from tooltray.ui.opened_server.secret_pairs import LooksSecret, PairRow
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column
@@ -103,6 +103,14 @@ class EntryForm(QWidget):
                     line.focus_secret()
                     return True
         return False
+
+    def missing(self, before: Entry) -> PairRow | None:
+        """Returns the first secret that was left empty and is not so in the saved entry."""
+        for each in self._rows:
+            held = value_in(before, each.field) if each.pairs is not None else None
+            if each.pairs is not None and (found := each.pairs.missing(held if isinstance(held, Mapping) else {})):
+                return found
+        return None
 
     def _group(self, group: FieldGroup) -> QWidget:
         widget = QWidget()

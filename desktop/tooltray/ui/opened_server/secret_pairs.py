@@ -99,6 +99,22 @@ class PairRow(QWidget):
         """The value that the user chose to save in plain text; empty: none."""
         return _held(self._value.text()) if self._is_plain and not self.is_kept else ""
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether its name is one of a secret, and it has no value."""
+        text = self._value.text()
+        is_empty = not self.is_kept and not _held(f"{text.strip()} ").strip()
+        return is_empty and bool(self.name) and self._looks_secret(self.name, "x")
+
+    def ask(self) -> None:
+        """Asks for the value; the scheme of an Authorization header stays in front of it."""
+        self.show_fault(tr("Enter its value, or remove it."))
+        self._value.setFocus(Qt.FocusReason.OtherFocusReason)
+        if self._value.text().isspace():
+            self._value.selectAll()
+        else:
+            self._value.end(False)
+
     def show_moved(self, values: Collection[str]) -> None:
         """Shows whether the value is one of those that go to the keyring when the entry is saved."""
         is_moved = not self.is_kept and _held(self._value.text()) in values
@@ -276,6 +292,14 @@ class SecretPairs(QWidget):
         """Whether two lines have one name."""
         names = [each.name for each in self._rows if each.name]
         return len(set(names)) < len(names)
+
+    def missing(self, before: Mapping[str, str]) -> PairRow | None:
+        """Returns the first secret that was left empty.
+
+        Args:
+            before: what is saved now; a secret that is empty there may stay so.
+        """
+        return next((each for each in self._rows if each.is_blank and before.get(each.name) != each.value), None)
 
     def set_pairs(self, pairs: Mapping[str, str]) -> None:
         """Shows what stands in an entry, without `changed`; what is typed and not named yet stays."""

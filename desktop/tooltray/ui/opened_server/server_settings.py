@@ -305,7 +305,7 @@ class ServerSettings(ServerView):
     def _begin_save(self, *, connects: bool) -> None:
         if self._check.isActive():
             self._read_text()
-        if not self.can_save:
+        if not self.can_save or self._asks_for_secret():
             return
         self._connects = connects
         if self._server is not None and is_of_file(self._server):
@@ -313,6 +313,17 @@ class ServerSettings(ServerView):
             self.commands.preview(self._typed.entry)
         else:
             self._write()
+
+    def _asks_for_secret(self) -> bool:
+        """Asks for the first secret that was left empty; returns whether there is one."""
+        missing = self._form.missing(self._base or {})
+        if missing is None:
+            return False
+        self._ways.choose(FORM)
+        self._arrange()
+        missing.ask()
+        self._area.ensureWidgetVisible(missing)
+        return True
 
     def _write(self) -> None:
         self._is_saving, self._saving = True, self._typed.entry
@@ -384,7 +395,7 @@ class ServerSettings(ServerView):
         self._form.set_entry(entry)
 
     def _on_add_again(self) -> None:
-        if self._is_json and not self._slips:
+        if self._is_json and not self._slips and not self._asks_for_secret():
             self.commands.add_again(self._typed.entry, self._typed.secrets)
 
     def _tell(self, widget: QWidget) -> None:
@@ -395,7 +406,7 @@ class ServerSettings(ServerView):
 
     def _on_test(self) -> None:
         entry = with_values(self._form.entry, self._form.secrets)
-        if self._test.isEnabled() and isinstance(entry, Mapping):
+        if self._test.isEnabled() and isinstance(entry, Mapping) and not self._asks_for_secret():
             self.tester.test(self._name, entry)
 
     def _on_cancel_test(self) -> None:

@@ -117,4 +117,4 @@ class SecretEntry(QWidget):
         self._draw()
 
     def _draw(self) -> None:
-        self._button.setEnabled(bool(self._field.text() and self.secret_name) and not self._field.isReadOnly())
+        self._button.setEnabled(bool(self._field.text().strip() and self.secret_name) and not self._field.isReadOnly())

@@ -64,7 +64,7 @@ class SecretRow(QWidget):
     @property
     def is_missing(self) -> bool:
         """Whether it still needs a value."""
-        return not self.value and not self.is_left_out
+        return not self.value.strip() and not self.is_left_out
 
     def ask(self) -> None:
         """Asks for the value, or that the server is added without it."""

@@ -23,6 +23,7 @@ from tooltray.snapshots.trust import TrustRequest
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.clients.client_words import client_name
 from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import while_valid
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
@@ -382,7 +383,7 @@ class Desktop:
         new.set_phase(self._phase, self._problem)
         old.hide()
         old.deleteLater()
-        self._tasks.spawn(new.build_pages(), name="build pages")
+        self._tasks.spawn(while_valid(new, new.build_pages), name="build pages")
 
     def _on_entry_asked(self, id: int) -> None:
         """A failure in the tray's menu."""

@@ -219,5 +219,5 @@ class ToolDetails(DetailsPane):
 
     def _on_calls(self) -> None:
         tool: ToolSnapshot = self.row.tool
-        filter = ActivityFilter(kinds=("call",), servers=(tool.server,), tools=(tool.original_name,))
+        filter = ActivityFilter(servers=(tool.server,), tools=(tool.original_name,))
         self.part_requested.emit("activity", "filter", json.dumps(msgspec.to_builtins(filter)))

@@ -1,6 +1,6 @@
 """A row of filters with counts, or of a page's tabs; one is on. Left and Right move, as in a tab bar."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
@@ -35,7 +35,7 @@ class FilterTab(PaintedButton):
         """Shows a number; None: it is not known."""
         self._count = count
         has_words = self._has_count and count is not None
-        self.setAccessibleName(f"{self.text()}, {count}" if has_words else self.text())
+        self.setAccessibleName(f"{self.text()}, {self._number}" if has_words else self.text())
         self.setFixedSize(self.sizeHint())
         self.update()
 
@@ -45,7 +45,7 @@ class FilterTab(PaintedButton):
 
     @property
     def _number(self) -> str:
-        return "–" if self._count is None else str(self._count)
+        return "–" if self._count is None else f"{self._count:,}"
 
     def sizeHint(self) -> QSize:
         text = QFontMetrics(self._theme.font("caption_strong")).horizontalAdvance(self.text())
@@ -89,16 +89,19 @@ class FilterTabs(QWidget):
     Args:
         name: of the row, for screen readers.
         have_counts: a number stands behind each word.
+        uncounted: places of words that have none all the same.
     """
 
     chosen = Signal(int)
 
-    def __init__(self, theme: Theme, names: Sequence[str], *, name: str = "", have_counts: bool = True) -> None:
+    def __init__(
+        self, theme: Theme, names: Sequence[str], *, name: str = "", have_counts: bool = True, uncounted: Collection[int] = ()
+    ) -> None:
         super().__init__()
         self.setAccessibleName(name)
         layout = row(self, spacing=4)
         group = QButtonGroup(self)
-        self._tabs = [FilterTab(theme, name, has_count=have_counts) for name in names]
+        self._tabs = [FilterTab(theme, text, has_count=have_counts and place not in uncounted) for place, text in enumerate(names)]
         for index, tab in enumerate(self._tabs):
             group.addButton(tab, index)
             layout.addWidget(tab)
