@@ -64,6 +64,6 @@ def _is_enough(tool: Tool) -> bool:
 
 def _hashed(tool: Tool, plain: str) -> Iterator[str]:
     """Names with a hash, best first; the next one is for a collision."""
-    for salt in itertools.count():
+    for salt in itertools.count():  # pragma: no branch - never ends
         digest = hashlib.sha256(json.dumps([*tool, salt]).encode()).hexdigest()[:HASH_DIGITS]
         yield f"{plain[: MAX_LENGTH - HASH_DIGITS - 1].rstrip('_-')}_{digest}"

@@ -27,6 +27,7 @@ A, B = {"type": "string"}, {"type": "integer"}
     [
         ({"properties": {"a": A}}, {"properties": {"b": B}}, {"properties": {"a": A, "b": B}}),
         ({"properties": {"a": A}}, {"properties": {"a": {"minLength": 1}}}, {"properties": {"a": {**A, "minLength": 1}}}),
+        ({"properties": {"a": A}}, {"properties": 5}, {"properties": {"a": A}}),
         ({"properties": {"a": True}}, {"properties": {"a": A}}, {"properties": {"a": A}}),
         ({"properties": {"a": False}}, {"properties": {"a": A}}, {"properties": {"a": False}}),
         ({"required": ["a", "b"]}, {"required": ["b", "c"]}, {"required": ["a", "b", "c"]}),
