@@ -45,6 +45,7 @@ class ScriptedClients:
         dispatchers: of each, in the same order.
         cancelled: ids of requests that were given up.
         taken: methods of notifications.
+        refusals: errors that no session gave, with the id of each message.
     """
 
     def __init__(self) -> None:
@@ -54,8 +55,12 @@ class ScriptedClients:
         self.answering: Record[bytes] = Record()
         self.cancelled: Record[bytes] = Record()
         self.taken: Record[str] = Record()
+        self.refusals = list[tuple[bytes, Any]]()
         self.go = asyncio.Event()
         self._deadlines = DeadlineWheel(tick_s=0.01)
+
+    def note_refusal(self, id: Raw, refusal: Envelope) -> None:
+        self.refusals.append((bytes(id), load(refusal.error)))
 
     def open_client(self, server: str | None, *, is_lasting: bool = True, client: str = "", held: Any = None) -> Any:
         self.opened.append((server, is_lasting, held))
@@ -242,6 +247,7 @@ async def http_hub(*, tokens: Mapping[str, str] | None = None, **session_options
             clients, held_calls_of=lambda owner: held.setdefault(owner, object()), tool_schema=lambda name, server: schemas.get(name)
         ),
         sse=SseHttp(clients),
+        note_refusal=clients.note_refusal,
     )
     await app.open(place)
     async with aiohttp.ClientSession() as http:

@@ -117,6 +117,7 @@ async def rest_hub(root: Path, *, is_on: bool = True, is_trusted: bool = False, 
             streamable=StreamableHttp(HttpSessions(clients, deadlines=deadlines)),
             modern=ModernHttp(clients, held_calls_of=lambda owner: None, tool_schema=lambda name, server: None),  # type: ignore[arg-type, return-value]
             sse=SseHttp(clients),
+            note_refusal=lambda id, refusal: None,
             api=api.answer,
         )
         await app.open(place)

@@ -4,8 +4,9 @@ Above it: the engine. Below it: StructuredLog, Python's logging (captured from `
 """
 
 import logging
+from typing import Any
 
-from tooltray.activity.structured_log import LogHandler, StructuredLog
+from tooltray.activity.structured_log import INTERNAL_ERROR, LogHandler, StructuredLog
 from tooltray.events import EventBus, ProblemReported, ServerFailed
 
 
@@ -42,6 +43,9 @@ class HubLog:
     def _on_server_failed(self, event: ServerFailed) -> None:
         """A failed start is an error. A server that has ended is a warning, because it is restarted; if that fails, it is an error."""
         what = "did not start" if event.is_start else "has ended"
+        more: dict[str, Any] = {"code": INTERNAL_ERROR, "message": str(event.problem)} if event.is_start else {}
+        if event.project:
+            more["project"] = event.project
         self._log.record(
             "server_start_failed" if event.is_start else "server_ended",
             f"'{event.server}' {what} (attempt {event.attempt}): {event.problem}",
@@ -50,5 +54,5 @@ class HubLog:
             reason=str(event.problem),
             exitCode=event.exit_code,
             attempt=event.attempt,
-            **({"project": event.project} if event.project else {}),
+            **more,
         )

@@ -44,6 +44,7 @@ DESCRIBED_AT_ONCE_BYTES = 2048  # parameters that are described in some microsec
 MAX_COMPONENTS = 1000  # whose names are cached as JSON
 MAX_MESSAGE_LENGTH = 64 * 1024  # characters of a text in the queue; the line keeps far less
 STACK_FRAMES = 8
+INTERNAL_ERROR = -32603  # JSON-RPC 2.0, 5.1
 
 Record = tuple[str, str, dict[str, object]]
 """Event, summary, further fields."""
@@ -132,6 +133,17 @@ class StructuredLog:
             fields: further fields for programs. They are encoded later in another thread: do not change them.
         """
         self._put(_as_given, self._clock(), component or self._component, event, summary, fields)
+
+    def error(self, summary: str, error: BaseException | None, *, component: str, level: str = "error") -> None:
+        """Records that something went wrong here, with a code and a message as an answer to a request would have them.
+
+        Args:
+            error: what was raised; None: `summary` is all that is known.
+            level: "error" or "critical".
+        """
+        message = f"{type(error).__name__}: {error}"[:MAX_MESSAGE_LENGTH] if error else summary
+        stack = {"stack": short_stack(error)} if error else {}
+        self.record("error", summary, component=component, level=level, code=INTERNAL_ERROR, message=message, **stack)
 
     def request_received(self, component: str, id: bytes, method: str, params: bytes, at: float | None = None) -> None:
         """Records a request: method, id, and the names, types and sizes of its arguments, never their values.
@@ -340,11 +352,13 @@ class LogHandler(logging.Handler):
             summary = record.getMessage()
         except Exception as error:  # wrong arguments for its text: the text alone is better than nothing
             summary = f"{record.msg} ({type(error).__name__}: {error})"
-        fields: dict[str, object] = {"level": record.levelname.lower()}
-        if record.exc_info and record.exc_info[1]:
-            fields["stack"] = short_stack(record.exc_info[1])
-        event = "error" if record.levelno >= logging.ERROR else "log"
-        self._log.record(event, summary[:MAX_MESSAGE_LENGTH], component=record.name, **fields)
+        summary, level = summary[:MAX_MESSAGE_LENGTH], record.levelname.lower()
+        raised = record.exc_info[1] if record.exc_info else None
+        if record.levelno >= logging.ERROR:
+            self._log.error(summary, raised, component=record.name, level=level)
+        else:
+            stack = {"stack": short_stack(raised)} if raised else {}
+            self._log.record("log", summary, component=record.name, level=level, **stack)
 
 
 def short_stack(error: BaseException) -> str:

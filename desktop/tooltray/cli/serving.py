@@ -15,7 +15,7 @@ from typing import IO, Protocol
 
 import msgspec
 
-from tooltray.activity.structured_log import StructuredLog, short_stack
+from tooltray.activity.structured_log import StructuredLog
 from tooltray.cli.error_report import FAILED, HUB_RUNNING, complain, silence_stdout
 from tooltray.cli.speech import tr
 from tooltray.control.control_client import END_TIMEOUT_S, ControlClient
@@ -157,7 +157,7 @@ def _record(serving: Serving, error: Exception) -> None:
     """Puts what nothing has caught on record, as the hub's own log would have."""
     log = StructuredLog(serving.home.logs, execution_id=serving.execution_id, to_stderr=True)
     log.start()
-    log.record("error", "nothing caught an error", component=__name__, level="error", stack=short_stack(error))
+    log.error("nothing caught an error", error, component=__name__)
     log.close()
 
 

@@ -125,6 +125,7 @@ class ClientSession:
             order=ORDER,
             max_line_bytes=MAX_CLIENT_LINE_BYTES,
         )
+        self.dispatcher.note_refusal = self._note_refusal
         if not terms.is_lasting:  # no bridge is there to ask the next hub for the same
             self.dispatcher.farewell = end_of_listening
         self.listening = Listening(self.dispatcher, on_tools_told=self._on_tools_told)
@@ -185,6 +186,10 @@ class ClientSession:
         return self._server
 
     # requests
+
+    def _note_refusal(self, id: Raw, refusal: Envelope) -> None:
+        self._recorder.refused(id, refusal)
+        self.request_count += 1
 
     async def _answer(self, request: Envelope) -> Envelope:
         recorded = self._recorder.received(request)

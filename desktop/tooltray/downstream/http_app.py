@@ -12,6 +12,7 @@ from functools import partial
 from urllib.parse import quote
 
 from aiohttp import web
+from msgspec import Raw
 
 from tooltray.downstream import sse
 from tooltray.downstream.http_mcp import answer_mcp, not_allowed
@@ -22,6 +23,7 @@ from tooltray.http_server.answers import refusal
 from tooltray.http_server.guard import Guard, Refused
 from tooltray.http_server.site import HttpSite, answer_all_else, expect
 from tooltray.http_server.strangers import Strangers
+from tooltray.protocol.envelope import Envelope
 
 logger = logging.getLogger(__name__)
 
@@ -40,14 +42,16 @@ class HttpApp:
         streamable: StreamableHttp,
         modern: ModernHttp,
         sse: SseHttp,
+        note_refusal: Callable[[Raw, Envelope], None],
         api: Api | None = None,
     ) -> None:
         """
         Args:
+            note_refusal: hears of the error in the place of an answer to a message, by its id.
             api: answers everything under `/api`, and looks itself at who asks; without it nothing is there.
         """
         self._guard, self._has_server, self._api = guard, has_server, api
-        self._streamable, self._modern, self._sse = streamable, modern, sse
+        self._streamable, self._modern, self._sse, self._note_refusal = streamable, modern, sse, note_refusal
         strangers = Strangers()
         guard.welcome = strangers.welcome
         self._site = HttpSite(self._application(), strangers)
@@ -94,8 +98,14 @@ class HttpApp:
             self._guard.check(request.headers)
             owner = self._guard.owner(request.headers.get("Authorization"))
             self._guard.welcome(request.transport)
+        except Refused as refused:
+            return refusal(refused)
+        try:
             return await handler(request, owner)
         except Refused as refused:
+            if request.method == "POST":
+                for id in refused.ids or (refused.id,):
+                    self._note_refusal(id, refused.reply)
             return refusal(refused)
 
     async def _mcp(self, request: web.Request, owner: str) -> web.StreamResponse:

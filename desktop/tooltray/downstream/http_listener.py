@@ -182,6 +182,7 @@ class HttpListener:
             streamable=StreamableHttp(HttpSessions(self._sessions, deadlines=self._deadlines)),
             modern=ModernHttp(self._sessions, held_calls_of=self._held_calls_of, tool_schema=self._presenter.session_servers.tool_schema),
             sse=SseHttp(self._sessions),
+            note_refusal=self._sessions.note_refusal,
             api=self._rest().answer,
         )
 

@@ -8,8 +8,11 @@ from collections import OrderedDict
 from functools import partial
 from typing import Protocol
 
+from msgspec import Raw
+
 from tooltray.downstream.http_session import CLIENT_GONE, Dispatcher, HttpSession
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
+from tooltray.protocol.envelope import Envelope
 from tooltray.relay.held_calls import HeldCalls
 
 MAX_SESSIONS = 1000
@@ -29,6 +32,7 @@ class OpensClients(Protocol):
     """What of the hub's Sessions is used."""
 
     def open_client(self, server: str | None, *, is_lasting: bool = True, client: str = "", held: HeldCalls | None = None) -> Client: ...
+    def note_refusal(self, id: Raw, refusal: Envelope) -> None: ...
 
 
 class HttpSessions:

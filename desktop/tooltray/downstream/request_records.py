@@ -42,12 +42,18 @@ class Recorder:
         return time.perf_counter()
 
     def answered(self, received_at: float, request: Envelope, reply: Envelope) -> None:
-        id = bytes(request.id)
         if reply.error:
-            self._notes.append((self._record_error, self.client, id, reply.error, time.time()))
-        else:
-            duration_s = time.perf_counter() - received_at
-            self._notes.append((self._log.response_sent, self.client, id, duration_s, len(memoryview(reply.result)), time.time()))
+            self.refused(request.id, reply)
+            return
+        duration_s, size = time.perf_counter() - received_at, len(memoryview(reply.result))
+        self._note(self._log.response_sent, self.client, bytes(request.id), duration_s, size, time.time())
+
+    def refused(self, id: Raw, reply: Envelope) -> None:
+        """Records an error in the place of an answer, also to what was no request that could be read."""
+        self._note(self._record_error, self.client, bytes(id), reply.error, time.time())
+
+    def _note(self, *note: Any) -> None:
+        self._notes.append(note)
         if not self._is_scheduled:
             self._is_scheduled = True
             asyncio.get_running_loop().call_soon(self._write)

@@ -22,7 +22,7 @@ from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.protocol import eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
-from tooltray.protocol.envelope import dump
+from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
 from tooltray.protocol.task_messages import STATUS_NEWS
 from tooltray.relay.held_calls import HeldCalls
@@ -61,7 +61,7 @@ class Sessions:
         self._numbers = itertools.count(1)
         self._tasks = TaskKeeper()
         self._clients: set[ClientSession] = set()
-        self._finished_requests = 0  # of sessions that have ended
+        self._finished_requests = 0  # of sessions that have ended, and without one
         bus.subscribe(ServerNotified, self._on_server_notified)
 
     def open(self, hello: Hello, connection: Connection) -> RawDispatcher:
@@ -108,6 +108,11 @@ class Sessions:
             self._count()
         self._tasks.spawn(self._serve(session, key), name=session.name)
         return session
+
+    def note_refusal(self, id: Raw, refusal: Envelope) -> None:
+        """Records and counts an error over HTTP that no session has given."""
+        Recorder(self._log, "http").refused(id, refusal)
+        self._finished_requests += 1
 
     @property
     def clients(self) -> Collection[ClientSession]:

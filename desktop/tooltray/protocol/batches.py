@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Raw
 
-from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, Envelope, MalformedFrame, failure, reply_parts
+from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, Envelope, MalformedFrame, failure
 from tooltray.protocol.member_scanner import elements_of
 from tooltray.protocol.unsent import Unsent
 
@@ -20,7 +20,9 @@ Parts = tuple[bytes, Raw, bytes]
 """Head, payload and tail of one message."""
 
 
-def read_batch(line: bytes | bytearray, read: Callable[[bytes], Envelope], *, is_server: bool) -> tuple[list[Envelope], list[Parts]]:
+def read_batch(
+    line: bytes | bytearray, read: Callable[[bytes], Envelope], *, is_server: bool
+) -> tuple[list[Envelope], list[tuple[Raw, Envelope]]]:
     """Splits a batch into its messages.
 
     Args:
@@ -28,7 +30,7 @@ def read_batch(line: bytes | bytearray, read: Callable[[bytes], Envelope], *, is
         is_server: the peer is a server; what is malformed in its batch gets no error.
 
     Returns:
-        The messages, and an error for each malformed request.
+        The messages, and for each malformed request its id and an error.
 
     Raises:
         MalformedFrame: the line is not JSON, or an empty array.
@@ -39,13 +41,13 @@ def read_batch(line: bytes | bytearray, read: Callable[[bytes], Envelope], *, is
         raise MalformedFrame("not JSON", NOTHING) from None
     if not elements:
         raise MalformedFrame("a batch of nothing", NOTHING, INVALID_REQUEST)
-    messages, refusals = list[Envelope](), list[Parts]()
+    messages, refusals = list[Envelope](), list[tuple[Raw, Envelope]]()
     for element in elements:
         try:
             messages.append(read(bytes(element)))
         except MalformedFrame as error:
             if not (is_server or error.is_reply):
-                refusals.append(reply_parts(error.id, failure(INVALID_REQUEST, str(error))))
+                refusals.append((error.id, failure(INVALID_REQUEST, str(error))))
     return messages, refusals
 
 

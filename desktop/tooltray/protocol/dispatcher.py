@@ -94,6 +94,7 @@ class RawDispatcher:
         self._reads_no_more = False
         self.noise_lines = 0
         self.farewell: Callable[[Raw], Envelope] | None = None  # what ends a request that stays open when we close; None: nothing
+        self.note_refusal: Callable[[Raw, Envelope], None] | None = None  # hears of errors that `answer` knows nothing of, by id
         self.take_noise: Callable[[bytes | bytearray], None] | None = None  # gets the lines of a server that are no messages
         self.tap: Tap | None = None  # while somebody wants to see the messages
 
@@ -246,7 +247,7 @@ class RawDispatcher:
         unanswered = [id for id, task in self._awaited.items() if not (task.done() or task.cancelling())]
         waiting = [bytes(each.id) for each in self._backlog.waiting if each.id and each.method not in self._stays_open]
         for id in unanswered + waiting:
-            self._reply(Raw(id), failure(CONNECTION_CLOSED, reason))
+            self._reply(Raw(id), self._noted(Raw(id), failure(CONNECTION_CLOSED, reason)))
         if farewell := self.farewell:
             for id in self._open:
                 self._reply(Raw(id), farewell(Raw(id)))
@@ -316,7 +317,7 @@ class RawDispatcher:
         if not messages and not refusals:
             self._on_malformed(MalformedFrame("an array without a message", NOTHING, envelope.INVALID_REQUEST, is_reply=True), line)
         requests = [message.id for message in messages if message.method and message.id and bytes(message.id) not in self._in_flight]
-        self._batches.open(requests, refusals)
+        self._batches.open(requests, [envelope.reply_parts(id, self._noted(id, refusal)) for id, refusal in refusals])
         for message in messages:
             self._accept(message)
 
@@ -335,8 +336,7 @@ class RawDispatcher:
         if self.receiving_with:
             self._came_with[key] = self.receiving_with
         if key in self._in_flight:
-            refusal = failure(envelope.INVALID_REQUEST, "a request with this id is still in flight")
-            self._send(envelope.reply_parts(message.id, refusal), id=message.id, about=message.id)
+            self._refuse(message.id, failure(envelope.INVALID_REQUEST, "a request with this id is still in flight"))
             return
         self._is_held_back = message.method in self._holds_back
         # the one task that TaskKeeper does not start: it is kept and contained here, and a call is 3 us faster
@@ -425,16 +425,21 @@ class RawDispatcher:
             self.take_noise(line)
         if error.id and (pending := self.calls.find(error.id)):
             pending.settle(failure(envelope.PARSE_ERROR, f"{self.name} sent a reply that cannot be read: {error}"))
-        elif not (self._is_server or error.is_reply):
-            self._refuse(error, line)
-
-    def _refuse(self, error: MalformedFrame, line: bytes | bytearray) -> None:
-        """Each request of an array by itself: nobody waits for an answer without an id."""
-        if ids := [id for id in refused_ids(line, self._read) if bytes(id) not in self._in_flight]:
-            for id in ids:
-                self._send(envelope.reply_parts(id, failure(envelope.INVALID_REQUEST, REFUSED)), id=id, about=id)
+        elif self._is_server or error.is_reply:
+            return
+        elif ids := [id for id in refused_ids(line, self._read) if bytes(id) not in self._in_flight]:
+            for id in ids:  # each request of an array by itself: nobody waits for an answer without an id
+                self._refuse(id, failure(envelope.INVALID_REQUEST, REFUSED))
         else:
-            self._send(envelope.reply_parts(error.id, failure(error.code, str(error))), id=error.id, about=error.id)
+            self._refuse(error.id, failure(error.code, str(error)))
+
+    def _refuse(self, id: Raw, refusal: Envelope) -> None:
+        self._send(envelope.reply_parts(id, self._noted(id, refusal)), id=id, about=id)
+
+    def _noted(self, id: Raw, refusal: Envelope) -> Envelope:
+        if self.note_refusal:
+            self.note_refusal(id, refusal)
+        return refusal
 
     def _on_oversized(self, ends: bytes, size: int) -> None:
         if self.calls.settle_too_large(ends, size):

@@ -82,5 +82,6 @@ def test_a_start_that_fails_is_an_error_and_a_server_that_ends_a_warning(log: St
     start, end = written(log, tmp_path)
     assert (start["event"], start["level"], start["server"], start["project"]) == ("server_start_failed", "error", "s", "/shop")
     assert (start["reason"], start["exitCode"], start["attempt"]) == (str(problem), 3, 2)
+    assert (start["code"], start["message"], "code" in end) == (-32603, str(problem), False)
     assert start["summary"] == f"'s' did not start (attempt 2): {problem}"
     assert (end["event"], end["level"], end["exitCode"], "project" in end) == ("server_ended", "warning", None, False)

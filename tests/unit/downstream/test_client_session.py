@@ -419,6 +419,18 @@ async def test_a_cancelled_request_is_not_counted_as_answered() -> None:
         assert client.session.request_count == 0
 
 
+@in_fake_time
+async def test_what_cannot_be_read_and_what_is_left_at_the_end_is_recorded_as_an_error_and_counted() -> None:
+    async with Conversation() as client:
+        client.session.dispatcher.feed(b"nonsense\n")
+        client.send(id="c", method="tools/call", params={"name": "hang"})
+        await client.presenter.relayed.wait()
+        await client.session.dispatcher.close("the hub ends")
+        await asyncio.sleep(LONG_S)
+        assert client.session.request_count == 2
+    assert [(id, code) for _, id, code, _ in client.log.errors] == [(b"", -32700), (b'"c"', -32000)]
+
+
 async def test_a_client_declares_in_either_era_that_it_shows_views() -> None:
     shows = {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}}
     async with Conversation() as client:

@@ -30,6 +30,14 @@ async def test_a_server_that_is_not_there_is_not_found(path: str) -> None:
         assert (await hub.ask("GET" if path.endswith("sse") else "POST", path)).status == 404
 
 
+async def test_a_message_that_cannot_be_read_is_noted_and_a_wrong_method_is_not() -> None:
+    headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+    async with http_hub() as hub:
+        await hub.ask("PUT")
+        await hub.ask("POST", data=b"nonsense", headers=headers)
+        assert [(id, error["code"]) for id, error in hub.clients.refusals] == [(b"", -32700)]
+
+
 async def test_a_method_that_there_is_not_is_told_with_those_that_are() -> None:
     async with http_hub() as hub:
         answer = await hub.ask("PUT")

@@ -28,7 +28,7 @@ from tooltray.presenter.session_clients import SessionClients
 from tooltray.presenter.session_servers import SessionServers
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
-from tooltray.protocol.envelope import NOTHING, Envelope, dump, load
+from tooltray.protocol.envelope import NOTHING, Envelope, dump, failure, load
 from tooltray.protocol.eras import Era
 from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.exchange import Exchange
@@ -56,12 +56,13 @@ class Hub:
             control=control,
             consent=consent_in(Path("/nowhere")),
         )
+        self.log = KeptLog()
         self.sessions = Sessions(
             presenter=self.presenter,  # type: ignore[arg-type]
             states=SessionStates(bus=self.bus, deadlines=DeadlineWheel()),
             bus=self.bus,
             deadlines=DeadlineWheel(),
-            log=KeptLog(),  # type: ignore[arg-type]
+            log=self.log,  # type: ignore[arg-type]
             client_limits=KnownLimits(),
             control_sessions=controls,
         )
@@ -436,6 +437,15 @@ async def test_a_request_without_a_token_stands_for_itself() -> None:
     one = hub.sessions.open_client(None, is_lasting=False)
     named, lasting = hub.sessions.open_client(None, is_lasting=False, client="laptop"), hub.sessions.open_client(None)
     assert [session.state.is_passing for session in (one, named, lasting)] == [True, False, False]
+    await hub.sessions.close("ended", grace_s=0)
+
+
+async def test_what_is_refused_over_http_without_a_session_is_recorded_and_counted() -> None:
+    hub = Hub()
+    hub.sessions.note_refusal(Raw(b"3"), failure(-32600, "no"))
+    await settled()
+    assert hub.log.errors == [("http", b"3", -32600, "no")]
+    assert hub.sessions.request_count == 1
     await hub.sessions.close("ended", grace_s=0)
 
 

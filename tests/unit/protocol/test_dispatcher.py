@@ -16,7 +16,18 @@ from tests.fakes.heard import Record
 
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import LOGGED_NOISE_LINES, RawDispatcher
-from tooltray.protocol.envelope import CONNECTION_CLOSED, NO_REPLY, NOT_DELIVERED, NOTHING, Envelope, NotDelivered, TooLarge, dump, success
+from tooltray.protocol.envelope import (
+    CONNECTION_CLOSED,
+    NO_REPLY,
+    NOT_DELIVERED,
+    NOTHING,
+    Envelope,
+    NotDelivered,
+    TooLarge,
+    dump,
+    load,
+    success,
+)
 from tooltray.protocol.framing import LOOKED_AT_BYTES
 from tooltray.protocol.in_flight import FIRST_IN_FLIGHT, MAX_BACKLOG_BYTES, MAX_IN_FLIGHT
 from tooltray.protocol.unsent import PEER_BYTES
@@ -726,6 +737,19 @@ async def test_closing_lets_open_requests_finish_within_the_grace() -> None:
     assert channel.replies[1]["result"] == {"of": 1}
     assert channel.replies[2]["error"]["message"] == "ended"
     assert len(channel.messages) == 2
+
+
+@in_fake_time
+async def test_errors_that_no_answer_has_given_are_noted_by_their_ids() -> None:
+    answers, noted = Answers(), list[tuple[bytes, int]]()
+    dispatcher, channel = make_dispatcher(answer=answers.answer)
+    dispatcher.note_refusal = lambda id, refusal: noted.append((bytes(id), load(refusal.error)["code"]))
+    dispatcher.takes_batches = True
+    dispatcher.feed(b'nonsense\n[{"jsonrpc":"1.0","id":4,"method":"m"}]\n' + line(id=1, method="m") * 2)
+    await answers.begun.wait()
+    await dispatcher.close("ended")
+    assert noted == [(b"", -32700), (b"4", -32600), (b"1", -32600), (b"1", CONNECTION_CLOSED)]
+    assert len(channel.messages) == len(noted)
 
 
 @in_fake_time
