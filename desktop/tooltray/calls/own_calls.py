@@ -39,12 +39,12 @@ class ModelCall:
     def response(self, reply: Envelope) -> MCPToolResponse:
         """The record with the result in it; a call that went nowhere has no record, and is an error."""
         result = failed(error_message(reply)) if reply.error else result_of(reply)
-        return replace(self._record or self._unrecorded(result), tool_call_id=self._call.id, result=result)
+        return replace(self._record or self._unrecorded(result), result=result)
 
     def _unrecorded(self, result: dict[str, Any]) -> MCPToolResponse:
         duration_s = time.perf_counter() - self._started_at
         arguments_size, size = (len(bytes(dump(each))) for each in (dict(self._call.arguments), result))
-        return MCPToolResponse(self._call.name, self._call.server, self._client, "error", duration_s, arguments_size, size)
+        return MCPToolResponse(self._call.name, self._call.server, self._client, "error", duration_s, arguments_size, size, self._call.id)
 
 
 def error_message(reply: Envelope) -> str:
@@ -92,6 +92,7 @@ class OwnCalls:
         name: str,
         arguments: Mapping[str, Any],
         *,
+        id: str = "",
         project: str | None = None,
         on_record: Callable[[MCPToolResponse], None] | None = None,
         watched: Watched | None = None,
@@ -99,6 +100,7 @@ class OwnCalls:
         """Calls a tool by the name that AI clients see.
 
         Args:
+            id: by which whoever calls knows the call; empty: one is made.
             project: the folder of the project for which a server that waits for one answers.
             on_record: gets the record of the call.
             watched: who is asked and told meanwhile; None: nobody.
@@ -116,7 +118,9 @@ class OwnCalls:
             head, caller = Head(name=name, meta=Meta(progress_token=dump(token))), stand_in(own)
         request = Envelope(method="tools/call", params=dump(params))
         await self._tools.listing(None)
-        return await self._calls.call(Exchange(request, head, caller, self._held, None, OWN_CLIENT_NAME), on_record=on_record)
+        exchange = Exchange(request, head, caller, self._held, None, OWN_CLIENT_NAME)
+        exchange.course.id = id
+        return await self._calls.call(exchange, on_record=on_record)
 
     def server_of(self, name: str) -> str:
         """The server whose tool has this name; empty where that is not known."""

@@ -185,7 +185,8 @@ class CallRecorder:
             self._stats.add(route.server, None if waits_for_person else duration_s, time.time())
         size = len(memoryview(reply.result or reply.error)) if reply else 0
         arguments_size = len(memoryview(exchange.request.params))
-        record = MCPToolResponse(exchange.head.name, route.server, exchange.client, outcome, duration_s, arguments_size, size)
+        id = exchange.course.named()
+        record = MCPToolResponse(exchange.head.name, route.server, exchange.client, outcome, duration_s, arguments_size, size, id)
         self._bus.publish(ToolCallResult(record))
         if not (outcome == REFUSED and reply and not reply.error):  # a modern client is being asked, and comes again
             self._bus.publish(_happened(route, exchange, reply, record))

@@ -137,6 +137,7 @@ class Tries:
             reply = await self._calls.call(
                 call.name,
                 call.arguments,
+                id=call.id,
                 project=project,
                 on_record=made.add,
                 watched=(call.id, lambda own: TryCaller(own, ask, progress)),

@@ -59,12 +59,18 @@ class ActivityApi:
         """
         return await self._read(self._reader.rows, filter or EVERYTHING, before, limit, collapsed=collapsed)
 
-    async def get_activity_entry(self, id: int) -> ActivityDetails:
+    async def get_activity_entry(self, id: int | str) -> ActivityDetails:
         """One thing that happened, in full.
+
+        Args:
+            id: the entry's number, or the `tool_call_id` of a `ToolCallResult`.
 
         Raises:
             NotFound: it was never there, or is kept no longer.
         """
+        if isinstance(id, str):  # as a rule the call has just ended, and may not be written yet
+            with contextlib.suppress(TooltrayError):
+                await self._journal.flush()
         found = await self._read(self._reader.details, id)
         if found is None:
             raise NotFound(Phrase("There is no entry {id} in the journal", id=id), Phrase("entries go after some time, or were cleared"))

@@ -59,6 +59,7 @@ class EntryMaker:
             *(event.argument_bytes, event.result_bytes, event.result_bytes // BYTES_PER_TOKEN),
             *(course.allowed_by if course else "", *_times(course), contents is not None),
             *self._trace(event),
+            self._text(course.id, LONGEST_NAME) if course and event.kind == CALL else "",
         )
         return NewEntry(values, contents)
 

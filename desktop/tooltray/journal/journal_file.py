@@ -19,14 +19,14 @@ from tooltray.regular_file import open_regular
 
 CLEARED, GONE = "cleared", "gone"
 """The facts up to which id entries are hidden, and are to be removed."""
-VERSION = 3  # of the tables; an unknown one is set aside
+VERSION = 4  # of the tables; an unknown one is set aside
 BUSY_S = 2.0  # another program that looks into the file may lock it for a moment
 MAX_NAMES_IN_MEMORY = 10_000
 PAGES_GIVEN_BACK = 256  # of the disk, in one go: a megabyte
 COLUMNS = (
     *("kind", "at", "said", "outcome", "duration", "bucket", "client", "session", "project", "server", "tool", "published"),
     *("argument_bytes", "result_bytes", "tokens", "allowed_by", "queue_s", "person_s", "start_s", "server_s", "back_s", "has_contents"),
-    *("trace", "trace_context"),
+    *("trace", "trace_context", "tool_call"),
 )
 NAMED = ("client", "session", "project", "server", "tool", "published")
 """The columns that are numbers of `names`."""
@@ -38,7 +38,8 @@ CREATE TABLE entries (
     duration REAL NOT NULL, bucket INTEGER NOT NULL, client INTEGER NOT NULL, session INTEGER NOT NULL, project INTEGER NOT NULL,
     server INTEGER NOT NULL, tool INTEGER NOT NULL, published INTEGER NOT NULL, argument_bytes INTEGER NOT NULL,
     result_bytes INTEGER NOT NULL, tokens INTEGER NOT NULL, allowed_by TEXT NOT NULL, queue_s REAL, person_s REAL, start_s REAL,
-    server_s REAL, back_s REAL, has_contents INTEGER NOT NULL, trace TEXT NOT NULL DEFAULT '', trace_context TEXT NOT NULL DEFAULT ''
+    server_s REAL, back_s REAL, has_contents INTEGER NOT NULL, trace TEXT NOT NULL DEFAULT '', trace_context TEXT NOT NULL DEFAULT '',
+    tool_call TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX by_time ON entries (at);
 CREATE TABLE contents (id INTEGER PRIMARY KEY, arguments TEXT NOT NULL, result TEXT NOT NULL, is_cut INTEGER NOT NULL);
@@ -47,6 +48,9 @@ _STEPS = {
     2: """
 ALTER TABLE entries ADD COLUMN trace TEXT NOT NULL DEFAULT '';
 ALTER TABLE entries ADD COLUMN trace_context TEXT NOT NULL DEFAULT '';
+""",
+    3: """
+ALTER TABLE entries ADD COLUMN tool_call TEXT NOT NULL DEFAULT '';
 """,
 }
 """What makes of the tables of one version those of the next."""

@@ -101,10 +101,15 @@ class JournalReader:
         named = database.execute(*names_sql(wanted.text)).fetchall() if wanted.text else []
         return condition(wanted, found[0] if found else 0, self._run, [number for (number,) in named])
 
-    def details(self, id: int) -> ActivityDetails | None:
-        """One entry in full; None: there is none of this id."""
+    def details(self, id: int | str) -> ActivityDetails | None:
+        """Returns one entry in full; None: there is none of this id.
+
+        Args:
+            id: the entry's, or as text that of a tool call, of which the newest is meant.
+        """
+        condition = ("entries.tool_call = ?", id) if isinstance(id, str) else ("entries.id = ?", as_id(id))
         with self._opened() as database:
-            return next(self._details(database, self._where(database, ActivityFilter()).also("entries.id = ?", as_id(id)), 1), None)
+            return next(self._details(database, self._where(database, ActivityFilter()).also(*condition), 1), None)
 
     def latest_details(self, wanted: ActivityFilter, limit: int) -> list[ActivityDetails]:
         """So many entries in full, the newest first."""

@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 import msgspec
 
 from tooltray.audit.api import AuditApi
-from tooltray.errors import NotFound
 from tooltray.journal.api import ActivityApi
 from tooltray.rest.operation import Arguments, Call, Operation, always
 from tooltray.snapshots.activity import ActivityCounts, ActivityDetails, ActivityFigures, ActivityFilter, ActivityPoint, ActivityRow
@@ -46,7 +45,7 @@ class Asks(Protocol):
     """What operations take where that is not as the verb has it."""
 
     async def entry(self, id: str) -> ActivityDetails:
-        """One thing that happened, in full."""
+        """One thing that happened, in full: by its number, or a call by the `tool_call_id` of its event."""
 
     async def series(
         self, bars: int = 96, client: str = "", server: str = "", tool: str = "", since: float = 0.0, until: float = 0.0
@@ -81,9 +80,7 @@ async def _rows(call: Call) -> list[ActivityRow]:
 
 async def _entry(call: Call) -> ActivityDetails:
     id = call.arguments["id"]
-    if not id.isdecimal() or len(id) > 18:
-        raise NotFound("There is no such entry")
-    return await call.presenter.activity.get_activity_entry(int(id))
+    return await call.presenter.activity.get_activity_entry(int(id) if id.isdecimal() and len(id) <= 18 else id)
 
 
 async def _series(call: Call) -> list[ActivityPoint]:

@@ -4,11 +4,16 @@ Above it: the sessions, ToolCalls, Approvals, ServerRelay and McpClient, which n
 a clock. Nothing here may cost a call more than a look at the clock.
 """
 
+import itertools
+import secrets
 import time
 from collections.abc import Callable
 from types import TracebackType
 
 FROM_RULES, FROM_GRANT, FROM_PERSON = "rules", "grant", "person"
+
+
+_RUN, _numbers = secrets.token_hex(6), itertools.count(1)
 
 
 def _none() -> int:
@@ -19,6 +24,7 @@ class CallCourse:
     """Belongs to one request; times are those of `time.perf_counter`.
 
     Attributes:
+        id: what whoever called names the call by; empty: nobody does, see `named`.
         received_at: when it had come.
         person_s, start_s, server_s: how long a person, the start of its server, and the server have had it; None: they have not.
         answered_at: when there was a reply; None: not yet.
@@ -35,6 +41,7 @@ class CallCourse:
         "answered_at",
         "before",
         "cut_from",
+        "id",
         "person_s",
         "received_at",
         "sent_at",
@@ -51,9 +58,15 @@ class CallCourse:
         self.server_s: float | None = None
         self.answered_at: float | None = None
         self.sent_at: float | None = None
-        self.allowed_by, self.waits_for = "", "server"
+        self.id, self.allowed_by, self.waits_for = "", "", "server"
         self.cut_from, self.turn_s = 0, 0.0
         self.before: Callable[[], int] = _none
+
+    def named(self) -> str:
+        """Returns the id, which is made now if there is none; no other call of any hub gets it."""
+        if not self.id:
+            self.id = f"{_RUN}-{next(_numbers):x}"
+        return self.id
 
     @property
     def passed_s(self) -> float:

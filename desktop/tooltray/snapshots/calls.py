@@ -28,7 +28,7 @@ class MCPToolResponse(msgspec.Struct, frozen=True):
     duration_s: float
     argument_bytes: int
     result_bytes: int
-    tool_call_id: str = ""  # of the MCPToolCall that this answers; empty in events
+    tool_call_id: str = ""  # of the MCPToolCall that this answers; of any other call one that the hub has made
     result: Mapping[str, Any] | None = None  # the CallToolResult; None in events
 
 

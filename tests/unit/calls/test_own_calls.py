@@ -52,11 +52,19 @@ async def test_a_call_gives_the_result_with_all_that_is_known_of_it(parts: HubPa
     assert response.result_bytes > 0
 
 
-async def test_the_event_of_a_call_has_neither_its_id_nor_its_result(parts: HubParts) -> None:
+async def test_the_event_of_a_call_has_its_id_and_not_its_result(parts: HubParts) -> None:
     response = await run(parts, text="hello")
     event = parts.heard.of(ToolCallResult)[-1].response
-    assert (event.tool_call_id, event.result) == ("", None)
+    assert (event.tool_call_id, event.result) == (response.tool_call_id, None) == ("call_1", None)
     assert (event.tool, event.outcome, event.duration_s) == ("get_it", "ok", response.duration_s)
+
+
+async def test_calls_of_ai_clients_get_ids_of_which_there_are_no_two(parts: HubParts) -> None:
+    for _ in range(2):
+        await parts.call("get_it")
+    one, other = (event.response.tool_call_id for event in parts.heard.of(ToolCallResult)[-2:])
+    assert one
+    assert one != other
 
 
 async def test_a_tool_that_says_it_failed_is_an_error_with_its_own_words(parts: HubParts, program: ScriptedServer) -> None:

@@ -6,7 +6,7 @@ import itertools
 import json
 import os
 from collections.abc import Mapping, Sequence
-from types import TracebackType
+from types import TracebackType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -148,6 +148,8 @@ def sample(hint: Any) -> Any:
         return get_args(hint)[0]
     if type(None) in getattr(hint, "__args__", ()):
         return sample(next(each for each in hint.__args__ if each is not type(None)))
+    if isinstance(hint, UnionType):
+        return sample(get_args(hint)[0])
     return {"a": {"b": [1]}}  # a mapping
 
 

@@ -15,6 +15,7 @@ from tooltray.events import ActivityWritten
 from tooltray.journal.api import ActivityApi
 from tooltray.journal.calls_under_way import CallsUnderWay
 from tooltray.journal.happenings import Happened
+from tooltray.sessions.call_course import CallCourse
 from tooltray.snapshots.activity import ActivityFilter
 
 
@@ -46,6 +47,17 @@ async def test_what_happened_is_there_in_rows_in_full_and_in_figures(tmp_path: P
         assert (await api.get_activity_choices()).servers == ("files",)
         assert {each.tool for each in await api.get_tool_use(days=36_500)} == {"t", "u"}
         assert await api.get_calls_now() == []
+
+
+async def test_a_call_is_found_by_the_id_that_its_event_has_also_before_it_is_written(tmp_path: Path) -> None:
+    async with api_of(tmp_path) as (api, here):
+        course = CallCourse()
+        course.id = "call_7"
+        here.happened(call(tool="w", course=course), call(tool="x", course=CallCourse()))
+        found = await api.get_activity_entry("call_7")
+        assert (found.entry.tool, found.entry.id) == ("w", 4)
+        with pytest.raises(NotFound, match="no entry call_8"):
+            await api.get_activity_entry("call_8")
 
 
 async def test_the_last_calls_are_shown_as_clients_called_them(tmp_path: Path) -> None:

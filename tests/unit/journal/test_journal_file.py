@@ -126,12 +126,13 @@ def test_one_of_another_version_is_set_aside(path: Path) -> None:
         JournalFile(path)
 
 
-def test_one_of_the_version_before_gets_what_is_new_and_keeps_its_entries(path: Path) -> None:
+@pytest.mark.parametrize(("version", "lacks"), [(2, ("trace", "trace_context", "tool_call")), (3, ("tool_call",))])
+def test_one_of_a_version_before_gets_what_is_new_and_keeps_its_entries(path: Path, version: int, lacks: tuple[str, ...]) -> None:
     written(path, [entry(touched="a")]).close()
     with sqlite3.connect(path) as database:
-        database.execute("ALTER TABLE entries DROP COLUMN trace")
-        database.execute("ALTER TABLE entries DROP COLUMN trace_context")
-        database.execute("PRAGMA user_version = 2")
+        for column in lacks:
+            database.execute(f"ALTER TABLE entries DROP COLUMN {column}")
+        database.execute(f"PRAGMA user_version = {version}")
     again = JournalFile(path)
     assert again.write([entry(touched="b", trace="f" * 32)]) == 2
     again.close()
