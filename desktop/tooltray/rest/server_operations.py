@@ -95,6 +95,8 @@ async def _add(call: Call) -> ServerView:
         if any(server.name == name for server in (await call.presenter.hub.get_snapshot()).servers):
             raise name_is_taken(name)
         stored, secrets = server_json.with_secrets(name, entry)
+        if project:  # other readers of that file ask for this spelling of `type`
+            stored["transport"] = stored.get("type") or ("stdio" if stored.get("command") else "http")
         server = await call.presenter.servers.add_mcp_server(name, stored, project=project, secrets=secrets)
     call.headers["Location"] = f"/api{SERVERS}/{quote(server, safe='')}"
     return await _shown(call, server)

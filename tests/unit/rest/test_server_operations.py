@@ -230,7 +230,7 @@ async def test_a_server_of_a_project_goes_into_its_file_and_is_there_at_once_tho
         assert (answer.status, answer.headers["Location"]) == (201, "/api/mcp/servers/a")
         assert (answer.json["project"], answer.json["file"]) == (str(shop), str(shop / ".mcp.json"))
         written = json.loads((shop / ".mcp.json").read_text())["mcpServers"]
-        assert written == {"a": {"command": "p", "env": {"API_KEY": "${secret:a/API_KEY}"}}}
+        assert written == {"a": {"command": "p", "env": {"API_KEY": "${secret:a/API_KEY}"}, "transport": "stdio"}}
         assert (await hub.ask("GET", "/servers/a")).json["autoApprove"] == ["read"]
         assert on_disk(hub)["mcpServers"] == {}
         assert (await hub.ask("GET", "/servers/a")).json == (await hub.ask("GET", f"/servers?project={shop}")).json[0]
