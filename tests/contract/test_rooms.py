@@ -1,6 +1,8 @@
-"""The page about the rooms of Tooltray has all of them, and its picture is the one of its table."""
+"""The page about the rooms of Tooltray has all of them, its picture is the one of its table, and what it names is there."""
 
+import importlib
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -23,3 +25,16 @@ def test_the_page_and_its_picture_have_all_rooms() -> None:
     rooms = {folder.parent.name for folder in (ROOT / "desktop" / "tooltray").glob("*/__init__.py")}
     assert rooms - told == set()
     assert script.IMAGE.read_text("utf-8") == script.drawn(floors), "draw it anew: python scripts/house_image.py"
+
+
+def test_where_the_methods_of_the_four_classes_are_is_true() -> None:
+    table = house_image().PAGE.read_text("utf-8").partition("| looked for |")[2].partition("\n\n")[0]
+    rows = [row.split("|")[2] for row in table.splitlines()[2:]]
+    assert len(rows) > 5
+    for row in rows:
+        [file] = re.findall(r"`([a-z_/]+)\.py`", row)
+        module = importlib.import_module("tooltray." + file.replace("/", "."))
+        named = re.findall(r"\b([A-Z]\w+)(?:\.(\w+))?", row)
+        assert named
+        for kind, method in named:
+            assert hasattr(getattr(module, kind), method or "__init__"), (file, kind, method)
