@@ -233,12 +233,16 @@ def _remarks(raw: Mapping[str, object]) -> Iterator[str]:
         yield Phrase("its client runs it in a sandbox; here it would run without one")
     if raw.get("headersHelper"):
         yield Phrase("its client runs a command for its headers (headersHelper); set them here, with {text}", text="${secret:command:NAME}")
+    if limited := [name for key in (*_ALLOWED, *_HIDDEN) for name in _listed(raw, key) if "(" in str(name)]:
+        yield Phrase("tools are listed without what limits their arguments: {names}", names=", ".join(shown(str(name)) for name in limited))
     if missing := [*_not_carried_over(raw)]:
         yield Phrase("this is not carried over: {names}", names=", ".join(map(shown, missing)))
 
 
 def _not_carried_over(raw: Mapping[str, object]) -> Iterator[str]:
     """Yields the names of members that mean something to the entry's client and nothing here."""
+    if isinstance(old := raw.get("command"), Mapping):
+        yield from (f"command.{key}" for key in old if key != "path" and key not in _CARRIED)
     remote = {"requestOptions", "requestInit", "apiKey"} if any(raw.get(key) for key in ("url", *FIELD_SPELLINGS["url"])) else ()
     for key, value in raw.items():
         if value in (None, "", [], {}) or key in _CARRIED or key in WITHOUT_EFFECT:
@@ -249,7 +253,9 @@ def _not_carried_over(raw: Mapping[str, object]) -> Iterator[str]:
         elif key not in remote:
             yield key
         elif isinstance(value, Mapping):
-            yield from (f"{key}.{member}" for member in value if member != "headers")
+            yield from (f"{key}.{member}" for member, held in value.items() if member != "headers" or not isinstance(held, Mapping))
+        elif key != "apiKey" or not isinstance(value, str):
+            yield key
 
 
 # texts

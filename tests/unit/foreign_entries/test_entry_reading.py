@@ -230,7 +230,11 @@ def test_keys_of_request_options_become_headers(raw: dict[str, Any], headers: di
     [
         ({"url": URL, "headersHelper": "/opt/print-headers.sh"}, ["headersHelper"]),
         ({"url": URL, "requestOptions": {"headers": {"A": "b"}, "verifySsl": False, "caBundlePath": "/ca"}}, ["verifySsl", "caBundlePath"]),
-        ({"url": URL, "requestOptions": "odd"}, []),
+        ({"url": URL, "requestOptions": "odd"}, ["requestOptions"]),
+        ({"url": URL, "requestInit": {"headers": ["A: b"]}}, ["requestInit.headers"]),
+        ({"url": URL, "apiKey": 5}, ["apiKey"]),
+        ({"command": "x", "includeTools": ["shell(git)", "read"]}, ["limits their arguments: shell(git)"]),
+        ({"command": {"path": "x", "args": ["a"], "env": {"A": "b"}, "foo": 1}}, ["command.foo"]),
         ({"url": URL, "oauth": {"clientId": "me", "tokenUrl": "x"}, "auth": True}, ["oauth.tokenUrl"]),
         ({"command": "x", "apiKey": "dummy", "requestOptions": {"headers": {"A": "b"}}}, ["apiKey", "requestOptions"]),
         ({"command": "x", "confinement": {"mode": "sandbox"}, "newThing": 1}, ["confinement", "newThing"]),
