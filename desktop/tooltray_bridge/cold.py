@@ -94,6 +94,7 @@ class Outage:
         self._attempt: HubStart | Patience | None = None
         self._refusal, self._refusal_until = b"", 0.0
         self._found_at: float | None = None
+        self._had_hub = relay.tracker.has_answered
         self._losses, self._pause_s = 0, EVERY_S
         self._obstacle: OSError | None = None  # what stood in the way of connecting
         self._home = self._user_home = None
@@ -138,6 +139,7 @@ class Outage:
             self._obstacle = error
             return False
         self._end_attempt()
+        self._had_hub = True
         self.exit_code, self._refusal_until, self._found_at = 0, 0.0, monotonic()
         self._relay.attach(hub, self._first + self._relay.tracker.hub_found())
         return True
@@ -164,7 +166,7 @@ class Outage:
             return Patience("No Tooltray hub is running, and --no-start keeps this bridge from starting one. Start Tooltray and call again")
         home, user_home = os.fsdecode(self._home), os.fsdecode(self._user_home)
         reason = why_not(home, user_home)
-        return Patience(reason) if reason else HubStart(home, user_home)
+        return Patience(reason) if reason else HubStart(home, user_home, is_restart=self._had_hub)
 
     def _refuse(self, reason: str) -> None:
         self.exit_code = 1

@@ -12,6 +12,7 @@ import os
 import stat
 import subprocess
 import sys
+from contextlib import suppress
 from time import monotonic
 
 if sys.platform == "win32":
@@ -88,9 +89,13 @@ class HubStart:
     app, if its display is there, `serve`, and `serve` once more with somebody listening to what it says.
     """
 
-    def __init__(self, home: str, user_home: str) -> None:
+    def __init__(self, home: str, user_home: str, *, is_restart: bool = False) -> None:
+        """
+        Args:
+            is_restart: there was a hub in this home, which is not made again where it is gone: the user has removed Tooltray.
+        """
         self._run = os.path.join(home, "run")
-        self._home = home
+        self._home, self._is_restart = home, is_restart
         user_folder = os.path.dirname(user_home)
         self._folder = user_folder if os.path.isdir(user_folder) else os.path.abspath(os.sep)
         environment = platform.fresh_environment(user_folder)
@@ -107,6 +112,8 @@ class HubStart:
 
     def step(self) -> str:
         """Goes on; returns why no hub can be had, empty while there is hope."""
+        if self._is_restart and not os.path.isdir(self._home):
+            return f"Tooltray was removed: {self._home} is gone. Take its entry out of this AI client, or start Tooltray again"
         if monotonic() >= self._give_up_at:
             return f"The Tooltray hub was not ready within {START_WITHIN_S:.0f} s. To see why, run in a terminal: {self._command_line()}"
         try:
@@ -129,8 +136,10 @@ class HubStart:
             self._lock = None
 
     def _take_lock(self) -> int | None:
-        for folder in (self._home, self._run):
-            os.makedirs(folder, mode=0o700, exist_ok=True)
+        if not self._is_restart:
+            os.makedirs(self._home, mode=0o700, exist_ok=True)
+        with suppress(FileExistsError):
+            os.mkdir(self._run, 0o700)
         return platform.try_lock(os.path.join(self._home, START_LOCK))
 
     def _spawn(self) -> subprocess.Popen[bytes]:

@@ -54,5 +54,21 @@ def test_uninstalling_ends_the_hub_and_leaves_nothing_in_the_person_s_folder(wor
     assert files_of(world) == before
 
 
+def test_an_ai_client_that_runs_on_brings_nothing_back_that_was_removed(world: World) -> None:
+    world.start_hub()
+    bridge = world.start_bridge()
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "acme", "version": "1"}}
+    assert "result" in bridge.request("initialize", hello, id=1)
+    before = files_of(world)
+    removed = world.tooltray("uninstall", "--yes")
+    assert removed.returncode == 0, removed.stderr
+    assert "End these AI clients, which use Tooltray until then: acme" in removed.stdout
+    assert not world.root.exists()
+    assert "Tooltray was removed" in bridge.request("tools/list", {}, id=2)["error"]["message"]
+    assert not world.root.exists()
+    assert files_of(world) < before
+    bridge.end()
+
+
 def files_of(world: World) -> set[Path]:
     return {path for path in world.home.rglob("*") if not path.is_dir()}

@@ -170,4 +170,5 @@ def _given(entry: FoundEntry, path: str, inputs: Inputs) -> Found:
 def _pasted(text: str, path: str, own_url: str | None) -> list[Found]:
     """A block in another form, a command line, or a URL."""
     found = [each for each in parse_pasted(text) if kind_of(each.config, own_url) == "server"]
-    return [Found(RawServer(each.name, each.config, is_example=not path), ImportSource("", path, each.name)) for each in found]
+    entries = [(each.name, {**each.config, **dict.fromkeys(each.left_out, True)}) for each in found]  # named among what is not carried over
+    return [Found(RawServer(name, entry, is_example=not path), ImportSource("", path, name)) for name, entry in entries]

@@ -25,6 +25,9 @@ from tooltray.launch.variable_sources import ServerEnvironment
 from tooltray.phrases import Phrase
 from tooltray.projects.project_copies import ProjectSnapshots
 from tooltray.settings.expansion import ResolvedServer, SecretSource, project_remark, resolve
+from tooltray.settings.secret_looks import HIDDEN, KEY_IN_PATH, hidden, hidden_words
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.shell_words import joined
 from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.self_reference import leads_back, refusal
@@ -113,8 +116,8 @@ class Doctor:
             transport=config.transport,
             state=server.state.value,
             detail=detail,
-            target=config.target,
-            command=(config.command or "", *config.arguments) if config.command else (),
+            target=_target(config),
+            command=tuple(hidden_words([config.command, *config.arguments])) if config.command else (),
             resolved_command=lookup.resolved if lookup else "",
             searched=lookup.searched if lookup else (),
             path=lookup.path if lookup else "",
@@ -123,11 +126,11 @@ class Doctor:
             reached=reached.words,
             saved_processes=server.saved_processes * len(server.pids),
             exit_code=None if client else server.first.exit_code,
-            stderr=tuple(last_attempt(server.log))[-STDERR_LINES:],
+            stderr=tuple(map(hidden, tuple(last_attempt(server.log))[-STDERR_LINES:])),
             noise_lines=client.noise_lines if client else 0,
             tool_count=tool_count,
             is_listed=is_listed,
-            problem=problem,
+            problem=_without_secrets(problem) if problem else None,
             remedies=(*await self._refused_writes.remedies(server.name), *await self._remedies.propose(server, problem, lookup)),
             remark=project_remark(config) or await self._needs(server),
             projects=tuple(_words_of(copy) for copy in server.copies) if isinstance(server, DeferredServer) else (),
@@ -182,6 +185,19 @@ def _project_of(server: ManagedServer) -> SessionProject | None:
     if not isinstance(server, DeferredServer) or server.is_without_project:
         return server.project
     return next((copy.project for copy in server.copies if copy.project), server.chosen) or ANY_PROJECT
+
+
+def _target(config: MCPServerConfig) -> str:
+    """What is run or reached, as it may be shown to others."""
+    if config.transport in ("http", "sse"):
+        return "/".join(HIDDEN if KEY_IN_PATH.fullmatch(part) else part for part in config.target.split("/"))
+    return joined(hidden_words([config.command or "", *config.arguments]))
+
+
+def _without_secrets(problem: Problem) -> Problem:
+    """Returns the problem; a text of it with a secret in it loses that, and its translation."""
+    texts = {name: text for name in ("title", "message", "hint") if (text := hidden(getattr(problem, name))) != getattr(problem, name)}
+    return msgspec.structs.replace(problem, **texts)
 
 
 def _words_of(copy: ProjectCopy) -> str:

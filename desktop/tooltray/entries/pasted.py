@@ -42,6 +42,7 @@ _CONTAINERS = ("mcpServers", "servers", "mcp_servers", "context_servers", "mcp")
 _URL_KEYS = ("url", "baseUrl", "serverUrl", "httpUrl")
 _OTHER_TYPES = {"streamable-http": "http", "streamableHttp": "http", "streamable_http": "http", "http-stream": "http"}
 _SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)(?:\s+|$))(.*)", re.IGNORECASE | re.DOTALL)  # of an Authorization header; no secret
+_OF_THE_CLIENT = {"-s", "--scope", "-g", "--global", "--project", "--user", "-y", "--yes", "-f", "--force", "-d", "--debug"}  # of `mcp add`
 _SHELL_WORDS = {"&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"}
 _PLACEHOLDER = re.compile(
     r"<[^>]*>|\[[^\]]*\]|\.\.\.|…|x{3,}|\*{3,}|\$\{input:[^}]*\}"
@@ -59,12 +60,14 @@ class PastedServer(msgspec.Struct, frozen=True):
         secrets: variables, headers and query parameters that look like secrets, by name; the value is empty if the text has only a
             placeholder.
         origin: where a link is from, for a person; empty for any other text.
+        left_out: options of an AI client's own command that concern the server and are not taken over.
     """
 
     name: str
     config: dict[str, Any]
     secrets: dict[str, str] = msgspec.field(default_factory=dict)
     origin: str = ""
+    left_out: tuple[str, ...] = ()
 
     @property
     def is_remote(self) -> bool:
@@ -122,7 +125,8 @@ class PastedServer(msgspec.Struct, frozen=True):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a person should know before adding it."""
-        return tuple(pasted_warnings(self.name, self.config))
+        options = [Phrase("these options have no effect here: {names}", names=", ".join(self.left_out))] if self.left_out else []
+        return (*pasted_warnings(self.name, self.config), *options)
 
     def stored_as(self, name: str, secrets: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
         """Returns the entry for the settings, and the secrets to store.
@@ -388,20 +392,27 @@ def _client_command(words: list[str], env: dict[str, str]) -> PastedServer:
     if not name or not rest:
         raise TooltrayError("This command names no server to add", shlex.join(words)[:120], _EXAMPLE)
     if rest[0].startswith("{"):
-        return _servers(_json(f'"{name}": {rest[0]}'))[0]
-    if re.match(r"https?://", rest[0]):
+        server = _servers(_json(f'"{name}": {rest[0]}'))[0]
+    elif re.match(r"https?://", rest[0]):
         url, *more = rest
         while more:
             options.take(more.pop(0), more, takes_many=False)
-        return _server(name, {"url": url, **options.of_a_url()})
-    return _server(name, {"command": rest[0], "args": [_expanded(word) for word in rest[1:]], "env": env})
+        server = _server(name, {"url": url, **options.of_a_url()})
+    else:
+        server = _server(name, {"command": rest[0], "args": [_expanded(word) for word in rest[1:]], "env": env})
+    return replace(server, left_out=tuple(options.left_out))
 
 
 class _ClientOptions:
-    """The options of `CLIENT mcp add`; those that do not concern the server (such as a scope) are skipped with their values."""
+    """The options of `CLIENT mcp add`; those that do not concern the server (such as a scope) are skipped with their values.
+
+    Attributes:
+        left_out: the names of others that are not understood.
+    """
 
     def __init__(self, env: dict[str, str]) -> None:
         self.url = ""
+        self.left_out: list[str] = []
         self._env, self._kind, self._headers = env, "", dict[str, str]()
 
     def take(self, word: str, rest: list[str], *, takes_many: bool) -> None:
@@ -429,6 +440,8 @@ class _ClientOptions:
                 self.url = value
             case "--bearer-token-env-var":
                 self._headers["Authorization"] = f"Bearer ${{{value}}}"
+            case _ if option.startswith("-") and option not in _OF_THE_CLIENT:
+                self.left_out.append(option)
 
     def of_a_url(self) -> dict[str, Any]:
         return {key: value for key, value in (("type", self._kind), ("headers", self._headers)) if value}

@@ -14,7 +14,7 @@ from tooltray.phrases import Phrase
 from tooltray.server_files.trust_requests import content_warnings
 from tooltray.settings.file_server import FileEntry
 from tooltray.settings.given_entries import read_entry
-from tooltray.settings.server_config import SPELLINGS, MCPServerConfig
+from tooltray.settings.server_config import OAUTH_MEMBERS, SPELLINGS, MCPServerConfig
 
 _KNOWN = {
     *(field.alias for field in MCPServerConfig.model_fields.values()),
@@ -43,5 +43,8 @@ def pasted_warnings(name: str, config: Mapping[str, Any]) -> Iterator[str]:
     except TooltrayError:  # it cannot be added as it is, and that is said then
         return
     yield from content_warnings(entry)
-    if unknown := [key for key, value in config.items() if key not in _KNOWN and value not in (None, "", [], {})]:
+    unknown = [key for key, value in config.items() if key not in _KNOWN and value not in (None, "", [], {})]
+    if isinstance(oauth := config.get("oauth"), Mapping):
+        unknown += [f"oauth.{key}" for key in oauth if key not in OAUTH_MEMBERS]
+    if unknown:
         yield Phrase("these members of its entry have no effect here: {names}", names=", ".join(map(shown, unknown)))

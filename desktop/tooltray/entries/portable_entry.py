@@ -14,11 +14,10 @@ from typing import Any, ClassVar
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from tooltray.hidden_fields import HidesFields
-from tooltray.settings.secret_looks import looks_secret
+from tooltray.settings.secret_looks import KEY_IN_PATH, looks_secret
 
 SHORTEST_KNOWN = 6  # characters of a known value that is searched in other texts; shorter ones occur in harmless words
 _SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?(.*)", re.IGNORECASE | re.DOTALL)
-_KEY_IN_PATH = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9_-]{24,}")  # some services have a person's key in the path
 _PLACEHOLDER = re.compile(r"\$\{")
 _URL_FIELDS = ("url", "baseUrl")
 _ARGUMENT_FIELDS = ("args", "startupArgsTemplate")
@@ -156,4 +155,4 @@ class _Cleaner:
 
 
 def _is_key(segment: str) -> bool:
-    return bool(_KEY_IN_PATH.fullmatch(segment))
+    return bool(KEY_IN_PATH.fullmatch(segment))

@@ -124,8 +124,9 @@ def read_server(server: RawServer, *, home: str, read_file: ReadFile) -> ReadSer
     elif server.project and "command" in entry:
         entry.setdefault("cwd", server.project)
     _check(server.name, entry)
-    said = carried.said if carried else ""
-    return ReadServer(entry, tuple(variables.asks.values()), tuple(variables.read), is_off, said, tuple(_remarks(server.raw)))
+    said, left_out = (carried.said, carried.left_out) if carried else ("", ())
+    remarks = tuple(_remarks(server.raw, left_out, is_remote="command" not in entry))
+    return ReadServer(entry, tuple(variables.asks.values()), tuple(variables.read), is_off, said, remarks)
 
 
 # fields
@@ -228,17 +229,27 @@ def _split(line: str) -> list[str]:
         raise CannotUse(Phrase("a quote in its command is opened and never closed")) from None
 
 
-def _remarks(raw: Mapping[str, object]) -> Iterator[str]:
+def _remarks(raw: Mapping[str, object], left_out: Iterable[str], *, is_remote: bool) -> Iterator[str]:
+    """
+    Args:
+        left_out: what is not carried over because a proxy is left out.
+        is_remote: there is no process that could have variables.
+    """
     if raw.get("sandbox") or raw.get("sandboxEnabled"):
         yield Phrase("its client runs it in a sandbox; here it would run without one")
     if raw.get("headersHelper"):
         yield Phrase("its client runs a command for its headers (headersHelper); set them here, with {text}", text="${secret:command:NAME}")
-    if missing := [*_not_carried_over(raw)]:
+    if limited := [name for key in (*_ALLOWED, *_HIDDEN) for name in _listed(raw, key) if "(" in str(name)]:
+        yield Phrase("tools are listed without what limits their arguments: {names}", names=", ".join(shown(str(name)) for name in limited))
+    variables = [key for key in ("envFile", "env_vars", "env_keys") if raw.get(key)] if is_remote else []
+    if missing := [*_not_carried_over(raw), *variables, *left_out]:
         yield Phrase("this is not carried over: {names}", names=", ".join(map(shown, missing)))
 
 
 def _not_carried_over(raw: Mapping[str, object]) -> Iterator[str]:
     """Yields the names of members that mean something to the entry's client and nothing here."""
+    if isinstance(old := raw.get("command"), Mapping):
+        yield from (f"command.{key}" for key in old if key != "path" and key not in _CARRIED)
     remote = {"requestOptions", "requestInit", "apiKey"} if any(raw.get(key) for key in ("url", *FIELD_SPELLINGS["url"])) else ()
     for key, value in raw.items():
         if value in (None, "", [], {}) or key in _CARRIED or key in WITHOUT_EFFECT:
@@ -249,7 +260,9 @@ def _not_carried_over(raw: Mapping[str, object]) -> Iterator[str]:
         elif key not in remote:
             yield key
         elif isinstance(value, Mapping):
-            yield from (f"{key}.{member}" for member in value if member != "headers")
+            yield from (f"{key}.{member}" for member, held in value.items() if member != "headers" or not isinstance(held, Mapping))
+        elif key != "apiKey" or not isinstance(value, str):
+            yield key
 
 
 # texts

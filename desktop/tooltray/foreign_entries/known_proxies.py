@@ -28,15 +28,20 @@ _REMOTE_VALUES = ("--host", "--transport", "--auth-timeout", "--header", "--igno
 _SSE = {"sse-only": "sse", "http-only": "http", "http-first": "http", "sse-first": "sse"}
 
 
+TOKEN = "API_ACCESS_TOKEN"  # of mcp-proxy
+
+
 class Carried(msgspec.Struct, frozen=True):
     """
     Attributes:
         entry: what is offered.
         said: what it was, in words for a person.
+        left_out: variables that its proxy had, and nothing has here.
     """
 
     entry: Entry
     said: str
+    left_out: tuple[str, ...] = ()
 
 
 def carried_by(entry: Mapping[str, Any]) -> Carried | None:
@@ -49,14 +54,16 @@ def carried_by(entry: Mapping[str, Any]) -> Carried | None:
     if words[:2] == ["@smithery/cli", "run"] and len(words) > 2:
         return Carried(dict(entry), Phrase("the server {name} of Smithery, run by Smithery's own program", name=words[2]))
     read = _READERS.get(words[0])
-    found = read(words[1:], entry.get("env") or {}) if read else None
+    env = entry.get("env") or {}
+    found = read(words[1:], env) if read else None
     if found is None:
         return None
     rest = {key: value for key, value in entry.items() if key not in ("command", "args", "env", "cwd", "type")}
     said = Phrase(
         "a server elsewhere, behind {program}: Tooltray connects to it directly, and signs in where it asks for that", program=words[0]
     )
-    return Carried(rest | found, said)
+    left_out = tuple(f"env.{name}" for name in env if name != TOKEN and not any(f"${{{name}}}" in word for word in words))
+    return Carried(rest | found, said, left_out)
 
 
 def is_docker_gateway(words: Sequence[str]) -> bool:
@@ -122,7 +129,7 @@ def _supergateway(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
 def _mcp_proxy(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
     """`mcp-proxy [--transport sse|streamablehttp] [-H NAME VALUE] URL`; with a command in the URL's place it serves, and stays."""
     url, headers, kind, rest = "", dict[str, str](), "sse", list(words)
-    token = env.get("API_ACCESS_TOKEN")
+    token = env.get(TOKEN)
     if isinstance(token, str) and token:
         headers["Authorization"] = f"Bearer {token}"
     while rest:

@@ -1,7 +1,7 @@
-"""Which variables of an entry seem to hold a secret, by their names and the form of their values."""
+"""Which variables and arguments of an entry seem to hold a secret, by their names and the form of their values."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 PATH_VALUE = re.compile(r"[~.]{0,2}/|[A-Za-z]:[\\/]")
 _SECRET_NAME = re.compile(
@@ -11,6 +11,13 @@ _SECRET_VALUE = re.compile(
     r"gh[pousr]_|github_pat_|glpat-|sk-[A-Za-z0-9_-]{8}|xox[abprs]-|AKIA[0-9A-Z]{12}|AIza[0-9A-Za-z_-]{20}|eyJ[A-Za-z0-9_-]{16}|Bearer\s\S"
     r"|[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@"
 )
+KEY_IN_PATH = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9_-]{24,}")  # some services have a person's key in the path
+HIDDEN = "***"
+_LOGIN = re.compile(r"(://[^/\s:@?#]*:)\S+(?=@)")  # a password may have an "@" and a "/" in it
+_PARAMETER = re.compile(r"([?&])([^=&#\s]+)=([^&#\s]+)")
+_SCHEME = re.compile(r"\b(Bearer|Basic)(\s+)(?!\$\{)\S{6,}", re.IGNORECASE)
+_SCHEME_WORD = re.compile(r"^(?:Bearer|Basic|Token)\s+", re.IGNORECASE)
+_NAMED = re.compile(r"(-{0,2}[\w.-]+)([=:]\s*)(.+)", re.DOTALL)
 
 
 def looks_secret(key: str, value: str) -> bool:
@@ -26,3 +33,35 @@ def looks_secret(key: str, value: str) -> bool:
 def plain_names(env: Mapping[str, str]) -> frozenset[str]:
     """Returns the names of the variables whose values are written out and seem to be no secrets."""
     return frozenset(name for name, value in env.items() if "${" not in value and not looks_secret(name, value))
+
+
+def hidden_words(words: Iterable[str]) -> Iterator[str]:
+    """Yields the words of a command line with `***` in place of what seems to be a secret, such as the value of `--api-key`."""
+    option = ""
+    for word in words:
+        is_option = word.startswith("-")
+        yield hidden(word, "" if is_option else option)
+        option = word.lstrip("-") if is_option and "=" not in word else ""
+
+
+def hidden(text: str, name: str = "") -> str:
+    """Returns a text with `***` in place of what seems to be a secret: passwords in addresses, values after names of secrets, keys.
+
+    Args:
+        name: what the text is the value of; empty if that is unknown.
+    """
+    text = _SCHEME.sub(rf"\1\2{HIDDEN}", _PARAMETER.sub(_hidden_parameter, _LOGIN.sub(rf"\1{HIDDEN}", text)))
+    if HIDDEN not in text and looks_secret(name, _SCHEME_WORD.sub("", text)):
+        return HIDDEN
+    if HIDDEN not in text and (found := _NAMED.fullmatch(text)):
+        is_sentence = ":" in found[2] and " " in _SCHEME_WORD.sub("", found[3])  # "token: it has expired"
+        return found[1] + found[2] + hidden(found[3], "" if is_sentence else found[1].lstrip("-"))
+    words = re.split(r"(\s+)", text)
+    if len(words) == 1:
+        return text
+    words[::2] = hidden_words(words[::2])
+    return "".join(words)
+
+
+def _hidden_parameter(found: re.Match[str]) -> str:
+    return f"{found[1]}{found[2]}={HIDDEN}" if looks_secret(found[2], found[3]) else found[0]

@@ -157,6 +157,9 @@ class OAuthSettings(JsonModel):
         return self
 
 
+OAUTH_MEMBERS = frozenset({*(field.alias for field in OAuthSettings.model_fields.values()), *_OTHER_OAUTH})
+
+
 class ServerOptions(JsonModel):
     """`options` of an entry, as another program has them."""
 

@@ -10,6 +10,7 @@ from tooltray.ai_clients.client_kinds import ClientKind, read_client_kinds
 from tooltray.ai_clients.found_entries import FoundEntry
 from tooltray.ai_clients.import_sources import MAX_TEXT, Found, of_clients, of_file, of_text
 from tooltray.errors import TooltrayError
+from tooltray.foreign_entries.entry_reading import read_server
 
 KINDS = {kind.id: kind for kind in read_client_kinds()}
 NPX = {"command": "npx", "args": ["-y", "x"]}
@@ -69,6 +70,12 @@ def test_a_text_of_any_client_or_readme_is_understood(text: str, expected: list[
     found = of_text(text)
     assert shapes(found) == expected
     assert all(each.server.is_example and each.entry is None for each in found)
+
+
+def test_options_of_a_clients_command_that_are_not_taken_over_are_named() -> None:
+    (found,) = of_text("gemini mcp add -s user --timeout 5000 a npx x")
+    read = read_server(found.server, home="/home/me", read_file=lambda path: "")
+    assert (read.entry["command"], read.remarks) == ("npx", ("this is not carried over: --timeout",))
 
 
 def test_what_a_text_says_of_values_that_are_asked_for_goes_with_its_servers() -> None:

@@ -311,3 +311,23 @@ async def test_it_says_where_variables_are_from(sick: Any) -> None:
             "FLAG comes from the login shell",
             "NONE: not set; the entry's default is used",
         )
+
+
+async def test_passwords_of_arguments_and_addresses_are_masked(sick: Any) -> None:
+    dsn = "postgres://me:hunter2@db.example/x"
+    async with sick(args=["--api-key", "k-123", dsn, "--mode=fast"]) as parts:
+        found = await examine(parts)
+        assert found.command == ("my-server", "--api-key", "***", "postgres://me:***@db.example/x", "--mode=fast")
+        assert found.target == "my-server --api-key '***' 'postgres://me:***@db.example/x' --mode=fast"
+        server = parts.servers.get("s")
+        begin_attempt(server.log)
+        server.log.append(f"cannot connect to {dsn}")
+        assert (await examine(parts)).stderr == ("cannot connect to postgres://me:***@db.example/x",)
+    async with sick(None, type="http", url=f"https://127.0.0.1:9/{'a1' * 12}/mcp?key=k", disable=True) as parts:
+        assert (await examine(parts)).target == "https://127.0.0.1:9/***/mcp"
+
+
+async def test_a_secret_in_the_reason_is_masked(sick: Any) -> None:
+    async with sick("postgres://me:hunter2@db") as parts:
+        found = await examine(parts)
+        assert (found.problem is not None, "hunter2" in str(found)) == (True, False)

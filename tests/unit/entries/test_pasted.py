@@ -186,6 +186,19 @@ def test_keys_of_request_options_are_headers_and_what_has_no_effect_is_warned_of
     assert (server.secrets, server.config["disable"], server.warnings) == ({"Authorization": "dummy-key"}, True, ())
 
 
+def test_what_of_a_sign_in_or_of_a_clients_command_has_no_effect_is_warned_of() -> None:
+    (server,) = parse_pasted('{"url": "https://a.example/mcp", "oauth": {"clientId": "c", "callbackPort": 80, "xaa": true}}')
+    assert server.warnings == ("these members of its entry have no effect here: oauth.xaa",)
+    for line in (
+        "gemini mcp add -s user --timeout 5000 --exclude-tools c far npx x",
+        "claude mcp add --timeout 5000 --exclude-tools=c far https://a.example/mcp",
+        """x mcp add --timeout 5000 --exclude-tools c far '{"command": "npx"}'""",
+    ):
+        (server,) = parse_pasted(line)
+        assert server.left_out == ("--timeout", "--exclude-tools")
+        assert server.warnings == ("these options have no effect here: --timeout, --exclude-tools",)
+
+
 def test_a_url_is_a_remote_server() -> None:
     server = only("https://example.org/mcp")
     assert (server.is_remote, server.target, server.argv) == (True, "https://example.org/mcp", [])

@@ -252,7 +252,7 @@ def outage_of(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
             asked.seek(0)
             relay = relay_posix.Relay(relay_posix.Tracker(), stdin=asked.fileno(), stdout=told.fileno())
             relay.tracker.start_offline()
-            monkeypatch.setattr(cold, "HubStart", lambda *_: Attempt(relay))
+            monkeypatch.setattr(cold, "HubStart", lambda *_, **__: Attempt(relay))
             assert not cold.Outage(relay, hot.Options(), b"hello\n").wait_for_hub()
             return relay
 
@@ -284,7 +284,7 @@ def test_a_client_that_reads_none_of_its_refusals_is_read_no_further(home: Path,
         monkeypatch.setattr(cold, pause, 0.0)
     monkeypatch.setattr(cold, "REFUSE_FOR_S", 1.0)
     monkeypatch.setattr(cold, "monotonic", now)
-    monkeypatch.setattr(cold, "HubStart", lambda *_: Refusing())
+    monkeypatch.setattr(cold, "HubStart", lambda *_, **__: Refusing())
     with open(home / "asked", "w+b") as asked:
         asked.writelines(request(id, "m") for id in range(50_000))
         asked.seek(0)

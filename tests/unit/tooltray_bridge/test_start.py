@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import pwd
+import shutil
 import signal
 import socket
 import stat
@@ -181,6 +182,27 @@ def test_a_hub_that_was_stopped_stays_so_until_somebody_needs_it(startable: Star
         with FakeHub(root / "run" / "hub.sock") as hub:  # the bridge has looked for one in between
             assert hub.accept().hello()["tooltray"] == 1
     assert len(startable.starts()) == 1
+
+
+def test_a_home_that_was_removed_is_not_made_again_by_a_bridge_that_had_a_hub_there(
+    startable: StartableHub, home: Path, root: Path
+) -> None:
+    with BridgeProcess(environ={"HOME": str(home)}, python=startable.python) as bridge:
+        bridge.send(request(0, "initialize"))
+        os.kill(bridge.message()["result"]["pid"], signal.SIGKILL)
+        shutil.rmtree(root)
+        bridge.send(request(1, "tools/list"))
+        bridge.message()  # perhaps it was still sent to the one that is gone
+        bridge.send(request(2, "tools/list"))
+        assert f"Tooltray was removed: {root} is gone" in bridge.message()["error"]["message"]
+    assert (root.exists(), len(startable.starts())) == (False, 1)
+
+
+def test_a_removed_run_folder_is_made_again(startable: StartableHub, in_process: None, root: Path) -> None:
+    root.mkdir(mode=0o700)
+    attempt = HubStart(str(root), str(root), is_restart=True)
+    assert step_until(attempt, startable.starts) == ""
+    attempt.close()
 
 
 def test_a_home_that_the_person_has_listed_may_be_used_and_is_told_to_the_hub(startable: StartableHub, home: Path, root: Path) -> None:

@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -92,6 +92,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
         _note_files_of_here(args)
         _note_plain_headers(args)
         _note_typed_secrets(args)
+        note_secret_arguments(args.name, args.command_line)
         _note_missing_variables(args)
         _note_braces(args)
     if added.problem is not None:
@@ -365,6 +366,23 @@ def _note_typed_secrets(args: argparse.Namespace) -> None:
             tr(
                 "{names}: kept with your secrets, not in the settings (--plain writes them there). Your shell's history has them.",
                 names=names,
+            )
+        )
+
+
+def note_secret_arguments(name: str, words: Sequence[str]) -> None:
+    """Prints a note about arguments that look like passwords or keys: they are no safer among the secrets while they are arguments."""
+    from tooltray.settings.secret_looks import HIDDEN, hidden_words
+
+    shown = list(hidden_words(words))
+    if shown != list(words):
+        print_note(
+            tr(
+                "{line}: what is {hidden} here looks like a password or a key, and other programs can read arguments. If the server takes "
+                "it from a variable, type instead: tooltray servers set {name} --secret VARIABLE --arg ... (with the other arguments)",
+                line=shlex.join(shown).replace(f"'{HIDDEN}'", HIDDEN),
+                hidden=HIDDEN,
+                name=shlex.quote(name),
             )
         )
 

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from tooltray.cli.commands.server_adding import note_secret_arguments
 from tooltray.cli.commands.servers_command import STOP_TIMEOUT_S
 from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.secret_place import SecretPlace
@@ -26,6 +27,8 @@ def change(args: argparse.Namespace, home: Home) -> int:
     place = SecretPlace(home)
     values = place.ask(names, from_stdin=args.secret_stdin)
     place.run(lambda hub: _store(hub, args, values))
+    if not args.json:
+        note_secret_arguments(args.name, args.arg or ())
     return answer(args, {"server": args.name, "secrets": names}, tr("Changed {name}.", name=args.name))
 
 

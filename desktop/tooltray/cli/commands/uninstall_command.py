@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
@@ -20,18 +21,20 @@ from tooltray.ai_clients.client_places import ClientPlaces
 from tooltray.ai_clients.file_edits import FileEdit
 from tooltray.ai_clients.leftovers import leftovers, unreadable
 from tooltray.ai_clients.version_control import WorkTrees
-from tooltray.cli.hubs import any_hub, running_hub
+from tooltray.cli.hubs import RETRY_EVERY_S, RunningHub, any_hub, running_hub
 from tooltray.cli.person import confirmed
 from tooltray.cli.secret_place import chosen_backend
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, count, print_json, problem_line
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home, default_home
+from tooltray.home.hub_lock import HubLock
 from tooltray.installs import start_at_login
 from tooltray.installs.installation import this_installation
 from tooltray.installs.upkeep import how_to_remove, uninstaller
 from tooltray.regular_file import read_regular
 from tooltray.snapshots.ai_clients import moved_by
+from tooltray_bridge.start import START_WITHIN_S
 
 SECRET_NAMES = "secret-names.json"
 DEFAULT_PORT = 7717  # of `publish.http`
@@ -39,7 +42,7 @@ DEFAULT_PORT = 7717  # of `publish.http`
 
 def uninstall(args: argparse.Namespace, home: Home) -> int:
     """Removes everything step by step; reports what was declined or failed."""
-    steps = _Steps(args)
+    steps = _Steps(args, home)
     steps.stop_hub(home)
     if home.root.is_dir():
         steps.put_back(home)
@@ -62,8 +65,9 @@ def uninstall(args: argparse.Namespace, home: Home) -> int:
 class _Steps:
     """Carries out the steps, and keeps and prints what was done, declined and failed."""
 
-    def __init__(self, args: argparse.Namespace) -> None:
+    def __init__(self, args: argparse.Namespace, home: Home) -> None:
         self._yes, self._is_json = args.yes, args.json
+        self._no_bridge_starts_one = HubLock(home.start_lock)
         self.done: list[str] = []
         self.left: list[str] = []
         self.failed: list[str] = []
@@ -72,14 +76,22 @@ class _Steps:
         self._kept: list[str] = []  # files that are left because of what they lead to
 
     def stop_hub(self, home: Home) -> None:
-        hub = running_hub(home)
-        if hub is None:
-            return
-        with hub:
+        """Stops the hub. Until the end no bridge starts one: an AI client may ask for something while its entry is still there."""
+        if hub := running_hub(home):
             if not confirmed(tr("Stop Tooltray, which is running?"), yes=self._yes):
+                hub.close()
                 raise TooltrayError(tr("Tooltray is running"), tr("Nothing was removed"), tr("Say yes, or stop it with: tooltray stop"))
-            hub.stop()
-        self._say(self.done, tr("Tooltray has stopped"))
+            clients = _stopped(hub)
+            self._say(self.done, tr("Tooltray has stopped"))
+            if clients:
+                self._say(self.left, tr("End these AI clients, which use Tooltray until then: {clients}", clients=", ".join(clients)))
+        if home.root.is_dir():
+            home.prepare()
+            deadline = time.monotonic() + START_WITHIN_S
+            while not self._no_bridge_starts_one.try_take() and time.monotonic() < deadline:
+                time.sleep(RETRY_EVERY_S)
+            if hub := running_hub(home):  # which a bridge was starting
+                _stopped(hub)
 
     def put_back(self, home: Home) -> None:
         """Offers to bring servers that were imported back into their clients' files; their secrets stay if that fails."""
@@ -170,6 +182,8 @@ class _Steps:
         with self._step(tr("Delete settings, logs and tool lists in {root}?", root=home.root)) as is_wanted:
             if is_wanted:
                 with any_hub(home):  # under the lock: no hub starts in what is being deleted
+                    if sys.platform == "win32":  # where no file that is open can be removed
+                        self._no_bridge_starts_one.release()
                     _delete(home, kept=self._kept)
                 if sys.platform == "win32":  # a lock that somebody has taken meanwhile cannot be deleted
                     shutil.rmtree(home.run, ignore_errors=True)
@@ -217,6 +231,14 @@ class _Steps:
             print(tr("The program itself is still there. {to_do}", to_do=to_do))
 
 
+def _stopped(hub: RunningHub) -> list[str]:
+    """Stops a hub, and returns the names of the AI clients that were connected."""
+    with hub:
+        clients = {each.client for each in hub.ask(hub.api.views.get_sessions()) if each.is_connected and each.client}
+        hub.stop()
+    return sorted(clients)
+
+
 def _own_url(home: Home) -> str | None:
     """The address in entries of AI clients that connect over HTTP, with the port of the settings; None: none was ever chosen."""
     try:
@@ -251,7 +273,7 @@ def _delete(home: Home, *, kept: Collection[str]) -> None:
     """A home may be a folder with other things in it, which stay."""
     with os.scandir(home.root) as entries:
         ours = [entry for entry in entries if entry.name not in kept and is_ours(entry.name, home.names_in_root)]
-    for entry in ours:
+    for entry in sorted(ours, key=lambda entry: entry.name == home.run.name):  # the locks last
         if entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path, onerror=_leave_lock(home))
         else:

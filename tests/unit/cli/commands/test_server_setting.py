@@ -88,3 +88,9 @@ def test_what_does_not_fit_the_server_changes_nothing(
 @pytest.mark.parametrize("words", [(), ("--url", "https://a.example/", "--env", "A=1")])
 def test_nothing_to_change_or_both_kinds_is_a_wrong_command_line(tooltray: Tooltray, hub_home: Home, words: tuple[str, ...]) -> None:
     assert tooltray("servers", "set", "s", *words).code == 2
+
+
+def test_an_argument_that_looks_like_a_key_is_warned_of(tooltray: Tooltray, hub_home: Home) -> None:
+    with hub(hub_home, COMMAND):
+        assert "--password ***: what is *** here" in tooltray("servers", "set", "s", "--arg=--password", "--arg", "hunter2").err
+        assert tooltray("servers", "set", "s", "--arg=--password", "--arg", "hunter2", "--json").err == ""

@@ -364,6 +364,20 @@ def test_where_a_key_is_kept_is_said(tooltray: Tooltray, hub_home: Home) -> None
     )
 
 
+@pytest.mark.parametrize("option", [(), ("--plain",)])
+def test_an_argument_that_looks_like_a_key_is_warned_of_with_what_to_type_instead(
+    tooltray: Tooltray, hub_home: Home, option: tuple[str, ...]
+) -> None:
+    with FakeControlHub(hub_home, {"get_mcp_servers": {}, "get_secret_names": [], "add_mcp_server": None}):
+        added = tooltray("servers", "add", "git", "--on-demand", *option, "--", "run", "--api-key", "k-1234", "--mode", "fast")
+        plain = tooltray("servers", "add", "time", "--on-demand", "--", "run", "--mode", "fast")
+    assert added.code == 0
+    assert "run --api-key *** --mode fast: what is *** here looks like a password or a key" in added.err
+    assert "tooltray servers set git --secret VARIABLE --arg ..." in added.err
+    assert "k-1234" not in added.err
+    assert plain.err == ""
+
+
 def test_where_secrets_cannot_be_kept_a_key_is_not_written_without_a_choice(tooltray: Tooltray, hub_home: Home) -> None:
     result = tooltray("servers", "add", "git", "--env", "API_KEY=hunter2", "--", "run")
     assert (result.code, hub_home.settings.exists()) == (1, False)

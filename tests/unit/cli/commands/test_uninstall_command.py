@@ -18,6 +18,7 @@ from tooltray.ai_clients.found_entries import entries_in
 from tooltray.cli.run import run
 from tooltray.foreign_configs.documents import read_document
 from tooltray.home.home import Home
+from tooltray.home.hub_lock import HubLock
 from tooltray.installs import start_at_login
 from tooltray.installs.bridge_entry import bridge_entry
 from tooltray.installs.installation import this_installation
@@ -90,10 +91,35 @@ def test_each_thing_is_asked_for_and_what_is_declined_stays(
 
 
 def test_a_running_hub_is_stopped_first(tooltray: Tooltray, hub_home: Home) -> None:
-    with FakeControlHub(hub_home) as hub:
+    sessions = [{"id": "1", "client": "Cursor"}, {"id": "2", "client": ""}, {"id": "3", "client": "Gone", "is_connected": False}]
+    with FakeControlHub(hub_home, {"get_sessions": sessions}) as hub:
         result = tooltray("uninstall", "--yes")
-    assert result.out.splitlines()[0] == "Tooltray has stopped"
+    assert result.out.splitlines()[:2] == ["Tooltray has stopped", "End these AI clients, which use Tooltray until then: Cursor"]
     assert ("hub/stop", {}) in hub.calls
+
+
+def test_no_bridge_starts_a_hub_meanwhile_and_one_that_was_being_started_is_stopped(
+    hub_home: Home, cursor: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hub_home.prepare()
+    bridges, seen = HubLock(hub_home.start_lock), []
+    assert bridges.try_take()
+    hub = FakeControlHub(hub_home, {"get_sessions": []})
+
+    def pause(seconds: float) -> None:
+        """Meanwhile the bridge has started a hub."""
+        hub.__enter__()
+        bridges.release()
+
+    def confirmed(question: str, *, yes: bool) -> bool:
+        seen.append(HubLock(hub_home.start_lock).try_take())
+        return True
+
+    monkeypatch.setattr("tooltray.cli.commands.uninstall_command.time.sleep", pause)
+    monkeypatch.setattr("tooltray.cli.commands.uninstall_command.confirmed", confirmed)
+    assert run(("uninstall", "--yes"), open_desktop=lambda home, **_: 99) == 0
+    assert ("hub/stop", {}) in hub.calls
+    assert (set(seen), hub_home.root.exists()) == ({False}, False)
 
 
 def test_a_hub_that_is_to_go_on_keeps_everything(
