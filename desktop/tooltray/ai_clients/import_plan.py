@@ -70,14 +70,12 @@ class ImportPlanner:
     async def offers(self, found: Sequence[Found]) -> list[Offer]:
         """What can be made of some entries, in their order; what cannot be used is among it, and says why."""
         known = self._secrets.known_values()
-        read = await asyncio.to_thread(lambda: [(each, _read(each, self._home, known)) for each in found])
-        environ = await self._environ() if any("${" in json.dumps(each.entry) for _, each in read if isinstance(each, ReadServer)) else {}
-        readings = [_reading(each, server, known, environ) for each, server in read if isinstance(server, ReadServer)]
-        groups = _grouped(readings)
-        here = await self._here({each.program.text for each in readings}, environ)
+        read, has_placeholders = await asyncio.to_thread(_read_all, found, self._home, known)
+        environ = await self._environ() if has_placeholders else {}
+        groups = await asyncio.to_thread(_grouped, read, known, environ)
+        here = await self._here({group[0].program.text for group in groups}, environ)
         names = _Names(self._config.settings.mcp_servers)
-        good = [_offer(group, names, here, known) for group in groups]
-        return _with_ids([*good, *(_broken(each, reason) for each, reason in read if isinstance(reason, str))])
+        return await asyncio.to_thread(_offers, read, groups, names, here, known)
 
     async def _here(self, texts: Collection[str], environ: Mapping[str, str]) -> list[_Here]:
         """The servers of the settings that may be the same as one of `texts`, with what their secrets are."""
@@ -118,6 +116,41 @@ def usual_name(name: str, words: Sequence[str]) -> str:
     return clean or guess_name(list(words))
 
 
+# all entries: in a thread, since there may be thousands
+
+
+def _read_all(found: Sequence[Found], home: str, known: Collection[str]) -> tuple[list[tuple[Found, ReadServer | str]], bool]:
+    """Returns what each entry says, or why it cannot be used; and whether a placeholder stands in one of them."""
+    read = [(each, _read(each, home, known)) for each in found]
+    return read, any("${" in json.dumps(each.entry) for _, each in read if isinstance(each, ReadServer))
+
+
+def _grouped(read: Iterable[tuple[Found, ReadServer | str]], known: Collection[str], environ: Mapping[str, str]) -> list[list[_Reading]]:
+    """Returns the entries that can be used, those that are one server together."""
+    groups: dict[str, list[list[_Reading]]] = {}
+    order: list[list[_Reading]] = []
+    for reading in (_reading(each, server, known, environ) for each, server in read if isinstance(server, ReadServer)):
+        alike = groups.setdefault(reading.program.text, [])
+        group = next((each for each in alike if all(reading.program.is_same(other.program) for other in each)), None)
+        if group is None:
+            group = []
+            alike.append(group)
+            order.append(group)
+        group.append(reading)
+    return order
+
+
+def _offers(
+    read: Iterable[tuple[Found, ReadServer | str]],
+    groups: Iterable[Sequence[_Reading]],
+    names: _Names,
+    here: Iterable[_Here],
+    known: Collection[str],
+) -> list[Offer]:
+    good = [_offer(group, names, here, known) for group in groups]
+    return _with_ids([*good, *(_broken(each, reason) for each, reason in read if isinstance(reason, str))])
+
+
 # one entry
 
 
@@ -144,21 +177,6 @@ def _small_file(path: str) -> str:
 def _reading(found: Found, read: ReadServer, known: Collection[str], environ: Mapping[str, str]) -> _Reading:
     stored = masked("server", read.entry, {*known, *read.read})
     return _Reading(found, read, program_of(stored.entry, lambda inner: looked_up(inner, stored.values, environ)))
-
-
-def _grouped(readings: Iterable[_Reading]) -> list[list[_Reading]]:
-    """Those that are one server together."""
-    groups: dict[str, list[list[_Reading]]] = {}
-    order: list[list[_Reading]] = []
-    for reading in readings:
-        alike = groups.setdefault(reading.program.text, [])
-        group = next((each for each in alike if all(reading.program.is_same(other.program) for other in each)), None)
-        if group is None:
-            group = []
-            alike.append(group)
-            order.append(group)
-        group.append(reading)
-    return order
 
 
 # one server
