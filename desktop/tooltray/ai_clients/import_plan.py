@@ -17,7 +17,7 @@ from tooltray.ai_clients.import_offers import Offer, found_secrets, masked
 from tooltray.ai_clients.import_sources import Found
 from tooltray.api import JsonObject
 from tooltray.entries.pasted_names import clean_name, guess_name
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import Problem, SecretsUnreachable, TooltrayError
 from tooltray.files.file_text import CannotOpen, read_text
 from tooltray.foreign_configs.config_source import CannotUse, shown
 from tooltray.foreign_entries.entry_reading import ReadServer, read_server
@@ -80,18 +80,30 @@ class ImportPlanner:
     async def _here(self, texts: Collection[str], environ: Mapping[str, str]) -> list[_Here]:
         """The servers of the settings that may be the same as one of `texts`, with what their secrets are."""
         found: list[_Here] = []
+        values = _Values(self._secrets)
         for name, entry in self._config.entries.items():
             if program_of(entry, lambda inner: None).text in texts:
-                secrets = {secret: await self._value(secret) for secret in secret_names(read_entry(name, entry))}
+                secrets = {secret: await values.get(secret) for secret in secret_names(read_entry(name, entry))}
                 found.append(_Here(name, program_of(entry, lambda inner, known=secrets: looked_up(inner, known, environ))))  # type: ignore[misc]
         return found
 
-    async def _value(self, secret: str) -> str:
+
+class _Values:
+    """Reads secrets until the place of secrets cannot be reached; a keyring that hangs is not asked for each of them."""
+
+    def __init__(self, secrets: SecretStore) -> None:
+        self._secrets, self._is_reachable = secrets, True
+
+    async def get(self, secret: str) -> str:
         """The value of a secret; one that cannot be read is like no other: a key that is not here must not be taken for one that is."""
         try:
-            return await self._secrets.get(secret)
+            if self._is_reachable:
+                return await self._secrets.get(secret)
+        except SecretsUnreachable:
+            self._is_reachable = False
         except TooltrayError:
-            return f"\0{secret}"
+            pass
+        return f"\0{secret}"
 
 
 class _Names:
