@@ -19,6 +19,7 @@ from tooltray.files.file_text import CannotOpen
 from tooltray.foreign_configs.documents import Document, read_document
 from tooltray.phrases import Phrase
 
+MAX_SERVERS = 2000  # in all files; what is found goes to a window or a command in one piece
 MAX_PROJECTS = 100  # a person has some; each costs a look at forty names
 
 
@@ -53,6 +54,7 @@ class ClientLook:
         self.places, self._own_url, self._projects = places, own_url, _folders(projects)
         self._documents: dict[Path, Document | CannotOpen] = {}
         self._files: dict[str, list[ReadFile]] = {}
+        self._found = 0
 
     def files(self, kind: ClientKind) -> list[ReadFile]:
         """A client's own files, also one that could be made, and those of the projects."""
@@ -74,7 +76,14 @@ class ClientLook:
         if isinstance(document, CannotOpen):
             return ReadFile(kind, place, project, problem=_problem(place.path, document), line=document.line)
         approvals = self._approvals(kind, project)
-        found = entries_in(kind, document, project=project, approvals=approvals, own_url=self._own_url)
+        try:
+            found = entries_in(kind, document, project=project, approvals=approvals, own_url=self._own_url)
+            if self._found + len(found) > MAX_SERVERS:
+                raise CannotOpen(Phrase("there are more than {number} servers in it and the files before it", number=MAX_SERVERS))
+        except CannotOpen as error:
+            self._documents[place.path] = _without_frames(error)
+            return ReadFile(kind, place, project, problem=_problem(place.path, error))
+        self._found += len(found)
         if kind.shape == "extension" and is_extension_off(place.path):
             found = [replace(entry, state="off") for entry in found]
         problem, line = _doubled(kind, document, is_project=bool(project))
@@ -85,7 +94,7 @@ class ClientLook:
             try:
                 self._documents[path] = read_document(path, kind.format_of(path))
             except CannotOpen as error:
-                self._documents[path] = error
+                self._documents[path] = _without_frames(error)
         return self._documents[path]
 
     def _approvals(self, kind: ClientKind, project: str) -> Approvals | None:
@@ -99,6 +108,11 @@ class ClientLook:
         documents = (self._document(kind, place.path) for place in self.places.files(kind) if place.exists)
         contents = (document.content for document in documents if isinstance(document, Document))
         return next((content.get("projects") for content in contents if isinstance(content, dict)), None)
+
+
+def _without_frames(error: CannotOpen) -> CannotOpen:
+    """Returns an error to keep: one that was raised holds the frames it went through, and with them all that was read of its file."""
+    return CannotOpen(error.reason, error.line, error.digest)
 
 
 def _folders(projects: Iterable[str]) -> list[Path]:

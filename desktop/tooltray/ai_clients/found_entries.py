@@ -4,15 +4,18 @@ Above it: client_scanner, and whatever writes, imports or removes entries. Below
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
 from tooltray.ai_clients.client_kinds import ClientKind, KeyPath
 from tooltray.ai_clients.entry_words import Entry, is_off, is_server
 from tooltray.ai_clients.own_entries import kind_of
+from tooltray.files.file_text import CannotOpen
 from tooltray.foreign_configs.document_lines import Place
 from tooltray.foreign_configs.documents import Document
 from tooltray.hidden_fields import HidesFields
+from tooltray.phrases import Phrase
 
 State: TypeAlias = Literal["on", "off", "waits"]
 
@@ -73,11 +76,15 @@ def entries_in(
         project: the folder whose file it is; empty: the client's own file.
         approvals: of Claude Code for the project's file; None: the entries alone say what is on.
         own_url: at which the hub listens or would listen; entries with it are Tooltray.
+
+    Raises:
+        CannotOpen: there are more than MAX_ENTRIES.
     """
+    written = list(islice(_written(kind, document.content, project), MAX_ENTRIES + 1))
+    if len(written) > MAX_ENTRIES:
+        raise CannotOpen(Phrase("it has more than {number} servers", number=MAX_ENTRIES))
     found: list[FoundEntry] = []
-    for folder, place, name, entry in _written(kind, document.content, project):
-        if len(found) == MAX_ENTRIES:
-            break
+    for folder, place, name, entry in written:
         state = _state(kind, document.content, place, name, entry, approvals)
         of = kind_of(entry, own_url)
         found.append(FoundEntry(kind, document.path, folder, place, name, entry, state, of, document.line_of(place)))

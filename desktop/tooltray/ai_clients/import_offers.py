@@ -5,10 +5,11 @@ Above it: import_plan, imports. Below it: entry_reading, and portable_entry, whi
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from tooltray.ai_clients.import_sources import Found
 from tooltray.api import JsonObject
+from tooltray.entries.placeholders import filled_in
 from tooltray.entries.portable_entry import SHORTEST_KNOWN, PortableEntry, without_secrets
 from tooltray.entries.server_entries import ORIGIN
 from tooltray.errors import TooltrayError
@@ -54,11 +55,11 @@ class Offer(HidesFields, frozen=True):
         values = {field.key: _given(field, given) for field in self.read.asks}
         plain = {_asked(field.key): values[field.key] for field in self.read.asks if not field.is_secret}
         try:
-            stored = masked(name, _filled_in(self.read.entry, plain), {*known, *self.read.read})
+            stored = masked(name, filled_in(self.read.entry, plain), {*known, *self.read.read})
         except CannotUse as error:
             raise TooltrayError(Phrase("'{name}' cannot be imported", name=name), error.reason) from None
         secrets = {_secret_name(name, field.key, stored.values): field.key for field in self.read.asks if field.is_secret}
-        entry = _filled_in(stored.entry, {_asked(key): f"${{secret:{secret}}}" for secret, key in secrets.items()})
+        entry = filled_in(stored.entry, {_asked(key): f"${{secret:{secret}}}" for secret, key in secrets.items()})
         origin = {"kind": "client" if self.candidate.sources[0].client else "text", "client": self.candidate.sources[0].client}
         return {**entry, ORIGIN: origin}, {**stored.values, **{secret: values[key] for secret, key in secrets.items()}}
 
@@ -79,7 +80,7 @@ def masked(name: str, entry: Mapping[str, object], known: Collection[str]) -> Po
     if any(looks_secret("", rest) or any(value in rest for value in known if len(value) >= SHORTEST_KNOWN) for rest in rests):
         raise CannotUse(Phrase("a secret and a placeholder stand in one text; keep one of them"))
     back = {f"${{secret:{secret}}}": value for secret, value in mixed.items()}
-    return PortableEntry(_filled_in(found.entry, back), {secret: value for secret, value in found.values.items() if secret not in mixed})
+    return PortableEntry(filled_in(found.entry, back), {secret: value for secret, value in found.values.items() if secret not in mixed})
 
 
 def found_secrets(values: Mapping[str, str]) -> tuple[FoundSecret, ...]:
@@ -119,18 +120,3 @@ def _unusable(candidate: ImportCandidate) -> TooltrayError:
     problem = candidate.problem
     assert problem is not None
     return TooltrayError(problem.title, problem.message, problem.hint)
-
-
-def _filled_in(part: Any, texts: Mapping[str, str]) -> Any:
-    """Returns a part of an entry with other texts in the place of some.
-
-    Args:
-        texts: what stands there by what stood there, such as `${secret:NAME}`.
-    """
-    if isinstance(part, str):
-        for old, new in texts.items():
-            part = part.replace(old, new)
-        return part
-    if isinstance(part, Mapping):
-        return {key: _filled_in(value, texts) for key, value in part.items()}
-    return [_filled_in(each, texts) for each in part] if isinstance(part, list | tuple) else part

@@ -17,7 +17,7 @@ from tooltray.ai_clients.import_offers import Offer, found_secrets, masked
 from tooltray.ai_clients.import_sources import Found
 from tooltray.api import JsonObject
 from tooltray.entries.pasted_names import clean_name, guess_name
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import Problem, SecretsUnreachable, TooltrayError
 from tooltray.files.file_text import CannotOpen, read_text
 from tooltray.foreign_configs.config_source import CannotUse, shown
 from tooltray.foreign_entries.entry_reading import ReadServer, read_server
@@ -70,30 +70,40 @@ class ImportPlanner:
     async def offers(self, found: Sequence[Found]) -> list[Offer]:
         """What can be made of some entries, in their order; what cannot be used is among it, and says why."""
         known = self._secrets.known_values()
-        read = await asyncio.to_thread(lambda: [(each, _read(each, self._home, known)) for each in found])
-        environ = await self._environ() if any("${" in json.dumps(each.entry) for _, each in read if isinstance(each, ReadServer)) else {}
-        readings = [_reading(each, server, known, environ) for each, server in read if isinstance(server, ReadServer)]
-        groups = _grouped(readings)
-        here = await self._here({each.program.text for each in readings}, environ)
+        read, has_placeholders = await asyncio.to_thread(_read_all, found, self._home, known)
+        environ = await self._environ() if has_placeholders else {}
+        groups = await asyncio.to_thread(_grouped, read, known, environ)
+        here = await self._here({group[0].program.text for group in groups}, environ)
         names = _Names(self._config.settings.mcp_servers)
-        good = [_offer(group, names, here, known) for group in groups]
-        return _with_ids([*good, *(_broken(each, reason) for each, reason in read if isinstance(reason, str))])
+        return await asyncio.to_thread(_offers, read, groups, names, here, known)
 
     async def _here(self, texts: Collection[str], environ: Mapping[str, str]) -> list[_Here]:
         """The servers of the settings that may be the same as one of `texts`, with what their secrets are."""
         found: list[_Here] = []
+        values = _Values(self._secrets)
         for name, entry in self._config.entries.items():
             if program_of(entry, lambda inner: None).text in texts:
-                secrets = {secret: await self._value(secret) for secret in secret_names(read_entry(name, entry))}
+                secrets = {secret: await values.get(secret) for secret in secret_names(read_entry(name, entry))}
                 found.append(_Here(name, program_of(entry, lambda inner, known=secrets: looked_up(inner, known, environ))))  # type: ignore[misc]
         return found
 
-    async def _value(self, secret: str) -> str:
+
+class _Values:
+    """Reads secrets until the place of secrets cannot be reached; a keyring that hangs is not asked for each of them."""
+
+    def __init__(self, secrets: SecretStore) -> None:
+        self._secrets, self._is_reachable = secrets, True
+
+    async def get(self, secret: str) -> str:
         """The value of a secret; one that cannot be read is like no other: a key that is not here must not be taken for one that is."""
         try:
-            return await self._secrets.get(secret)
+            if self._is_reachable:
+                return await self._secrets.get(secret)
+        except SecretsUnreachable:
+            self._is_reachable = False
         except TooltrayError:
-            return f"\0{secret}"
+            pass
+        return f"\0{secret}"
 
 
 class _Names:
@@ -116,6 +126,41 @@ def usual_name(name: str, words: Sequence[str]) -> str:
     """The name that a server of some client has here, as far as it can be one."""
     clean = clean_name(name.replace("{", "").replace("}", "")).strip()
     return clean or guess_name(list(words))
+
+
+# all entries: in a thread, since there may be thousands
+
+
+def _read_all(found: Sequence[Found], home: str, known: Collection[str]) -> tuple[list[tuple[Found, ReadServer | str]], bool]:
+    """Returns what each entry says, or why it cannot be used; and whether a placeholder stands in one of them."""
+    read = [(each, _read(each, home, known)) for each in found]
+    return read, any("${" in json.dumps(each.entry) for _, each in read if isinstance(each, ReadServer))
+
+
+def _grouped(read: Iterable[tuple[Found, ReadServer | str]], known: Collection[str], environ: Mapping[str, str]) -> list[list[_Reading]]:
+    """Returns the entries that can be used, those that are one server together."""
+    groups: dict[str, list[list[_Reading]]] = {}
+    order: list[list[_Reading]] = []
+    for reading in (_reading(each, server, known, environ) for each, server in read if isinstance(server, ReadServer)):
+        alike = groups.setdefault(reading.program.text, [])
+        group = next((each for each in alike if all(reading.program.is_same(other.program) for other in each)), None)
+        if group is None:
+            group = []
+            alike.append(group)
+            order.append(group)
+        group.append(reading)
+    return order
+
+
+def _offers(
+    read: Iterable[tuple[Found, ReadServer | str]],
+    groups: Iterable[Sequence[_Reading]],
+    names: _Names,
+    here: Iterable[_Here],
+    known: Collection[str],
+) -> list[Offer]:
+    good = [_offer(group, names, here, known) for group in groups]
+    return _with_ids([*good, *(_broken(each, reason) for each, reason in read if isinstance(reason, str))])
 
 
 # one entry
@@ -144,21 +189,6 @@ def _small_file(path: str) -> str:
 def _reading(found: Found, read: ReadServer, known: Collection[str], environ: Mapping[str, str]) -> _Reading:
     stored = masked("server", read.entry, {*known, *read.read})
     return _Reading(found, read, program_of(stored.entry, lambda inner: looked_up(inner, stored.values, environ)))
-
-
-def _grouped(readings: Iterable[_Reading]) -> list[list[_Reading]]:
-    """Those that are one server together."""
-    groups: dict[str, list[list[_Reading]]] = {}
-    order: list[list[_Reading]] = []
-    for reading in readings:
-        alike = groups.setdefault(reading.program.text, [])
-        group = next((each for each in alike if all(reading.program.is_same(other.program) for other in each)), None)
-        if group is None:
-            group = []
-            alike.append(group)
-            order.append(group)
-        group.append(reading)
-    return order
 
 
 # one server

@@ -140,7 +140,11 @@ def _entries(content: Content, format: Format, path: str, own_url: str | None, k
         return []
     shape = _shape_of(path, kinds) or _SHAPES[place]
     kind = ClientKind("", "", format, (place,), shape)
-    return entries_in(kind, Document(Path(path), format, FileText(), content), own_url=own_url)
+    try:
+        return entries_in(kind, Document(Path(path), format, FileText(), content), own_url=own_url)
+    except CannotOpen as error:
+        title = Phrase("{file} cannot be read", file=path) if path else Phrase("This is too long to be imported")
+        raise TooltrayError(title, error.reason) from None
 
 
 def _is_there(content: object, place: KeyPath) -> bool:

@@ -24,6 +24,7 @@ CARRIED = "TOOLTRAY_CONFINED_"
 """Begins the names of a server's variables on their way through bubblewrap and the launcher, which hands them on under their own names."""
 MOST_LINKS = 40  # on the way to a path, as the kernel has it
 EVERYTHING = "/"
+KERNEL_KEYS = "/proc/keys"  # the names of all keys that the kernel keeps for the user; the keys are had by calls that are refused
 
 
 def confined(policy: Policy, support: Support, program: str, args: Sequence[str]) -> tuple[str, ...]:
@@ -95,6 +96,8 @@ def leads_through(path: str, folders: Sequence[str]) -> bool:
 
 def _bubblewrap(policy: Policy, support: Support, read: Sequence[str], write: Sequence[str], private_tmp: str) -> tuple[str, ...]:
     words = [support.bwrap, *BUBBLEWRAP_OPTIONS]
+    if os.path.exists(KERNEL_KEYS):
+        words += ["--ro-bind", os.devnull, KERNEL_KEYS]
     if support.env:
         words = [support.env, IGNORING_TERM, *words]
     if sys.platform != "win32" and os.geteuid() == 0:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from tooltray.discovery.registry_index import DamagedIndex, Facts, Found, IndexWriter, RegistryIndex
-from tooltray.discovery.registry_json import Described, read_described
+from tooltray.discovery.registry_index import DamagedIndex, Facts, Found, IndexWriter, RegistryIndex, read_item
+from tooltray.discovery.registry_json import Described
 from tooltray.discovery.server_forms import is_address
 from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.files.atomic_file import all_set_aside, set_aside
@@ -245,10 +245,7 @@ class RegistryCopy:
             raise TooltrayError(problem.title, problem.message, problem.hint)
         async with await self._client() as client:
             body = await client.version(name, version)
-        try:
-            found = read_described(msgspec.json.decode(body)) if body else None
-        except (ValueError, RecursionError):
-            found = None
+        found = await asyncio.to_thread(read_item, body) if body else None
         if found is None or (found.name, found.version) != (name, version):
             raise NotFound(Phrase("The registry has no version {version} of '{name}'", version=version, name=name))
         return found

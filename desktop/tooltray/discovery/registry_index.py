@@ -274,7 +274,7 @@ class IndexWriter:
         return sum(self._put(item) for item in items)
 
     def _put(self, item: bytes) -> bool:
-        described = _read(item)
+        described = read_item(item)
         if described is None:
             return False
         self.newest = max(self.newest, described.updated)
@@ -319,7 +319,8 @@ def _words(described: Described) -> tuple[str, str, str]:
     return _HOSTERS.sub("", described.name), described.title, described.description
 
 
-def _read(item: bytes) -> Described | None:
+def read_item(item: bytes) -> Described | None:
+    """Returns the server that an entry in JSON describes; None if it is none, or too large. An entry of a megabyte takes a second."""
     if len(item) > MAX_ENTRY_BYTES:
         return None
     try:
@@ -329,4 +330,4 @@ def _read(item: bytes) -> Described | None:
 
 
 def _unpacked(packed: bytes) -> Described | None:
-    return _read(zlib.decompressobj().decompress(packed, MAX_ENTRY_BYTES + 1))
+    return read_item(zlib.decompressobj().decompress(packed, MAX_ENTRY_BYTES + 1))

@@ -7,6 +7,7 @@ entries are in snake_case, newer ones in camelCase; both are read. Nothing in he
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -237,9 +238,12 @@ def _plain(item: Mapping[str, object]) -> Input:
 
 
 def _member(item: Mapping[str, object], name: str) -> Any:
-    if name in item:
-        return item[name]
-    return item.get(re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: f"_{found[1].lower()}", name))
+    return item[name] if name in item else item.get(_in_snake_case(name))
+
+
+@cache
+def _in_snake_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: f"_{found[1].lower()}", name)
 
 
 def _object(item: Mapping[str, object], name: str) -> Mapping[str, object]:

@@ -35,6 +35,7 @@ from tooltray.snapshots.forms import FieldKind, FieldValue, FormField
 
 MADE = ("type", "command", "args", "env", "url", "headers")
 """Members of an entry that are made here."""
+MAX_FIELDS = 200  # of one option; the largest published has some forty
 MAX_VALUES = 64  # of one field that takes several
 MAX_VALUE = 32768  # characters; a key in PEM form has a few thousand
 _BRACES = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
@@ -154,13 +155,21 @@ def _of_package(id: str, package: Package) -> Choice:
     if problem is None and package.kind != BUNDLE:
         words = (*_inputs(package.runtime_arguments), *_inputs(package.package_arguments), *(value for _, value in package.environment))
         named = [each.name for each in (*package.runtime_arguments, *package.package_arguments) if each.name]
-        problem = check_words([*_texts(words), *named]) or _check_names(package, named)
-        _ask_all(keys, package)
+        problem = _too_many(words) or check_words([*_texts(words), *named]) or _check_names(package, named)
+        if problem is None:
+            _ask_all(keys, package)
     launcher = LAUNCHERS.get(package.kind)
     label = package.identifier if launcher is None or problem else pinned(package)
     label = label if package.kind == BUNDLE and not problem else shown(label)
     fields = () if problem else tuple(keys.fields.values())
     return Choice(RegistryOption(id, package.kind, label, launcher.program if launcher else "", fields, problem), package, keys)
+
+
+def _too_many(values: Iterable[Input]) -> Problem | None:
+    """A form that nobody could fill in, and that would take long to make."""
+    if sum(max(1, len(value.variables)) for value in values) <= MAX_FIELDS:
+        return None
+    return refused(Phrase("it asks for more than {most} values", most=MAX_FIELDS))
 
 
 def _check_names(package: Package, named: Sequence[str]) -> Problem | None:
@@ -189,6 +198,8 @@ def _of_remote(id: str, remote: Remote) -> Choice:
 def _remote_problem(remote: Remote) -> Problem | None:
     if remote.type not in ("streamable-http", "sse"):
         return refused(Phrase("its transport '{text}' is unknown", text=shown(remote.type)))
+    if problem := _too_many(value for _, value in (*remote.headers, *remote.variables)):
+        return problem
     if problem := check_words([remote.url, *_texts([value for _, value in (*remote.headers, *remote.variables)])]):
         return problem
     if (odd := next((name for name, _ in remote.headers if not _HEADER.fullmatch(name)), None)) is not None:

@@ -242,7 +242,7 @@ class CheckUp:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(wait_s):
                 await asyncio.gather(*(each.first.settled() for each in servers))
-        return [await self._examine(each) for each in servers]
+        return await asyncio.gather(*map(self._examine, servers))  # of all at once: each may wait for a keyring that hangs
 
     async def _examine(self, server: ManagedServer) -> Diagnosis:
         return await self._doctor.examine(

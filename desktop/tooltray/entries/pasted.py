@@ -30,6 +30,7 @@ from tooltray.entries.pasted_urls import (
 )
 from tooltray.entries.pasted_warnings import pasted_warnings
 from tooltray.errors import TooltrayError
+from tooltray.files.json_text import NotJson, check_depth
 from tooltray.phrases import Phrase
 from tooltray.settings.secret_looks import PATH_VALUE, looks_secret
 from tooltray.shell_words import split
@@ -234,6 +235,10 @@ def _toml(text: str) -> Any:
 
 
 def _servers(value: Any) -> list[PastedServer]:
+    try:
+        check_depth(value)
+    except NotJson as error:
+        raise TooltrayError("This block is no server's entry", error.reason, _EXAMPLE) from None
     found = [_server(name, entry) for name, entry in _entries(value)]
     if not found:
         raise TooltrayError("There is no server in this block", "", _EXAMPLE)

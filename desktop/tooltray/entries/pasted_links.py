@@ -14,7 +14,9 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import msgspec
 
 from tooltray.api import JsonObject
+from tooltray.entries.placeholders import filled_in
 from tooltray.errors import TooltrayError
+from tooltray.files.json_text import NotJson, check_depth
 from tooltray.phrases import Phrase
 
 LONGEST_LINK = 64 * 1024  # characters; published links have less than 2000, and nobody could read more
@@ -177,6 +179,9 @@ def _json_of(text: str) -> object:
 def _parsed(text: str) -> object:
     try:
         value = json.loads(text)
+        check_depth(value)
+    except NotJson as error:
+        raise _unreadable(error.reason) from None
     except (ValueError, RecursionError):
         raise _unreadable(Phrase("what it carries is no JSON")) from None
     if isinstance(value, str):  # JSON in a text
@@ -207,26 +212,13 @@ def _with_inputs(value: object, text: str) -> object:
     beside = _json_of(text) if text else None
     inside = value.pop("inputs", None) if isinstance(value, dict) else None
     defaults = dict(_defaults(beside)) | dict(_defaults(inside))
-    return _filled(value, defaults) if defaults else value
+    return filled_in(value, defaults) if defaults else value
 
 
 def _defaults(inputs: object) -> Iterator[tuple[str, str]]:
     for each in inputs if isinstance(inputs, list) else ():
         if isinstance(each, dict) and isinstance(each.get("default"), str) and isinstance(each.get("id"), str) and not each.get("password"):
             yield f"${{input:{each['id']}}}", each["default"]
-
-
-def _filled(value: object, defaults: Mapping[str, str]) -> object:
-    match value:
-        case str():
-            for placeholder, default in defaults.items():
-                value = value.replace(placeholder, default)
-            return value
-        case list():
-            return [_filled(each, defaults) for each in value]
-        case dict():
-            return {key: _filled(each, defaults) for key, each in value.items()}
-    return value
 
 
 def _without_grants(value: object) -> object:

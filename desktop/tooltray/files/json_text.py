@@ -78,7 +78,7 @@ def read_json(data: bytes) -> tuple[object, list[str]]:
         raise NotJson(Phrase("{place}: {reason}", place=place, reason=_OF_PYTHON.get(error.msg, error.msg)), error.lineno) from None
     except RecursionError:
         raise NotJson(TOO_DEEP) from None
-    _check_depth(document)
+    check_depth(document)
     return document, twice
 
 
@@ -88,12 +88,16 @@ def write_json(document: object) -> bytes:
     Raises:
         NotJson: a value has no JSON form, or the nesting is so deep that `read_json` would refuse it.
     """
-    _check_depth(document)
+    check_depth(document)
     text = "".join(_write(document, "\n")) + "\n"
     return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
 
 
-def _check_depth(document: object) -> None:
+def check_depth(document: object) -> None:
+    """
+    Raises:
+        NotJson: a document is nested more than `MAX_DEPTH` levels.
+    """
     level = [document]
     for _ in range(MAX_DEPTH):
         level = [member for value in level for member in _members(value)]

@@ -2,8 +2,8 @@
 
 Above it: expansion, the presenter, the command line. Below it: one vault per backend. Knows no server.
 
-Every call to a vault runs on one worker thread with a timeout; the engine's loop never blocks on a keyring. No value is ever in an error,
-a log record or a `repr`.
+Every call to a vault runs on a worker thread of its backend with a timeout; the engine's loop never blocks on a keyring, and a keyring that
+hangs holds up no other backend. No value is ever in an error, a log record or a `repr`.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Collection, MutableMapping
 from concurrent.futures import Future
 from functools import partial
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.events import EventBus, SecretsChanged
@@ -26,6 +26,7 @@ from tooltray.secrets.vaults import MemoryVault, SecretBackend, SecretsAbsent, S
 
 PASSPHRASE_VARIABLE = "TOOLTRAY_PASSPHRASE"  # opens the encrypted file where nobody can be asked; no child may get it
 CALL_TIMEOUT_S = 60.0  # time enough to type a password into the system's prompt
+HANGING_TIMEOUT_S = 3.0  # while a call that timed out still blocks the backend: a verb with many secrets must not wait for each of them
 LIST_TIMEOUT_S = 3.0  # somebody looks at a list; where a prompt holds everything up, they see at least that
 UNDO_S = 30.0  # a removed value stays in memory for so long; the window offers to put it back for 8 s
 BACKUP_SECRET = "tooltray-backups"  # encrypts copies of AI clients' files; Tooltray's own, which no server uses
@@ -84,7 +85,7 @@ class SecretStore:
         self._passphrase = passphrase
         self._open_keyring = open_keyring
         self._timeout_s, self._undo_s = timeout_s, undo_s
-        self._worker = SecretWorker()
+        self._workers: dict[SecretBackend, SecretWorker] = {}
         self._foreign = KeyringVault(home.secret_names, open_keyring)
         self._vaults: dict[SecretBackend, Vault] = {}
         self._known: frozenset[str] = frozenset()
@@ -123,7 +124,7 @@ class SecretStore:
             SecretsAbsent, SecretsLocked, SecretsDenied: see there.
         """
         try:
-            return await self._worker.run(lambda: self._foreign.read(service, name), timeout_s=self._timeout_s)
+            return await self._worker("keyring").run(lambda: self._foreign.read(service, name), timeout_s=self._timeout_s)
         except TimeoutError:
             raise self._no_answer(self._timeout_s) from None
 
@@ -198,7 +199,9 @@ class SecretStore:
         Raises:
             SecretsLocked, SecretsDenied: see there.
         """
-        return await self._run(lambda vault: vault.names(), timeout_s=timeout_s, is_proof=self._kind != "keyring")
+        if self._kind == "keyring":
+            return await asyncio.to_thread(self._foreign.names)
+        return await self._run(lambda vault: vault.names(), timeout_s=timeout_s)
 
     async def check(self) -> None:
         """Checks that a secret could be stored.
@@ -225,22 +228,18 @@ class SecretStore:
         return self._known.union(*(values for pair in self._hidden.values() for values in pair))
 
     async def close(self) -> None:
-        """Ends the worker thread; a later call starts it again. May be called twice."""
+        """Ends the worker threads; a later call starts one again. May be called twice."""
         for name in tuple(self._removed):
             self._forget_removed(name)
-        await self._worker.close()
+        await asyncio.gather(*(worker.close() for worker in self._workers.values()))
 
     def _publish_changed(self) -> None:
         self._bus.publish(SecretsChanged(self._kind))
 
-    async def _run(self, call: Callable[[Vault], T], *, timeout_s: float | None = None, is_proof: bool = True) -> T:
-        """
-        Args:
-            is_proof: that it works means that the backend can be used.
-        """
+    async def _run(self, call: Callable[[Vault], T], *, timeout_s: float | None = None) -> T:
         kind, timeout_s = self._kind, timeout_s or self._timeout_s
         try:
-            result = await self._worker.run(lambda: call(self._vault(kind)), timeout_s=timeout_s)
+            result = await self._worker(kind).run(lambda: call(self._vault(kind)), timeout_s=timeout_s)
         except TimeoutError:
             error = self._no_answer(timeout_s)
             self._note(kind, error.problem)
@@ -248,9 +247,11 @@ class SecretStore:
         except (SecretsAbsent, SecretsLocked, SecretsDenied) as error:
             self._note(kind, error.problem)
             raise
-        if is_proof:
-            self._note(kind, None)
+        self._note(kind, None)
         return result
+
+    def _worker(self, kind: SecretBackend) -> "SecretWorker":
+        return self._workers.setdefault(kind, SecretWorker())
 
     def _no_answer(self, timeout_s: float) -> SecretsLocked:
         message = Phrase("no answer within {seconds} s; it may be showing a prompt", seconds=f"{timeout_s:g}")
@@ -262,7 +263,7 @@ class SecretStore:
             self.is_proven, self.problem = problem is None, problem
 
     def _vault(self, kind: SecretBackend) -> Vault:
-        """The vault of a backend, made at its first use; called on the worker thread, which also imports its libraries."""
+        """The vault of a backend, made at its first use; called on its worker thread, which also imports its libraries."""
         if kind not in self._vaults:
             self._vaults[kind] = self._make_vault(kind)
         return self._vaults[kind]
@@ -304,6 +305,7 @@ class SecretWorker:
     def __init__(self) -> None:
         self._calls: Calls = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._overdue: Future[Any] | None = None  # of a call that was given up while it ran
 
     async def run(self, call: Callable[[], T], *, timeout_s: float) -> T:
         """Runs a call and returns its result, or raises what it raised.
@@ -311,7 +313,8 @@ class SecretWorker:
         If the caller is cancelled or the time is over, a call that has not begun is dropped; one that has begun cannot be stopped.
 
         Raises:
-            TimeoutError: no result within `timeout_s` seconds, the wait for earlier calls included.
+            TimeoutError: no result within `timeout_s` seconds, the wait for earlier calls included; sooner while a call that has timed out
+                still runs.
         """
         if self._thread is None:
             self._calls = queue.SimpleQueue()  # a new one: an abandoned thread still reads the old one
@@ -319,12 +322,19 @@ class SecretWorker:
             self._thread.start()
         future: Future[T] = Future()
         self._calls.put(partial(_answer, future, call))
-        async with asyncio.timeout(timeout_s):
-            return await asyncio.wrap_future(future)
+        if self._overdue and not self._overdue.done():
+            timeout_s = min(timeout_s, HANGING_TIMEOUT_S)
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await asyncio.wrap_future(future)
+        except TimeoutError:
+            if future.running():
+                self._overdue = future
+            raise
 
     async def close(self) -> None:
         """Ends the thread after its queued calls; waits LEAVE_S at most, so not for a prompt."""
-        thread, self._thread = self._thread, None
+        thread, self._thread, self._overdue = self._thread, None, None
         if thread is not None:
             self._calls.put(None)
             await asyncio.to_thread(thread.join, LEAVE_S)

@@ -311,6 +311,41 @@ def see_processes():
 
 
 @trial
+def see_names():
+    read(f"/proc/{FACTS.hub}/comm")
+
+
+@trial
+def see_descriptor_numbers():
+    os.listdir(f"/proc/{FACTS.hub}/fd")
+
+
+@trial
+def see_what_a_descriptor_is():
+    read(f"/proc/{FACTS.hub}/fdinfo/0")
+
+
+@trial
+def see_threads():
+    read(f"/proc/{FACTS.hub}/task/{FACTS.hub}/stat")
+
+
+@trial
+def see_working_folder():
+    os.readlink(f"/proc/{FACTS.hub}/cwd")
+
+
+@trial
+def see_program():
+    os.readlink(f"/proc/{FACTS.hub}/exe")
+
+
+@trial
+def see_limits():
+    resource.prlimit(FACTS.hub, resource.RLIMIT_NOFILE)
+
+
+@trial
 def read_hub_environment():
     read(f"/proc/{FACTS.hub}/environ")
 

@@ -1,13 +1,17 @@
 """ai_clients/client_look.py: the files of all clients, read once."""
 
+import gc
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fakes.client_files import KINDS, put
 
-from tooltray.ai_clients.client_look import MAX_PROJECTS, ClientLook
+from tooltray.ai_clients.client_look import MAX_PROJECTS, MAX_SERVERS, ClientLook
 from tooltray.ai_clients.client_places import ClientPlaces
+from tooltray.ai_clients.found_entries import MAX_ENTRIES
+from tooltray.files.file_text import CannotOpen
+from tooltray.foreign_configs.documents import Document
 
 RUNS = {"command": "npx"}
 
@@ -60,6 +64,38 @@ def test_keys_that_are_there_twice_on_the_way_to_a_server_keep_a_file_from_being
     assert bool(file.problem) == bool(line)
     if file.problem:
         assert "a second time; the last one counts" in file.problem.message
+
+
+def test_a_file_with_too_many_servers_is_named_and_nothing_of_it_stays_in_memory(tmp_path: Path) -> None:
+    huge = put(tmp_path / ".cursor/mcp.json", {"mcpServers": {str(number): RUNS for number in range(MAX_ENTRIES + 1)}})
+    here = look(tmp_path)
+    [file] = here.files(KINDS["cursor"])
+    assert file.problem
+    assert (file.problem.title, file.problem.message) == ("mcp.json cannot be read", "it has more than 1000 servers")
+    assert str(huge) in file.problem.hint
+    assert file.document is None
+    assert not [each for each in gc.get_objects() if isinstance(each, Document) and each.path == huge]
+
+
+def test_a_malformed_file_stays_in_memory_no_longer_than_it_is_read(tmp_path: Path) -> None:
+    line = 4711  # of no other test
+    put(tmp_path / ".cursor/mcp.json", "{" + "\n" * (line - 1) + '"a": sk-not-real')
+    [file] = look(tmp_path).files(KINDS["cursor"])
+    assert file.line == line
+    kept = [each for each in gc.get_objects() if isinstance(each, CannotOpen) and each.line == line]
+    assert not any(each.__traceback__ or each.__context__ for each in kept)
+
+
+def test_beyond_a_number_of_servers_in_all_files_the_next_file_is_named(tmp_path: Path) -> None:
+    several = {str(number): RUNS for number in range(MAX_ENTRIES)}
+    clients = {"cursor": ".cursor/mcp.json", "kiro": ".kiro/settings/mcp.json", "lm-studio": ".lmstudio/mcp.json"}
+    for path in clients.values():
+        put(tmp_path / path, {"mcpServers": several})
+    here = look(tmp_path)
+    files = [here.files(KINDS[client])[0] for client in clients]
+    assert [len(file.entries) for file in files] == [MAX_ENTRIES, MAX_ENTRIES, 0]
+    assert files[-1].problem
+    assert files[-1].problem.message == f"there are more than {MAX_SERVERS} servers in it and the files before it"
 
 
 def test_a_file_of_several_clients_is_read_once_and_its_entries_count_once(tmp_path: Path) -> None:

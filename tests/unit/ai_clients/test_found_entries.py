@@ -7,6 +7,7 @@ import pytest
 from tests.fakes.client_files import BRIDGE, KINDS, document_of
 
 from tooltray.ai_clients.found_entries import MAX_ENTRIES, Approvals, FoundEntry, entries_in
+from tooltray.files.file_text import CannotOpen
 
 RUNS = {"command": "npx"}
 
@@ -119,9 +120,11 @@ def test_what_leads_to_us_is_named(tmp_path: Path) -> None:
     assert [entry.kind for entry in found(tmp_path, "cursor", content, own_url="http://127.0.0.1:7717")] == ["bridge", "loop"]
 
 
-def test_of_very_many_servers_the_first_ones_count(tmp_path: Path) -> None:
-    content = {"mcpServers": {str(number): RUNS for number in range(MAX_ENTRIES + 5)}}
-    assert len(found(tmp_path, "cursor", content)) == MAX_ENTRIES
+def test_a_file_with_more_servers_than_anybody_has_is_refused(tmp_path: Path) -> None:
+    servers = {str(number): RUNS for number in range(MAX_ENTRIES)}
+    assert len(found(tmp_path, "cursor", {"mcpServers": servers})) == MAX_ENTRIES
+    with pytest.raises(CannotOpen, match="more than 1000 servers"):
+        found(tmp_path, "cursor", {"mcpServers": {**servers, "one more": RUNS}})
 
 
 def test_no_entry_shows_its_content(tmp_path: Path) -> None:

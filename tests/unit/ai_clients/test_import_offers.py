@@ -94,3 +94,8 @@ def test_a_secret_beside_a_placeholder_in_one_text_is_refused(text: str) -> None
 
 def test_it_is_said_by_what_a_secret_was_recognised() -> None:
     assert found_secrets({"s/KEY": "dummy", "s/ODD": "ghp_0123456789"}) == (FoundSecret("KEY", "name"), FoundSecret("ODD", "form"))
+
+
+def test_keys_whose_placeholders_lead_to_each_other_stay_as_they_are_written() -> None:
+    env = {f"API_KEY_{number}": f"${{secret:s/API_KEY_{number + 1}}}" * 2 for number in range(60)}
+    assert masked("s", {"command": "x", "env": env}, ()).entry["env"] == env

@@ -1,8 +1,10 @@
 """ai_clients/import_plan.py: every server once, and how it compares with what is here."""
 
 import json
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -17,7 +19,8 @@ from tooltray.ai_clients.import_sources import Found, of_clients, of_text
 from tooltray.files.file_text import FileText
 from tooltray.foreign_configs.document_lines import Positions
 from tooltray.foreign_configs.documents import Content, Document
-from tooltray.phrases import as_json
+from tooltray.phrases import Phrase, as_json
+from tooltray.secrets.vaults import SecretsLocked
 from tooltray.snapshots.ai_clients import FoundSecret, ImportCandidate
 
 KINDS = {kind.id: kind for kind in read_client_kinds()}
@@ -69,6 +72,41 @@ async def test_nine_clients_with_the_same_server_have_one_candidate(tmp_path: Pa
         assert candidate.target == "npx -y github-server"
         assert TOKEN not in repr(offer)
         assert TOKEN not in json.dumps(as_json(candidate))
+
+
+async def test_what_is_done_for_each_entry_is_not_done_in_the_loop(tmp_path: Path) -> None:
+    used_in = set[int]()
+
+    class Watched(list[str]):
+        def __iter__(self) -> Iterator[str]:
+            used_in.add(threading.get_ident())
+            return super().__iter__()
+
+    found = entries("cursor", {"mcpServers": {str(number): {"command": "npx", "args": [str(number)]} for number in range(3)}})
+    async with hub_parts(tmp_path, servers={}) as parts:
+        secrets: Any = SimpleNamespace(known_values=lambda: Watched(["a secret value"]))
+        made = ImportPlanner(config=parts.config, secrets=secrets, environ=parts.environ, user_folder=parts.user_folder)
+        assert len(await made.offers(of_clients(found))) == 3
+    assert used_in
+    assert threading.get_ident() not in used_in
+
+
+async def test_a_place_of_secrets_that_cannot_be_reached_is_asked_once(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    async def get(name: str) -> str:
+        asked.append(name)
+        raise SecretsLocked(Phrase("locked"))
+
+    words = {"command": "npx", "args": ["-y", "github-server"]}
+    servers = {name: {**words, "env": {"GITHUB_TOKEN": f"${{secret:{name}/T}}", "A": f"${{secret:{name}/A}}"}} for name in ("one", "two")}
+    found = entries("cursor", {"mcpServers": {"github": {**words, "env": {"GITHUB_TOKEN": TOKEN, "A": "${env:A}"}}}})
+    async with hub_parts(tmp_path, servers=servers) as parts:
+        secrets: Any = SimpleNamespace(known_values=frozenset, get=get)
+        made = ImportPlanner(config=parts.config, secrets=secrets, environ=parts.environ, user_folder=parts.user_folder)
+        [offer] = await made.offers(of_clients(found))
+    assert offer.candidate.state == "new"
+    assert len(asked) == 1
 
 
 async def test_two_keys_are_two_servers_and_their_ids_tell_nothing_of_them(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tooltray.ai_clients.client_kinds import ClientKind, read_client_kinds
-from tooltray.ai_clients.found_entries import FoundEntry
+from tooltray.ai_clients.found_entries import MAX_ENTRIES, FoundEntry
 from tooltray.ai_clients.import_sources import MAX_TEXT, Found, of_clients, of_file, of_text
 from tooltray.errors import TooltrayError
 from tooltray.foreign_entries.entry_reading import read_server
@@ -123,6 +123,15 @@ def test_whose_file_it_is_shows_at_the_end_of_its_path(tmp_path: Path, name: str
     assert found[0].server.shape == shape
     assert (found[0].source.path, found[0].server.folder, found[0].server.is_example) == (str(path), str(path.parent), False)
     assert [each.source.project for each in found] == (["", "/p"] if shape == "claude" else [""])
+
+
+def test_a_text_or_file_with_more_servers_than_anybody_has_is_refused(tmp_path: Path) -> None:
+    text = json.dumps({"mcpServers": {str(number): {"command": "x"} for number in range(MAX_ENTRIES + 1)}})
+    (tmp_path / "mcp.json").write_text(text)
+    with pytest.raises(TooltrayError, match="too long to be imported: it has more than 1000 servers"):
+        of_text(text)
+    with pytest.raises(TooltrayError, match=r"mcp\.json cannot be read: it has more than 1000 servers"):
+        of_file(str(tmp_path / "mcp.json"))
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from tooltray.confinement.system_paths import LINUX_DEVICES, LINUX_OWN_DEVICES, 
 from tooltray.programs import launcher_command
 
 PLAIN = Support("linux", 7, True)
+KEYS_COVERED = [os.devnull] if os.path.exists("/proc/keys") else []
 WRAPPED = Support("linux", 7, True, "/usr/bin/bwrap", "/usr/bin/env")
 PROGRAM = "/bin/sh"
 
@@ -73,9 +74,16 @@ def test_folders_in_tmp_are_put_into_the_servers_own(tmp_path: Path, own: Path, 
     support = Support("linux", 7, True, "/usr/bin/bwrap")
     line = confined(Policy(read=("package",), write=(str(own),), network="none", private_tmp="/var/private"), support, PROGRAM, [])
     assert line[0] == "/usr/bin/bwrap"
-    assert words(line, "--ro-bind") == ["/", "/tmp/tooltray", "/tmp/package"]
+    assert words(line, "--ro-bind") == ["/", *KEYS_COVERED, "/tmp/tooltray", "/tmp/package"]
     assert words(line, "--cap-add") == ["CAP_DAC_OVERRIDE"]
     assert "--unshare-net" in line
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_names_of_the_kernel_s_keys_are_covered_where_it_lists_them(own: Path, monkeypatch: pytest.MonkeyPatch, exists: bool):
+    monkeypatch.setattr(os.path, "exists", lambda path: exists)
+    outside = confined(Policy(write=(str(own),)), WRAPPED, PROGRAM, [])
+    assert (("--ro-bind", os.devnull, "/proc/keys") in zip(outside, outside[1:], outside[2:], strict=False)) == exists
 
 
 def test_who_may_change_everything_gets_no_other_view_of_the_disk():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.fakes.mcp_registry import npm
 
 from tooltray.discovery.registry_json import Described, read_described
-from tooltray.discovery.server_forms import Choice, Made, choices_of, find_choice, fingerprint, is_address, made_of, place_of
+from tooltray.discovery.server_forms import MAX_FIELDS, Choice, Made, choices_of, find_choice, fingerprint, is_address, made_of, place_of
 from tooltray.errors import TooltrayError
 from tooltray.settings.given_entries import read_entry
 from tooltray.snapshots.forms import FieldValue, FormField
@@ -246,6 +246,27 @@ def test_addresses_that_lie_are_refused(remote: Any, why: str) -> None:
     assert item.option.problem is not None
     assert why in item.option.problem.message
     assert item.option.fields == ()
+
+
+def many(number: int) -> list[dict[str, Any]]:
+    """Values with a hundred variables each."""
+    names = [f"a{each}" for each in range(100)]
+    value = {"type": "positional", "value": "".join(f"{{{name}}}" for name in names), "variables": {name: {} for name in names}}
+    return [{**value, "name": f"X{each}"} for each in range(number)]
+
+
+@pytest.mark.parametrize("place", ["packageArguments", "environmentVariables"])
+def test_a_form_that_nobody_could_fill_in_is_refused(place: str) -> None:
+    assert len(choice(npm("notes", **{place: many(2)})).option.fields) == MAX_FIELDS
+    with pytest.raises(TooltrayError, match="it asks for more than 200 values"):
+        choice(npm("notes", **{place: many(3)}))
+
+
+def test_so_is_one_of_a_server_elsewhere() -> None:
+    remote = {"type": "sse", "url": "https://h.example/"}
+    assert len(choice(remotes=[{**remote, "headers": many(2)}]).option.fields) == MAX_FIELDS
+    with pytest.raises(TooltrayError, match="it asks for more than 200 values"):
+        choice(remotes=[{**remote, "headers": many(3)}])
 
 
 def test_a_header_with_a_line_break_is_refused() -> None:

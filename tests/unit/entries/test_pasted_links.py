@@ -100,6 +100,23 @@ def test_inputs_with_a_default_are_filled_in_and_secret_ones_are_asked_for() -> 
         assert (server.argv, server.secrets) == (["npx", "/tmp"], {"API_KEY": ""})
 
 
+def test_inputs_that_lead_to_each_other_are_filled_in_once() -> None:
+    inputs = [{"id": str(number), "default": f"${{input:{number + 1}}}" * 2} for number in range(60)]
+    entry = {"name": "x", "command": "x", "args": ["${input:0}"], "inputs": inputs}
+    [server] = parse_pasted("vscode:mcp/install?" + quote(json.dumps(entry)))
+    assert server.config["args"] == ["${input:1}${input:1}"]
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+@pytest.mark.parametrize("levels", [150, 600, 900])
+@pytest.mark.parametrize("before", ["vscode:mcp/install?", ""])
+def test_what_is_nested_too_deeply_is_refused_in_words(before: str, levels: int, opening: str) -> None:
+    closing = "]" if opening == "[" else "}"
+    text = f'{{"name": "x", "command": "x", "a": {opening * levels}1{closing * levels}}}'
+    with pytest.raises(TooltrayError, match="nested"):
+        parse_pasted(before + quote(text) if before else text)
+
+
 def test_several_servers_in_one_link_are_several() -> None:
     link = "cherrystudio://mcp/install?servers=" + b64({"mcpServers": {"a": ENTRY, "b": {"url": "https://h.example/mcp"}}})
     assert [server.name for server in parse_pasted(link)] == ["a", "b"]

@@ -10,6 +10,7 @@ from tests.fakes.system_keyring import FakeKeyring
 
 from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.home.home import Home
+from tooltray.secrets import secrets
 from tooltray.secrets.keyring_vault import CHOOSE, NO_SERVICE
 from tooltray.secrets.secrets import PASSPHRASE_VARIABLE, SecretStore, SecretWorker, take_passphrase
 from tooltray.secrets.vaults import SecretMissing, SecretsAbsent, SecretsDenied, SecretsLocked
@@ -256,15 +257,26 @@ async def test_an_answer_of_a_place_that_is_not_in_use_any_more_says_nothing(sto
     assert not store.is_proven
 
 
-async def test_a_list_does_not_wait_long_for_a_prompt(store: SecretStore, fake_keyring: FakeKeyring) -> None:
+async def test_while_a_keyring_hangs_names_are_listed_and_other_places_work(store: SecretStore, fake_keyring: FakeKeyring) -> None:
+    await store.set("a", "1")
     fake_keyring.prompt.clear()
+    fake_keyring.is_asked.clear()
     call = asyncio.get_running_loop().create_task(store.check())
     await asyncio.to_thread(fake_keyring.is_asked.wait, 10)
-    with pytest.raises(SecretsLocked, match=r"no answer within 0\.01 s; it may be showing a prompt"):
-        await store.names(timeout_s=0.01)
+    assert await store.names() == ["a"]
+    store.use("memory")
+    await store.set("b", "2")
+    assert await store.get("b") == "2"
+    assert not call.done()
     fake_keyring.prompt.set()
     await call
-    assert store.problem is None
+
+
+async def test_a_list_of_an_encrypted_file_waits_no_longer_than_it_may(home: Home) -> None:
+    store = SecretStore(home, "file", passphrase=PASSPHRASE)
+    with pytest.raises(SecretsLocked, match=r"no answer within 1e-06 s"):
+        await store.names(timeout_s=0.000001)
+    await store.close()
 
 
 # what is hidden, wherever it is kept
@@ -333,6 +345,23 @@ async def test_a_call_that_blocks_costs_its_caller_a_bounded_time_and_later_call
     await asyncio.sleep(0)
     gate.set()
     assert await later == "later"
+
+
+async def test_while_a_call_that_has_timed_out_still_blocks_others_are_given_up_sooner(
+    worker: SecretWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(secrets, "HANGING_TIMEOUT_S", AT_ONCE_S)
+    gate = threading.Event()
+    with pytest.raises(TimeoutError):
+        await run(worker, gate)
+    for _ in range(2):
+        with pytest.raises(TimeoutError):
+            await worker.run(lambda: "given up", timeout_s=10 * LONGER_S)
+    monkeypatch.setattr(secrets, "HANGING_TIMEOUT_S", LONG_S)
+    gate.set()
+    assert await worker.run(lambda: "answered", timeout_s=LONG_S) == "answered"
+    monkeypatch.setattr(secrets, "HANGING_TIMEOUT_S", 0.0)
+    assert await worker.run(lambda: "answered again", timeout_s=LONG_S) == "answered again"
 
 
 async def test_a_call_whose_caller_has_gone_is_dropped_if_it_has_not_begun(worker: SecretWorker) -> None:
