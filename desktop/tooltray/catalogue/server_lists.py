@@ -483,10 +483,10 @@ class ServerLists(Generic[Item]):
         return await list_all(client, kind.method, kind.member)
 
     async def _take_over(self, server: ManagedServer, known: _Known[Item], kind: OfferKind, new: _List[Item]) -> None:
-        is_saved = new.is_same(known.lists[kind])
-        known.lists[kind] = new
+        before, known.lists[kind] = known.lists[kind], new
+        is_saved = new.is_same(before)
         self._on_changed(server)
-        if known.problems.pop(kind, None):
+        if known.problems.pop(kind, None) or [*new.remarks] != [*before.remarks]:  # its card says it
             self._servers.publish_changed(server.name)
         if not known.due:
             known.listed.set()  # nobody need wait for the disk

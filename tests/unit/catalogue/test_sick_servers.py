@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 from tests.contract.odd_definitions import LEGACY, MODERN, check_is_read
-from tests.fakes.hub_parts import HubParts, hub_parts, one_server, two_servers
+from tests.fakes.hub_parts import HubParts, hub_parts, one_server, started, two_servers
 from tests.fakes.lazy_hub import answered, ready
 from tests.fakes.offering import OfferingServer, prompt, resource
 from tests.fakes.scripted_server import ScriptedServer, text, tool
 
 from tooltray.catalogue.offer import PROMPTS, RESOURCES, TEMPLATES, TOOLS
+from tooltray.events import ServerChanged
 from tooltray.protocol.envelope import INTERNAL_ERROR, dump, failure
 from tooltray.snapshots.servers import LEFT_OUT, MENDED
 
@@ -95,6 +96,9 @@ async def test_what_was_mended_is_known_of_a_server_that_does_not_run(tmp_path: 
         assert parts.tools.list_flaws("s") == tuple(each for each in known if "tool 2 of the list" not in each)
         assert parts.tools.flaw_counts("s") == {MENDED: 3, LEFT_OUT: 1}
         assert (parts.tools.list_flaws("nobody"), parts.tools.flaw_counts("nobody")) == ((), {})
+        await started(parts)
+        counts = {MENDED: 3, LEFT_OUT: 2}
+        await parts.heard.wait(lambda event: isinstance(event, ServerChanged) and event.server.flaw_counts == counts)
 
 
 # results that are no objects
