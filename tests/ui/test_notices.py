@@ -82,6 +82,21 @@ async def test_a_list_that_scrolls_keeps_its_place_under_the_pointer(theme: Them
         assert top(desk, "s0") == before
 
 
+async def test_a_list_gives_way_to_a_notice_where_the_pointer_only_lay_as_the_page_came(theme: Theme) -> None:
+    async with Desk(FakePresenter([server(f"s{number}") for number in range(20)]), theme) as desk:
+        await until(lambda: desk.page.server_list.cards and desk.card("s0").isVisible())
+        await settle()
+        notices, before = desk.page.notices, top(desk, "s0")
+        point_at(desk, desk.card("s0"))
+        await until(desk.card("s0").underMouse)
+        desk.window.open_page("tools")
+        desk.window.open_page("servers")
+        await settle()
+        notices.add_notice(BROKEN)
+        await until(notices.isVisible)
+        await until(lambda: top(desk, "s0") == before + notices.height() > before)
+
+
 def badges(desk: Desk) -> dict[str, str]:
     found = {}
     for name, card in desk.page.server_list.cards.items():

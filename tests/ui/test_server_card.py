@@ -17,11 +17,11 @@ from tests.fakes.server_snapshots import BUILTIN, server, tool
 from tests.ui.seen import cells, control, drawn
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.servers import LEFT_OUT, MENDED, ServerSnapshot, ServerState
 from tooltray.ui.opened_server.server_menu import ServerMenu
 from tooltray.ui.opened_server.tool_table import ROW_HEIGHT, ToolTable
 from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.server_words import Action, foot, milliseconds, reached_shortly, run_shortly, sign, stopped
+from tooltray.ui.server_words import Action, flaw_words, flaws_in_full, foot, milliseconds, reached_shortly, run_shortly, sign, stopped
 from tooltray.ui.servers.server_card import HEIGHT, ServerCard
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
@@ -95,6 +95,18 @@ def test_a_server_that_runs_and_lists_too_much_says_so_as_a_warning() -> None:
     shown = foot(server("a", ServerState.RUNNING, problem=PROBLEM), None, NOW)
     assert (shown.headline, shown.detail, shown.tone) == ("Command not found", "Install it. Looked in /bin.", "warning")
     assert foot(server("a", ServerState.RUNNING), None, NOW).tone == "primary"
+
+
+def test_a_card_says_how_many_definitions_are_mended_or_left_out(make_card: MakeCard) -> None:
+    flaws = ("tool 'odd': title is null (left out)", "tool 2 of the list is left out", "tool 3 of the list is left out")
+    card = make_card(server("a", flaws=flaws, flaw_counts={LEFT_OUT: 2, MENDED: 1}))
+    assert card._flaws.isVisible()
+    assert card._flaws.accessibleName().splitlines()[0].endswith(": 2 left out · 1 mended")
+    assert card._flaws.toolTip().splitlines()[1:] == list(flaws)
+    assert flaw_words(server("a", flaw_counts={MENDED: 3})) == "3 mended"
+    assert flaws_in_full(server("a", flaws=("x",) * 10, flaw_counts={MENDED: 10})).endswith("x\nand 2 more")
+    card.set_server(server("a"))
+    assert not card._flaws.isVisible()
 
 
 def test_an_error_says_what_happened_and_what_to_do_and_has_the_rest_as_explanation() -> None:

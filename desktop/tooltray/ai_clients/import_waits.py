@@ -4,14 +4,21 @@ Above it: Imports. Below it: ServerManager, which starts it, and ToolManager, wh
 """
 
 import asyncio
+from collections.abc import Coroutine
+from typing import TypeVar
 
 from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.confirmation import with_current_asker
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.ai_clients import ImportedServer
 from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import Spawn
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.server_manager import STARTED_BY_HAND_WAIT_S, ServerManager
+
+ENDS_WITHIN_S = 1.0  # after a cancel; adding a server takes far less where no prompt is open
+
+T = TypeVar("T")
 
 
 class ImportWaits:
@@ -47,6 +54,18 @@ class ImportWaits:
         self._tools.list_unknown_servers()
         await self._first_of(self._tools.listed(server), cancelled)
         return self._outcome(id, server)
+
+    async def unless_cancelled(self, work: Coroutine[object, None, T], cancelled: asyncio.Event) -> T | None:
+        """Does work that may wait for a prompt of the keyring; None: the import was cancelled, and the work undoes itself meanwhile."""
+        doing = self._spawn(with_current_asker(work), name="import a server")
+        ending = self._spawn(cancelled.wait(), name="end of an import")
+        try:
+            await asyncio.wait((doing, ending), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((doing,), timeout=ENDS_WITHIN_S)
+            return doing.result() if doing.done() else None
+        finally:
+            ending.cancel()
+            doing.cancel()
 
     def _will_list(self, server: ManagedServer) -> bool:
         """Whether it may start by itself."""

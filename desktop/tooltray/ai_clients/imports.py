@@ -93,16 +93,24 @@ class Imports:
         self, offer: "Offer", name: str, values: Mapping[str, FieldValue], cancelled: asyncio.Event, *, total: int
     ) -> ImportedServer:
         id = offer.candidate.id
+        found = await self._waits.unless_cancelled(self._come_in(offer, name, values, cancelled, total=total), cancelled)
+        if found is None:
+            return ImportedServer(id, name, "cancelled")
+        if isinstance(found, Problem):
+            return ImportedServer(id, name, "failed", problem=found)
+        return await self._waits.outcome(id, found, cancelled)
+
+    async def _come_in(
+        self, offer: "Offer", name: str, values: Mapping[str, FieldValue], cancelled: asyncio.Event, *, total: int
+    ) -> str | Problem | None:
+        """Returns the name of the server that was added, why it was not, or None where the import was cancelled before."""
         try:
             if _has_secrets(offer):
                 await self._open_secrets(total)
             async with self._adding:
-                if cancelled.is_set():
-                    return ImportedServer(id, name, "cancelled")
-                name = await self._added(offer, name, values)
+                return None if cancelled.is_set() else await self._added(offer, name, values)
         except TooltrayError as error:
-            return ImportedServer(id, name, "failed", problem=error.problem)
-        return await self._waits.outcome(id, name, cancelled)
+            return error.problem
 
     async def _open_secrets(self, total: int) -> None:
         """Opens the place of secrets, once for all servers of an import: one that is locked shows one prompt.

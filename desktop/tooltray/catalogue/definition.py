@@ -24,6 +24,7 @@ from tooltray.protocol.definition_shapes import Tool, decoded
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.output_schemas import LegacyOutput
 from tooltray.protocol.routing_headers import InvalidAnnotation, marked_arguments
+from tooltray.snapshots.servers import MENDED
 
 MAX_REMARKS = 20  # about one list; a server with 5,000 odd tools needs no 5,000 lines to say so
 
@@ -60,6 +61,11 @@ class ToolDefinition(msgspec.Struct, frozen=True):
     view: ToolView = NO_VIEW
     mended: Raw | None = None
     output: LegacyOutput | None = None
+
+    @property
+    def flaw(self) -> str:
+        """MENDED, or empty."""
+        return MENDED if self.flaws else ""
 
     def renamed(self, name: str, replaced: Mapping[str, Raw] = NOTHING_REPLACED) -> Raw:
         """Returns the definition under another name, as all clients can read it, all other members verbatim and in their order.

@@ -15,6 +15,7 @@ from tooltray.protocol.definition_mending import Mend
 from tooltray.protocol.definition_shapes import Named, Prompt, Resource, Template, decoded
 from tooltray.protocol.envelope import NOTHING, dump, load
 from tooltray.protocol.member_scanner import closed, opened
+from tooltray.snapshots.servers import LEFT_OUT, MENDED
 
 MAX_REMARKS = 20  # about one list
 
@@ -82,6 +83,11 @@ class Offer(msgspec.Struct, frozen=True):
     raw: Raw
     published: Raw
     is_held: bool = False
+
+    @property
+    def flaw(self) -> str:
+        """LEFT_OUT, MENDED, or empty."""
+        return LEFT_OUT if self.is_held else MENDED if self.published is not self.raw else ""
 
     def renamed(self, kind: OfferKind, key: str) -> Raw:
         """The definition under another name or URI, all other members verbatim and in their order."""

@@ -74,6 +74,10 @@ class Offers:
         """Returns what is mended of a server's definitions, or left out, and why."""
         return self._lists.flaws(server)
 
+    def flaw_counts(self, server: str) -> Counter[str]:
+        """Returns how many definitions of a server are mended or left out, by the code of their flaw."""
+        return self._lists.flaw_counts(server)
+
     async def wait_for_first_listings(self) -> None:
         """Waits a bounded time for servers that are on their way and were never listed."""
         await self._lists.wait_for_first_listings()

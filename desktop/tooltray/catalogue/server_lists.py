@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import logging
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Generic, Protocol, TypeVar
@@ -29,7 +30,7 @@ from tooltray.events import ProblemReported
 from tooltray.long_lived import keep_for_long
 from tooltray.phrases import Phrase
 from tooltray.protocol.deadlines import Deadline
-from tooltray.snapshots.servers import ServerState
+from tooltray.snapshots.servers import LEFT_OUT, ServerState
 from tooltray.tasks import finish_in_thread
 from tooltray.upstream.managed_server import ManagedServer, ServerNotified, ServersConfigured, ServerStateChanged
 from tooltray.upstream.mcp_client import McpClient
@@ -52,6 +53,10 @@ class Definition(Protocol):
     @property
     def raw(self) -> Raw:
         """As the server wrote it."""
+
+    @property
+    def flaw(self) -> str:
+        """MENDED or LEFT_OUT; empty: AI clients get it as it is."""
 
 
 Item = TypeVar("Item", bound=Definition)
@@ -219,6 +224,13 @@ class ServerLists(Generic[Item]):
         """Returns what is mended of a server's definitions for AI clients, or left out, and why, one sentence each."""
         known = self._known.get(server)
         return tuple(remark for each in known.lists.values() for remark in each.remarks) if known else ()
+
+    def flaw_counts(self, server: str) -> Counter[str]:
+        """Returns how many definitions of a server are mended or left out, by the code of their flaw."""
+        lists = known.lists.values() if (known := self._known.get(server)) else ()
+        counts = Counter(item.flaw for each in lists for item in each.items or () if item.flaw)
+        counts[LEFT_OUT] += sum(len(each.came_from[1]) - len(each.items or ()) for each in lists if each.came_from)
+        return +counts
 
     def listed(self, server: ManagedServer) -> asyncio.Event:
         """Set while nobody need wait for a server's lists: it was listed once, or cannot be."""
@@ -471,10 +483,10 @@ class ServerLists(Generic[Item]):
         return await list_all(client, kind.method, kind.member)
 
     async def _take_over(self, server: ManagedServer, known: _Known[Item], kind: OfferKind, new: _List[Item]) -> None:
-        is_saved = new.is_same(known.lists[kind])
-        known.lists[kind] = new
+        before, known.lists[kind] = known.lists[kind], new
+        is_saved = new.is_same(before)
         self._on_changed(server)
-        if known.problems.pop(kind, None):
+        if known.problems.pop(kind, None) or [*new.remarks] != [*before.remarks]:  # its card says it
             self._servers.publish_changed(server.name)
         if not known.due:
             known.listed.set()  # nobody need wait for the disk

@@ -60,6 +60,11 @@ class Skill(msgspec.Struct, frozen=True):
     raw: Raw
 
     @property
+    def flaw(self) -> str:
+        """Empty: a skill is offered as it is, or not at all."""
+        return ""
+
+    @property
     def folder(self) -> str:
         """The URI of its root, with a slash behind it."""
         return self.uri.removesuffix(SKILL_FILE[1:])

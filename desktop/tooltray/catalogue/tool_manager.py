@@ -180,6 +180,10 @@ class ToolManager:
         """Returns what is mended of a server's definitions for AI clients, or left out, and why, for its author."""
         return self._lists.flaws(server) + self._offers.flaws(server)
 
+    def flaw_counts(self, server: str) -> Mapping[str, int]:
+        """Returns how many definitions of a server are mended or left out, by MENDED and LEFT_OUT."""
+        return self._lists.flaw_counts(server) + self._offers.flaw_counts(server)
+
     async def published(self, server: str | None = None) -> list[tuple[str, Route]]:
         """All tools offered, with their published names, sorted by them; of all servers together those that can be called there.
 

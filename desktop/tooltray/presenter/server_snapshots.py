@@ -76,6 +76,7 @@ class ServerSnapshots:
             projects=tuple(config.projects),
             confinement=self._confinements.of(server.name, config),
             flaws=self._tools.list_flaws(server.name),
+            flaw_counts=self._tools.flaw_counts(server.name),
             **self._origin(server),
         )
 

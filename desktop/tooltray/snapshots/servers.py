@@ -26,6 +26,10 @@ class ServerState(Enum):
     ERROR = "error"  # given up until somebody acts
 
 
+MENDED, LEFT_OUT = "mended", "left_out"
+"""Codes of what is wrong with a definition: AI clients get it mended, or no list of all servers has it."""
+
+
 class ProjectCopySnapshot(msgspec.Struct, frozen=True):
     """The copy of a server for one project."""
 
@@ -81,6 +85,7 @@ class ServerSnapshot(msgspec.Struct, frozen=True):
     projects: tuple[str, ...] = ()  # as its entry has them: folders whose sessions, and those below, alone have it; empty: all sessions
     confinement: ConfinementSnapshot | None = None  # of a process; None: it is none
     flaws: tuple[str, ...] = ()  # what is mended of its definitions for AI clients, or left out, and why, one sentence each
+    flaw_counts: Mapping[str, int] = msgspec.field(default_factory=dict)  # how many definitions that is, by MENDED and LEFT_OUT
 
 
 class InMemoryServer(msgspec.Struct, frozen=True):

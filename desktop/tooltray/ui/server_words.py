@@ -14,7 +14,7 @@ from PySide6.QtCore import QDate, QLocale
 
 from tooltray.errors import SECRET_MISSING, Problem
 from tooltray.phrases import Phrase
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.servers import LEFT_OUT, MENDED, ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost
 from tooltray.ui.confinement_words import in_full
 from tooltray.ui.figures import since
@@ -217,6 +217,26 @@ def tool_count(server: ServerSnapshot, cost: ServerCost | None = None) -> str:
     if 0 < on < server.tool_count:
         return tr("{on} of {count} tools", on=f"{on:,}", count=f"{server.tool_count:,}")
     return tr("1 tool") if server.tool_count == 1 else tr("{count} tools", count=f"{server.tool_count:,}")
+
+
+def flaw_words(server: ServerSnapshot) -> str:
+    """Returns how many of a server's definitions AI clients get mended or not at all; empty: they get all as they are."""
+    left_out, mended = (server.flaw_counts.get(code, 0) for code in (LEFT_OUT, MENDED))
+    words = (tr("{count} left out", count=left_out) if left_out else "", tr("{count} mended", count=mended) if mended else "")
+    return " · ".join(filter(None, words))
+
+
+MOST_FLAWS = 8  # sentences; more are no tooltip
+
+
+def flaws_in_full(server: ServerSnapshot) -> str:
+    """Returns the same with the reasons."""
+    if not server.flaw_counts:
+        return ""
+    left = len(server.flaws) - MOST_FLAWS
+    more = [tr("and {count} more", count=left)] if left > 0 else []
+    title = tr("What AI clients get of its tools and other definitions: {counts}", counts=flaw_words(server))
+    return "\n".join((title, *server.flaws[:MOST_FLAWS], *more))
 
 
 LABEL_TONES = {"blue": "info", "green": "success", "amber": "warning", "red": "error", "violet": "accent"}

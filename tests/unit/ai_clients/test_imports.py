@@ -11,12 +11,15 @@ import pytest
 from tests.fakes.heard import Heard
 from tests.fakes.hub_parts import HubParts, Shell, hub_parts, settled
 from tests.fakes.scripted_server import ScriptedServer, never, tool
+from tests.fakes.system_keyring import FakeKeyring
 
 from tooltray.confirmation import UNATTENDED, asked_by, with_current_asker
 from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.events import ImportProgressed
+from tooltray.home.home import Home as TooltrayHome
 from tooltray.launch.program_launch import CannotStart
 from tooltray.phrases import as_json
+from tooltray.secrets.secrets import SecretStore
 from tooltray.secrets.vaults import SecretsLocked
 from tooltray.snapshots.ai_clients import ImportCandidate, ImportedServer
 
@@ -208,6 +211,38 @@ async def test_the_place_of_secrets_is_asked_once_and_one_that_is_closed_fails_o
         assert sorted(each for each in progress if each[0]) == [("a", "failed"), ("b", "failed"), ("c", "listed")]
         done = await take(parts, [each for each in found if each.name != "c"])
         assert {name: each.state for name, each in done.items()} == {"a": "listed", "b": "listed"}
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+async def test_an_import_is_cancelled_while_the_keyring_waits_for_its_password(tmp_path: Path, is_open: bool) -> None:
+    keyring = FakeKeyring()
+    secrets = SecretStore(TooltrayHome(tmp_path), open_keyring=lambda: keyring)
+    async with hub(tmp_path, programs={"program": ScriptedServer(tool("x"))}, waits={"secrets": secrets}) as (parts, home):
+        if is_open:  # it asks at each value that is stored, as some do
+            secrets.check = nothing  # type: ignore[method-assign]
+        keys = {name: {"command": "program", "args": [name], "env": {"API_TOKEN": TOKEN + name}} for name in ("a", "b")}
+        home.write(".cursor/mcp.json", cursor(**keys, c={"command": "program", "args": ["c"]}))
+        found = await plan(parts, clients=["cursor"])
+        keyring.prompt.clear()
+        keyring.is_asked.clear()
+        running = parts.spawn(with_current_asker(take(parts, found, tidy=True)), name="an import")
+        await asyncio.to_thread(keyring.is_asked.wait, 20)
+        await parts.ai_clients_api.cancel_import()
+        done = await running
+        assert not keyring.prompt.is_set()
+        assert {done[name].state for name in ("a", "b")} == {"cancelled"}
+        assert not {"a", "b"} & set(parts.config.entries)
+        undoing = [each for each in asyncio.all_tasks() if each.get_name() == "import a server"]
+        keyring.prompt.set()
+        await asyncio.gather(*undoing, settled(), return_exceptions=True)
+        assert not keyring.values
+        assert home.servers(".cursor/mcp.json") == ["a", "b", "c"]
+        again = await take(parts, [each for each in found if each.name != "c"])
+        assert {name: each.state for name, each in again.items()} == {"a": "listed", "b": "listed"}
+        assert sorted(keyring.values.values()) == [TOKEN + "a", TOKEN + "b"]
+
+
+async def nothing() -> None: ...
 
 
 async def test_a_server_that_came_in_and_failed_is_started_again_by_the_next_import(tmp_path: Path) -> None:

@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 from tests.contract.odd_definitions import LEGACY, MODERN, check_is_read
-from tests.fakes.hub_parts import HubParts, hub_parts, one_server, two_servers
+from tests.fakes.hub_parts import HubParts, hub_parts, one_server, started, two_servers
 from tests.fakes.lazy_hub import answered, ready
 from tests.fakes.offering import OfferingServer, prompt, resource
 from tests.fakes.scripted_server import ScriptedServer, text, tool
 
 from tooltray.catalogue.offer import PROMPTS, RESOURCES, TEMPLATES, TOOLS
+from tooltray.events import ServerChanged
 from tooltray.protocol.envelope import INTERNAL_ERROR, dump, failure
+from tooltray.snapshots.servers import LEFT_OUT, MENDED
 
 KINDS = (TOOLS, PROMPTS, RESOURCES, TEMPLATES)
 ODD_TOOL = tool("odd", inputSchema={"properties": {"a": None}}, annotations={"title": None}, execution=None)
@@ -81,6 +83,7 @@ async def test_the_card_the_doctor_and_the_tool_say_what_was_mended_and_what_is_
             "resources: 'x://odd': size is null, not an integer (left out)",
             """resources: 'x://odd': name is missing ("x://odd" is used)""",
         )
+        assert card.flaw_counts == {MENDED: 3, LEFT_OUT: 2}
         [odd, well] = await parts.tools.snapshots("s")
         assert (odd.flaws, well.flaws) == (tuple(each.removeprefix("tool 'odd': ") for each in card.flaws[:4]), ())
 
@@ -91,7 +94,11 @@ async def test_what_was_mended_is_known_of_a_server_that_does_not_run(tmp_path: 
         known = parts.tools.list_flaws("s")
     async with hub_parts(tmp_path, **one_server(sick(), lazyLoad=True)) as parts:
         assert parts.tools.list_flaws("s") == tuple(each for each in known if "tool 2 of the list" not in each)
-        assert parts.tools.list_flaws("nobody") == ()
+        assert parts.tools.flaw_counts("s") == {MENDED: 3, LEFT_OUT: 1}
+        assert (parts.tools.list_flaws("nobody"), parts.tools.flaw_counts("nobody")) == ((), {})
+        await started(parts)
+        counts = {MENDED: 3, LEFT_OUT: 2}
+        await parts.heard.wait(lambda event: isinstance(event, ServerChanged) and event.server.flaw_counts == counts)
 
 
 # results that are no objects

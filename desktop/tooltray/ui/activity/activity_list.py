@@ -26,7 +26,7 @@ from tooltray.ui.widgets.surface import column, row
 CALLS, FAILED, REFUSED, ALL = range(4)  # the tabs; the first three list calls, ALL lists everything that happened
 OUTCOMES: dict[int, tuple[str, ...]] = {CALLS: (), FAILED: ("error",), REFUSED: ("refused",), ALL: ()}
 OF_CALLS = ("call",)
-COUNT_EVERY_MS = 3000  # the numbers on the tabs; a person reads no faster
+COUNT_EVERY_MS = 2000  # the numbers on the tabs and those above them, so that they say the same
 SETTLE_MS = 300  # after the last key of a search; the rows do not wait for it
 SHARE = 10  # of the time goes to counting at most: what is counted over a long journal is counted less often
 NEW_TOP = 8  # px of the button that leads to the newest rows, below the head of the table

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow, JournalStatus
 from tooltray.ui.activity.activity_commands import ActivityCommands
-from tooltray.ui.activity.activity_list import ALL, CALLS, OUTCOMES, SETTLE_MS, SHARE, ActivityList
+from tooltray.ui.activity.activity_list import ALL, CALLS, COUNT_EVERY_MS, OUTCOMES, SETTLE_MS, SHARE, ActivityList
 from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.activity.filter_bar import FilterBar, with_value
 from tooltray.ui.activity.glance import LOW, GlancePanel
@@ -31,7 +31,6 @@ from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import column
 
-LOOK_EVERY_MS = 2000  # the glance, while calls go on
 NOW_EVERY_MS = 1000  # who is working
 
 
@@ -60,7 +59,7 @@ class CallsTab(Page):
         self._split = SplitView(NoticesAbove(self._notice, self._stack))
         self._split.closed.connect(self._focus_list)
         column(self).addWidget(self._split)
-        self._look_timer = self._timer(LOOK_EVERY_MS, self._look_glance)
+        self._look_timer = self._timer(COUNT_EVERY_MS, self._look_glance)
         self._now_timer = self._timer(NOW_EVERY_MS, self._look_now)
         self._wanted = 0  # the entry whose details are on their way
         self.enable(False)
@@ -196,7 +195,7 @@ class CallsTab(Page):
         if not last_id or self._stack.currentIndex():  # it was emptied, or filled again, or this is a first call
             self._look_glance()
         elif not self._look_timer.isActive():
-            self._look_timer.start(max(LOOK_EVERY_MS, self.commands.glance_cost_ms * SHARE))
+            self._look_timer.start(max(COUNT_EVERY_MS, self.commands.glance_cost_ms * SHARE))
 
     def _on_status(self, status: JournalStatus | None) -> None:
         self._notice.show_status(status)

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.servers import LEFT_OUT, ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost
 from tooltray.ui.confinement_words import in_full, in_short, refused_in_short
 from tooltray.ui.figures import tokens
@@ -23,6 +23,8 @@ from tooltray.ui.server_words import (
     Action,
     Foot,
     button_face,
+    flaw_words,
+    flaws_in_full,
     foot,
     label_tone,
     label_words,
@@ -148,6 +150,8 @@ class ServerCard(GridCard):
         line.addWidget(self._origin)
         self._confinement = Chip(self._theme)
         line.addWidget(self._confinement)
+        self._flaws = Chip(self._theme)
+        line.addWidget(self._flaws)
         self._facts = ElidedLabel(self._theme, "", "caption", "muted")
         self._facts.setFont(self._theme.font("caption", tabular=True))
         self._facts.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -211,6 +215,7 @@ class ServerCard(GridCard):
         self._origin.setAccessibleName(origin(server))
         self._origin.setVisible(bool(chip))
         self._draw_confinement()
+        self._draw_flaws()
         self._facts.set_text(self._fact_words())
         self._draw_foot(foot(server, self._refusal, datetime.now()))
 
@@ -222,6 +227,13 @@ class ServerCard(GridCard):
         self._confinement.setToolTip(in_full(confinement))
         self._confinement.setAccessibleName(in_full(confinement))
         self._confinement.setVisible(bool(words))
+
+    def _draw_flaws(self) -> None:
+        server = self._server
+        self._flaws.set_word(flaw_words(server), "warning" if LEFT_OUT in server.flaw_counts else "neutral")
+        self._flaws.setToolTip(flaws_in_full(server))
+        self._flaws.setAccessibleName(flaws_in_full(server))
+        self._flaws.setVisible(bool(server.flaw_counts))
 
     def _fact_words(self) -> str:
         count = tool_count(self._server, self._cost)

@@ -1,7 +1,7 @@
 """What stands above the content it concerns: a banner, the area for what failed, and the layout that makes room for them."""
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QCursor, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from tooltray.errors import Problem
@@ -60,13 +60,14 @@ CHANGES = (QEvent.Type.LayoutRequest, QEvent.Type.ShowToParent, QEvent.Type.Hide
 
 class NoticesAbove(QWidget):
     """`notices` hides itself while it has nothing to say. A list below it that can scroll keeps its place on the screen: nothing moves from
-    under the pointer.
+    under the pointer, but where it has not been moved since this came into sight; then the list gives way, and its top stays to be seen.
     """
 
     def __init__(self, notices: QWidget, content: QWidget) -> None:
         super().__init__()
         self._notices, self._content = notices, content
         self._top = 0
+        self._pointer = QCursor.pos()  # as this came into sight
         for part in (content, notices):
             part.setParent(self)
         notices.installEventFilter(self)
@@ -81,6 +82,10 @@ class NoticesAbove(QWidget):
             self._place()
         return False
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._pointer = QCursor.pos()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place()
@@ -88,7 +93,8 @@ class NoticesAbove(QWidget):
     def _place(self) -> None:
         layout = self._notices.layout()
         wanted = height_at(layout, self.width()) if layout is not None and not self._notices.isHidden() else 0
-        bars = [area.verticalScrollBar() for area in self._content.findChildren(QAbstractScrollArea) if area.underMouse()]
+        areas = self._content.findChildren(QAbstractScrollArea) if QCursor.pos() != self._pointer else ()
+        bars = [area.verticalScrollBar() for area in areas if area.underMouse()]
         values, moved = [bar.value() for bar in bars], wanted - self._top
         self._top = wanted
         self._content.setGeometry(0, wanted, self.width(), self.height() - wanted)
