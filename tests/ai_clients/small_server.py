@@ -18,8 +18,8 @@ def result_of(method: str, tool: str) -> dict[str, object] | None:
             about = {"name": tool, "version": "1"}
             return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": about}
         case "tools/list":
-            schema = {"type": "object", "properties": {}}
-            return {"tools": [{"name": tool, "description": f"The tool {tool}.", "inputSchema": schema}]}
+            about = {"description": f"The tool {tool}.", "inputSchema": {"type": "object", "properties": {}}}
+            return {"tools": [{"name": tool, **about, "annotations": {"readOnlyHint": True}}]}  # a new server's others ask first
         case "tools/call":
             return {"content": [{"type": "text", "text": f"{tool} was called"}]}
         case "ping":
