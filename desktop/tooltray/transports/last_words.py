@@ -27,7 +27,8 @@ _RUST_PANIC = re.compile(r"^thread '.*' (?:\(\d+\) )?panicked at (?:'(?P<words>.
 _BOX = re.compile(r"^[\s│┃|]+|[\s│┃|]+$")  # of tables, of Rich's panels and of Python's exception groups
 _CAUSE = re.compile(r"^\[(?:cause|errors?)\]: (?:\[ *)?")  # of an error object that Node.js prints
 _MEMBER = re.compile(
-    r"""^['"]?\[?[\w$]+\]?['"]?: (?P<value>true|false|null|undefined|-?[\d.]+n?|'.*'|".*"|\[(?:.*\])?|\{(?:.*\})?)[\s,}\]]*$"""
+    r"""^(?![A-Z]\w*(?:Error|Exception|Warning): )['"]?\[?[\w$]+\]?['"]?: """
+    r"""(?P<value>true|false|null|undefined|-?[\d.]+n?|'.*'|".*"|\[(?:.*\])?|\{(?:.*\})?)[\s,}\]]*$"""
 )
 _MESSAGE = re.compile(r"""^['"]?(?:message|msg|error|reason|sqlMessage)['"]?: ['"](?P<words>.*[^\s'",])['"][\s,}\]]*$""")
 _VALIDATION = re.compile(r"\b\d+ validation errors? for \S+$")

@@ -23,6 +23,8 @@ NOT_FOUND_CODE, NOT_EXECUTABLE_CODE = 127, 126  # exit codes of a shell: command
 
 CHECK_PACKAGE = Phrase("Check the package's name in its arguments; a private package needs a sign-in to its registry.")
 CHECK_ARGUMENTS = Phrase("Check its arguments.")
+OF_NO_OUTPUT = Phrase("The server was not started. npx does not show why; in an empty folder, npm install with that package's name does.")
+"""The hint where only npm's own log has the reason: of a script that failed it keeps the name and no output."""
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -148,6 +150,11 @@ KNOWN: tuple[Known, ...] = (
         is_lasting=False,
     ),
     _known(
+        r"AttributeError: 'Server' object has no attribute '(?P<what>(?:list|read|get|call|set)_\w+)'",
+        lambda what: Phrase("its package was written for an older release of the MCP SDK"),
+        Phrase("Name that release in its arguments, as in: uvx --with 'mcp<2' ..."),
+    ),
+    _known(
         r"error: the following arguments are required: (?P<what>.*)$",
         lambda what: Phrase("it needs the arguments {what}", what=what),
         CHECK_ARGUMENTS,
@@ -167,6 +174,7 @@ _MISSING = re.compile(
     r"|is empty|environment variables?|please set|please provide|KeyError)\b",
     re.IGNORECASE,
 )
+_ASKS_FOR_ARGUMENT = re.compile(r"\barguments?\b", re.IGNORECASE)
 _NO_VARIABLE = re.compile(r"^(?:ERR_|MODULE_NOT_FOUND$|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|RUST_BACKTRACE$|NODE_OPTIONS$)")
 
 
@@ -197,7 +205,7 @@ def _explain(name: str, lines: Sequence[str], words: str, exit_code: int | None,
     for known in KNOWN:
         if found := known.pattern.search(text):
             title = known.title(unquote(found["what"] or "")[:TITLE_WORDS])
-            return ConnectionFailure(Problem(title, quote, known.hint), known.is_lasting)
+            return ConnectionFailure(Problem(title, *((quote, known.hint) if words else (how, OF_NO_OUTPUT))), known.is_lasting)
     if not words or (exit_code is not None and exit_code <= 0 and not is_usage(words) and not is_error(words)):
         hint = Phrase("It may be no MCP server, or need other arguments.")
         last = " / ".join(line.strip() for line in lines[-LAST_LINES:])[:TITLE_WORDS]
@@ -207,7 +215,8 @@ def _explain(name: str, lines: Sequence[str], words: str, exit_code: int | None,
         return ConnectionFailure(Problem(Phrase("'{name}' needs other arguments", name=name), quote, CHECK_ARGUMENTS), True)
     title = Phrase("'{name}' did not start: {words}", name=name, words=words[:TITLE_WORDS])
     message = how if len(words) <= TITLE_WORDS else Phrase("{how}: {words}", how=how, words=words)
-    return ConnectionFailure(Problem(title, message), exit_code in (NOT_FOUND_CODE, NOT_EXECUTABLE_CODE))
+    remedy = CHECK_ARGUMENTS if _ASKS_FOR_ARGUMENT.search(words) else ""
+    return ConnectionFailure(Problem(title, message, remedy), exit_code in (NOT_FOUND_CODE, NOT_EXECUTABLE_CODE))
 
 
 def how_it_ended(exit_code: int | None) -> Phrase:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tooltray.errors import Problem
 from tooltray.transports.last_words import most_telling_line
-from tooltray.transports.process_failure import TITLE_WORDS, VARIABLES, explain
+from tooltray.transports.process_failure import OF_NO_OUTPUT, TITLE_WORDS, VARIABLES, explain
 from tooltray.transports.transport import ConnectionFailure
 
 ENDED = json.loads(Path(__file__).with_name("ended_servers.json").read_text())
@@ -169,6 +169,29 @@ def test_where_no_line_is_the_reason_the_last_lines_are_shown() -> None:
 def test_a_usage_text_is_no_reason() -> None:
     found = why("Usage: s [folders...]\nNote: folders come from the command line")
     assert (found.problem.title, found.is_lasting) == ("'s' needs other arguments", True)
+
+
+def test_of_an_install_script_without_output_nothing_is_quoted() -> None:
+    problem = explain("s", ["npm error command sh -c postinstall of a@1"], "", 1, {}).problem
+    assert (problem.message, problem.hint) == ("It ended with exit code 1", OF_NO_OUTPUT)
+
+
+@pytest.mark.parametrize("words", ["AttributeError: 'A' object has no attribute 'b'", "KeyError: 'host'", 'ValueError: "a" is not "b"'])
+def test_an_exception_whose_message_is_in_quotation_marks_is_the_reason(words: str) -> None:
+    found = why(f'Traceback (most recent call last):\n  File "a.py", line 1, in main\n    call()\n{words}')
+    assert found.problem.title == f"'s' did not start: {words}"
+
+
+def test_a_server_for_an_older_mcp_sdk_is_told_which_release_it_needs() -> None:
+    problem = why("    @server.list_resources()\nAttributeError: 'Server' object has no attribute 'list_resources'").problem
+    assert problem.title == "its package was written for an older release of the MCP SDK"
+    assert problem.message == "It says: AttributeError: 'Server' object has no attribute 'list_resources'"
+
+
+def test_a_server_that_asks_for_an_argument_is_not_only_tried_again() -> None:
+    problem = why("Please provide a database URL as a command-line argument").problem
+    assert problem.title == "'s' did not start: Please provide a database URL as a command-line argument"
+    assert (problem.hint, why("no such host").problem.hint) == ("Check its arguments.", "")
 
 
 def test_a_failed_install_script_is_told_as_a_failed_installation() -> None:
