@@ -43,7 +43,7 @@ def activity(args: argparse.Namespace, home: Home) -> int:
         return _follow(args, home)
     match args.words:
         case ["show", id]:
-            return _show(args, home, int(id))
+            return _show(args, home, int(id) if id.isdecimal() and len(id) < 19 else id)
         case ["export", file]:
             return _export(args, home, file)
         case ["clear"]:
@@ -150,7 +150,7 @@ def _print_lines(args: argparse.Namespace, rows: list[ActivityRow]) -> None:
 # one entry
 
 
-def _show(args: argparse.Namespace, home: Home, id: int) -> int:
+def _show(args: argparse.Namespace, home: Home, id: int | str) -> int:
     with any_hub(home) as hub:
         found = hub.ask(hub.api.activity.get_activity_entry(id=id), timeout_s=READ_TIMEOUT_S)
     return answer(args, found, *(clean_line(line) for line in _lines(found)))

@@ -18,7 +18,9 @@ def declare_activity(commands: Commands) -> None:
     activity = command(commands, "activity", text, "activity_command:activity", check=check_activity)
     activity.usage = "tooltray activity [FILTER ...] [--limit N] [--each] [--follow]\n       tooltray activity show ID"
     activity.usage += "\n       tooltray activity export FILE [FILTER ...]\n       tooltray activity clear | undo-clear"
-    about = tr("show ID: one entry in full; export FILE: write entries as JSON Lines; clear: empty the journal; undo-clear: bring it back")
+    about = tr(
+        "show ID: one entry in full, by its number or the id of its call; export FILE: write entries as JSON Lines; clear: empty the journal; undo-clear: bring it back"
+    )
     activity.add_argument("words", metavar="WORDS", nargs="*", help=about)
     for name in ("server", "client", "tool", "project"):
         activity.add_argument(
@@ -39,7 +41,7 @@ def check_activity(usage: Usage, args: argparse.Namespace) -> None:
     match args.words:
         case [] | ["export", _] | ["clear" | "undo-clear"]:
             pass
-        case ["show", id] if id.isdecimal() and len(id) < 19:
+        case ["show", _]:
             pass
         case _:
             usage.error(tr("behind `activity` stands nothing, show ID, export FILE, clear or undo-clear"))
