@@ -19,7 +19,8 @@ def declare_activity(commands: Commands) -> None:
     activity.usage = "tooltray activity [FILTER ...] [--limit N] [--each] [--follow]\n       tooltray activity show ID"
     activity.usage += "\n       tooltray activity export FILE [FILTER ...]\n       tooltray activity clear | undo-clear"
     about = tr(
-        "show ID: one entry in full, by its number or the id of its call; export FILE: write entries as JSON Lines; clear: empty the journal; undo-clear: bring it back"
+        "show ID: one entry in full, by its number or the id of its call; "
+        "export FILE: write entries as JSON Lines; clear: empty the journal; undo-clear: bring it back"
     )
     activity.add_argument("words", metavar="WORDS", nargs="*", help=about)
     for name in ("server", "client", "tool", "project"):
