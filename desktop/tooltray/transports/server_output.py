@@ -15,6 +15,7 @@ from tooltray.tasks import finish_in_thread
 from tooltray.transports.last_words import LastWords
 
 LOG_LINES = 1000
+LINES_PER_S = 500  # that are kept of one process
 LINE_BYTES = 2000  # of a line that is kept
 SEPARATOR = "--- started again"
 STDOUT_MARK = "stdout: "
@@ -36,6 +37,8 @@ class ServerOutput:
         self._last_words = LastWords()
         self.last_at = self.text_since = 0.0
         self.text = self.last_line = self.url = self._noted = ""
+        self._second, self._printed = 0.0, 0  # the lines of stdout since then
+        self.left_out = 0  # lines of stdout
 
     def wrote(self, line: bytes) -> None:
         """Takes a line of stderr."""
@@ -45,7 +48,15 @@ class ServerOutput:
             self._log.append(text)
 
     def printed(self, line: bytes | bytearray) -> None:
-        """Takes a line of stdout that was no protocol message."""
+        """Takes a line of stdout that was no protocol message; drops what is more than `LINES_PER_S`."""
+        now = asyncio.get_running_loop().time()
+        if now - self._second >= 1.0:
+            self._second, self._printed = now, 0
+        self._printed += 1
+        if self._printed > LINES_PER_S:
+            self.last_at = now
+            self.left_out += 1
+            return
         if text := self._kept(line):
             self.text_since = self.text_since or self.last_at
             self.text = text
@@ -108,7 +119,6 @@ def last_attempt(log: Sequence[str]) -> list[str]:
     return lines[starts[-1] + 1 :] if starts else lines
 
 
-LINES_PER_S = 500  # a log has room for 1000
 BYTES_PER_S = 2**20  # beyond this the pipe is not read until the second is over
 LAST_LINES = 20
 

@@ -30,6 +30,7 @@ from tooltray.transports.transport import ConnectionFailure
 
 GRACE_AFTER_STDIN_CLOSED_S = 2.0  # the spec asks servers to leave when stdin closes; most need < 0.3 s
 GRACE_AFTER_TERM_S = 2.0
+FLOOD_PAUSE_S = 1.0
 OTHER_HALF_OF_END_S = 0.3  # between the exit and the end of stdout and stderr; a grandchild may hold these open forever
 
 
@@ -236,10 +237,20 @@ class ChildPipes(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 1:
             self._on_silent_end = None
+            left_out = self._output.left_out
             self._dispatcher.feed(data)
+            if self._output.left_out > left_out:
+                self._pause_flood()
             return
         self._output.touch()
         self._stderr.feed(data)
+
+    def _pause_flood(self) -> None:
+        """Reads no more of a stdout that is full of other text until the second is over: the hub has other servers."""
+        stdout = self._transport.get_pipe_transport(1)
+        assert isinstance(stdout, asyncio.ReadTransport)
+        stdout.pause_reading()
+        asyncio.get_running_loop().call_later(FLOOD_PAUSE_S, stdout.resume_reading)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         if fd == 0:

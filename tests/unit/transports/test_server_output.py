@@ -40,6 +40,22 @@ async def test_it_knows_when_something_came_last_and_text_came_first() -> None:
     assert before <= first == output.text_since <= output.last_at <= loop.time()
 
 
+@in_fake_time
+async def test_of_a_flood_of_text_on_stdout_the_first_lines_of_each_second_are_kept() -> None:
+    log = new_log()
+    output = ServerOutput(log=log, mask=str)
+    for _ in range(LINES_PER_S):
+        output.printed(b"y")
+    assert output.left_out == 0
+    output.printed(b"more")
+    assert output.left_out == 1
+    assert list(log) == ["stdout: y"] * LINES_PER_S
+    await asyncio.sleep(1.1)
+    output.printed(b"calm again")
+    assert output.left_out == 1
+    assert log[-1] == "stdout: calm again"
+
+
 async def test_stderr_says_more_of_an_end_than_text_on_stdout_but_that_more_than_nothing() -> None:
     output = ServerOutput(log=new_log(), mask=str)
     output.printed(b"Welcome")

@@ -221,6 +221,21 @@ async def test_garbage_on_stdout_is_counted_and_the_server_stays_usable(start: S
     assert bytes((await server.dispatcher.call("m", dump({}))).result) == b"{}"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there is no program that floods its output")
+async def test_a_flood_of_text_on_stdout_is_not_read_until_its_second_is_over(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tooltray.transports.stdio_transport.FLOOD_PAUSE_S", 1000.0)
+    server = await start("y", command="yes")
+    for _ in range(200):
+        await asyncio.sleep(0.05)
+        if server.dispatcher.noise_lines > LINES_PER_S:
+            break
+    read = server.dispatcher.noise_lines
+    await asyncio.sleep(0.2)
+    assert server.dispatcher.noise_lines == read > LINES_PER_S
+    await server.close()
+    assert server.transport.exit_code is not None
+
+
 # how servers are ended
 
 
