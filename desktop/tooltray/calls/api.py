@@ -148,7 +148,7 @@ class ToolsApi:
             call: as one of the formats gave it; its `name` as AI clients see the tool.
         """
         made = ModelCall(call, client=OWN_CLIENT_NAME)
-        return made.response(await self._calls.call(call.name, call.arguments, on_record=made.add))
+        return made.response(await self._calls.call(call.name, call.arguments, on_record=made.add, is_models=True))
 
     async def reset_tool_names(self) -> None:
         """Forgets the published names; AI clients may then know tools by other names."""
