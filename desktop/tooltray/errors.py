@@ -9,6 +9,7 @@ from typing import ClassVar
 import msgspec
 
 SECRET_MISSING = "secret_missing"
+ASK_USER = "Ask the user to look at it in Tooltray"
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -37,6 +38,14 @@ def in_one_line(*parts: str) -> str:
         gap = (": " if part[:1].islower() else ". ") if text else ""
         text += gap + part
     return text
+
+
+def words_for_model(failed: "Problem | TooltrayError") -> str:
+    """Returns what a model reads of a failure: what happened and why. The hint is left out, it is for the user: a model could
+    take a command or a setting that stands in it, and allow itself what it was refused.
+    """
+    problem = failed.problem if isinstance(failed, TooltrayError) else failed
+    return in_one_line(problem.title, problem.message, ASK_USER if problem.hint else "")
 
 
 class TooltrayError(Exception):

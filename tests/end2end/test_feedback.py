@@ -69,7 +69,7 @@ def test_a_report_is_answered_on_the_command_line_and_outlives_the_call_the_clie
     reply, news = bridge.reply_and_before(1)
     progress = [message["params"] for message in news if message["method"] == "notifications/progress"]
     assert progress[0]["progressToken"] == 1
-    assert f"tooltray feedback answer {shown['id']}" in progress[0]["message"]
+    assert f"waits as {shown['id']}" in progress[0]["message"]
     first, image, notes = reply["result"]["content"]
     assert first["text"] == "Looks good"
     assert (image["mimeType"], base64.b64decode(image["data"])) == ("image/png", png())

@@ -23,13 +23,13 @@ META = {
 class Remote:
     """A server in a process of its own; it can come back on the same port."""
 
-    def __init__(self, world: World, kind: str, python: str = sys.executable) -> None:
-        self._world, self._kind, self._python = world, kind, python
+    def __init__(self, world: World, kind: str, python: str = sys.executable, *tools: str) -> None:
+        self._world, self._kind, self._python, self._tools = world, kind, python, tools
         self.port = 0
         self.start()
 
     def start(self) -> None:
-        self._program = self._world.start(self._python, str(REMOTE), self._kind, str(self.port))
+        self._program = self._world.start(self._python, str(REMOTE), self._kind, str(self.port), *self._tools)
         self.port = int(self._program.read_line())
 
     def stop(self) -> None:
@@ -142,6 +142,24 @@ def test_a_restarted_server_of_the_typescript_sdk_behind_a_proxy_is_opened_anew_
     assert text_of(call(client, "echo", text="after")) == "after, call 1"
     assert "come again" in call(client, "echo", text="odd")["error"]["message"]
     assert text_of(call(client, "echo", text="after")) == "after, call 2"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("meta", [None, META], ids=["legacy", "modern"])
+def test_the_first_call_by_the_name_of_a_new_tool_finds_it_where_a_server_was_replaced(world, fastmcp_python, kind, meta):
+    python = fastmcp_python if kind == "fastmcp" else sys.executable
+    old, new = Remote(world, kind, python), Remote(world, kind, python, "fresh")
+    proxy = world.start(sys.executable, str(FORWARD), str(old.port))
+    way = int(proxy.read_line())
+    start_hub(world, **{kind: old.entry | {"url": old.entry["url"].replace(str(old.port), str(way))}})
+    client = world.start_bridge()
+    if meta is None:
+        client.initialize()
+    assert text_of(call(client, "echo", meta=meta, text="before")) == "before"
+    proxy.write(f"{new.port}\n".encode())
+    assert int(proxy.read_line()) == new.port
+    old.stop()
+    assert text_of(call(client, "fresh", meta=meta, text="after")) == "after"
 
 
 def texts_of_calls_at_once(client: Program) -> set[str]:

@@ -165,7 +165,7 @@ def test_a_person_signs_in_with_a_browser_and_after_a_restart_nobody_has_to(worl
     texts = [said, *person.read, *(path.read_bytes().decode(errors="replace") for path in world.root.rglob("*") if path.is_file())]
     assert len(far.given) >= 3
     assert not [text[:300] for text in texts if any(token in text for token in far.given)]
-    assert "tooltray servers sign-in far" in refused or "Unknown tool" in refused
+    assert "Ask the user" in refused or "Unknown tool" in refused
 
 
 def test_a_sign_in_that_was_revoked_is_asked_for_again_and_calls_say_how(world: World, far: Elsewhere) -> None:
@@ -177,7 +177,10 @@ def test_a_sign_in_that_was_revoked_is_asked_for_again_and_calls_say_how(world: 
     far.end_everything()
     assert "sign in" in json.dumps(whoami(client, "two"))
     person.state("needs_sign_in")
-    assert "tooltray servers sign-in far" in json.dumps(whoami(client, "three"))
+    said = json.dumps(whoami(client, "three"))
+    assert "Ask the user to look at it in Tooltray" in said
+    assert "sign-in far" not in said
+    assert "tooltray servers sign-in far" in person.tooltray("doctor", code=None)
     assert not person.server()["is_signed_in"]
     begun = world.start(sys.executable, "-m", "tooltray", "servers", "sign-in", "far", "--no-browser")
     begun.read_line()

@@ -167,7 +167,8 @@ def test_a_models_report_starts_what_waits_for_its_project(world):
     client = client_in(world, one)
     report = {"work_summary": "done", "project_path": str(two), "project_name": "Two"}
     refused = client.request("tools/call", {"name": "collect_feedback", "arguments": report}, id=1)
-    assert f"tooltray projects allow {two}" in json.dumps(refused["result"])
+    assert "Ask the user" in (said := json.dumps(refused["result"]))
+    assert "projects allow" not in said
     assert at_terminal(world, "projects", "allow", str(two))[0] == 0
     client.request("tools/call", {"name": "collect_feedback", "arguments": report}, id=2)
     assert where(client)["args"] == [str(two), "Two"]

@@ -28,7 +28,7 @@ from tooltray.approvals.waiting_approvals import (
 )
 from tooltray.catalogue.definition import definition_text
 from tooltray.confirmation import current_asker
-from tooltray.errors import Conflict, TooltrayError
+from tooltray.errors import Conflict, TooltrayError, in_one_line
 from tooltray.protocol.envelope import Envelope, success
 from tooltray.sessions.exchange import Exchange
 from tooltray.tasks import Spawn
@@ -67,7 +67,7 @@ class ApprovalRounds:
         try:
             return await self._decided(call, None if has_window else exchange)
         except TooltrayError as error:
-            return refusal(str(error))
+            return refusal(exchange.session.state.words(error))
 
     async def _decided(self, call: AskedCall, asked: Exchange | None) -> Envelope:
         before = self._snapshots.seen_before(call)
@@ -164,7 +164,7 @@ class ApprovalRounds:
                 await self.take(question, answer, CLIENT)
                 return
             except TooltrayError as error:
-                shown = replace(shown, why=f"{error}; {question.snapshot.why}")
+                shown = replace(shown, why=f"{in_one_line(error.problem.title, error.problem.message)}; {question.snapshot.why}")
         question.end(UNASKED)
 
     def _outcome(self, call: AskedCall, answer: str) -> Envelope:

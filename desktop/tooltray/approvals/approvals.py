@@ -79,7 +79,7 @@ class Approvals:
             try:
                 allowed, call = await self._allowed(call, exchange)
             except TooltrayError as error:
-                return failure(CONNECTION_CLOSED, str(error))
+                return failure(CONNECTION_CLOSED, exchange.session.state.words(error))
             if allowed:
                 return None
         with exchange.course.at_person():

@@ -148,7 +148,8 @@ class ToolsApi:
             call: as one of the formats gave it; its `name` as AI clients see the tool.
         """
         made = ModelCall(call, client=OWN_CLIENT_NAME)
-        return made.response(await self._calls.call(call.name, call.arguments, id=call.id, on_record=made.add))
+        reply = await self._calls.call(call.name, call.arguments, id=call.id, on_record=made.add, is_models=True)
+        return made.response(reply)
 
     async def reset_tool_names(self) -> None:
         """Forgets the published names; AI clients may then know tools by other names."""

@@ -96,6 +96,7 @@ class OwnCalls:
         project: str | None = None,
         on_record: Callable[[MCPToolResponse], None] | None = None,
         watched: Watched | None = None,
+        is_models: bool = False,
     ) -> Envelope:
         """Calls a tool by the name that AI clients see.
 
@@ -104,11 +105,13 @@ class OwnCalls:
             project: the folder of the project for which a server that waits for one answers.
             on_record: gets the record of the call.
             watched: who is asked and told meanwhile; None: nobody.
+            is_models: a model reads what comes of it.
 
         Raises:
             TooltrayError: the folder may be no project.
         """
         own = self._caller if project is None else await self._in_project(project)
+        own = own.for_model() if is_models else own
         params: dict[str, Any] = {"name": name, "arguments": dict(arguments)}
         caller: Caller = own
         head = Head(name=name)

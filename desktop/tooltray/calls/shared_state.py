@@ -63,7 +63,7 @@ class SharedState:
         try:
             client = await managed.running(Era.LEGACY, timeout_s=START_WAIT_S, session=session)
         except TooltrayError as error:
-            return failure(CONNECTION_CLOSED, str(error))
+            return failure(CONNECTION_CLOSED, session.state.words(error))
         if request.method == SET_LEVEL:
             if client.era is Era.LEGACY and "logging" not in client.greeting.capabilities:
                 return await self._relay.send_with_retry(managed, exchange)

@@ -75,7 +75,7 @@ class Subscriptions:
         try:
             client = await managed.running(Era.LEGACY, timeout_s=START_WAIT_S, session=session)
         except TooltrayError as error:
-            return failure(CONNECTION_CLOSED, str(error))
+            return failure(CONNECTION_CLOSED, session.state.words(error))
         uris = self._wanted.setdefault(session, _Wanted()).subscribed.setdefault(managed.name, set())
         is_kept = uri in uris
         uris.add(uri)  # before it is asked for, so that nobody withdraws it meanwhile

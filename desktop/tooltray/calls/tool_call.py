@@ -104,12 +104,12 @@ class ToolResolver:
 
     def unknown(self, exchange: Exchange) -> Envelope:
         """The error that says why a call goes nowhere."""
-        name, target = exchange.head.name, self.target(exchange)
-        if target and self._views.reaches(exchange.session.state, target[0]) and (managed := self._servers.find(target[0])):
+        name, target, state = exchange.head.name, self.target(exchange), exchange.session.state
+        if target and self._views.reaches(state, target[0]) and (managed := self._servers.find(target[0])):
             if managed.state is not ServerState.RUNNING and managed.problem:
-                return failure(CONNECTION_CLOSED, f"server '{managed.name}' is not running: {managed.problem}")
+                return failure(CONNECTION_CLOSED, f"server '{managed.name}' is not running: {state.words(managed.problem)}")
             if refusal := managed.refusal:
-                return failure(CONNECTION_CLOSED, str(refusal))
+                return failure(CONNECTION_CLOSED, state.words(refusal))
             if not tool_settings.is_enabled(target[1], managed.config):
                 return failure(INVALID_PARAMS, f"the tool '{name}' is switched off in Tooltray")
         return failure(INVALID_PARAMS, f"Unknown tool: {name}")

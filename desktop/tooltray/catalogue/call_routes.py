@@ -139,8 +139,8 @@ class CallRoutes:
                 else:
                     await self._copies.look(client, max_age_s=self._limits.present_for_s)
         except TimeoutError:
-            hint = "Call again when it has."
-            raise TooltrayError(f"server '{managed.name}' has not said yet which tools it has now", hint=hint) from None
+            title = f"server '{managed.name}' has not said yet which tools it has now"
+            raise TooltrayError(title, "Call again when it has.") from None
         return self.current(route, exchange)
 
     async def relisted(self, route: Route, exchange: Exchange) -> Route | None:

@@ -6,6 +6,7 @@ most, and all who look for something at the same time share one look.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any
 
@@ -13,8 +14,10 @@ import msgspec
 
 from tooltray.catalogue.offer import OfferKind
 from tooltray.catalogue.server_lists import ServerLists
+from tooltray.errors import TooltrayError
 from tooltray.naming.name_space import has_prefix
 from tooltray.tasks import Spawn
+from tooltray.transports.transports import is_remote
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_manager import ServerManager
@@ -59,8 +62,10 @@ class SecondLooks:
         return True
 
     def likely(self, kind: OfferKind, name: str, *, is_reached: Callable[[str], bool]) -> Iterator[ManagedServer]:
-        """Whose a name may be that nobody knows: a server's whose name it begins with, one's that announces no changes of its lists, or
-        one's that is about to list for the first time; that one's alone if the name was looked for a short while ago.
+        """Returns the servers that may have an unknown name.
+
+        The name begins with theirs, changes of their lists may not reach us, they are being started again, or they are about to list for
+        the first time. Of a name that was looked for a short while ago, only the last ones.
 
         Args:
             is_reached: whether the session may have anything of a server, by its name.
@@ -68,8 +73,8 @@ class SecondLooks:
         is_due = self.is_due(kind, name)
         for server in self._servers:
             client = server.first.client
-            is_doubtful = is_due and client is not None and (has_prefix(name, server.name) or not _announces(client, kind))
-            if (is_doubtful or self._lists.is_expected(server)) and not server.is_builtin and is_reached(server.name):
+            may_differ = server.first.is_busy if client is None else has_prefix(name, server.name) or not _announces(server, client, kind)
+            if ((is_due and may_differ) or self._lists.is_expected(server)) and not server.is_builtin and is_reached(server.name):
                 yield server
 
     async def look(self, kind: OfferKind, servers: Iterable[ManagedServer], is_found: Callable[[], Awaitable[bool]]) -> bool:
@@ -94,13 +99,24 @@ class SecondLooks:
             if self._lists.is_expected(server):
                 await self._lists.listed(server).wait()
             else:
-                await asyncio.sleep(self._patience.pause_s - self._lists.age_s(server, kind))
-                await self._lists.look(server, (kind,))
+                client = server.first.client
+                if client:
+                    await asyncio.sleep(self._patience.pause_s - self._lists.age_s(server, kind))
+                    await self._lists.look(server, (kind,))
+                if server.first.is_busy or (client and client.dispatcher.is_closed and not server.refusal):  # its session was lost
+                    with contextlib.suppress(TooltrayError):
+                        await server.first.running(timeout_s=self._patience.within_s)
+                        await self._lists.look(server, (kind,), max_age_s=self._patience.within_s)
         finally:
             del self._looking[server, kind]
 
 
-def _announces(client: McpClient, kind: OfferKind) -> bool:
-    """Whether a server has said that it tells when such a list is another one."""
+def _announces(server: ManagedServer, client: McpClient, kind: OfferKind) -> bool:
+    """Whether a server has promised to announce changes of such a list, over a connection on which none is lost.
+
+    A server elsewhere may have been started again since: with other tools, and without a word to the sessions of its former life.
+    """
+    if is_remote(server.config.transport):
+        return False
     declared = kind.declared(client.greeting.capabilities)
     return isinstance(declared, dict) and declared.get("listChanged") is True

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tooltray.control.control_client import HubLost, HubSilent
 from tooltray.copilot.hub_calls import HubCalls
 from tooltray.copilot.results import failed, tool_result
-from tooltray.errors import TooltrayError
+from tooltray.errors import TooltrayError, words_for_model
 from tooltray.formats.copilot_names import copilot_description, copilot_names, copilot_parameters
 from tooltray.home.home import find_home
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
@@ -102,7 +102,7 @@ class _HubTool:
         except HubLost:
             return failed(f"'{self._name}' has no result: the Tooltray hub ended meanwhile. Call again if that can do no harm.")
         except TooltrayError as error:
-            return failed(str(error))
+            return failed(words_for_model(error))
         except Exception as error:  # a bug of ours must not break a conversation
             logger.exception("the call of '%s' failed", self._name)
             return failed(f"'{self._name}' could not be called: {type(error).__name__}")

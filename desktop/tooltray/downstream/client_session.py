@@ -225,7 +225,7 @@ class ClientSession:
         if self._refusal:
             return failure(INTERNAL_ERROR, self._refusal)
         if self._must_find and self._server:
-            return failure(INTERNAL_ERROR, f"Tooltray has no server '{self._server}'; `tooltray servers list` tells which there are")
+            return failure(INTERNAL_ERROR, f"Tooltray has no server '{self._server}'")
         head = eras.read_head(request.params)
         if head is None and request.method not in DEFINED:
             head = eras.read_meta_alone(request.params)

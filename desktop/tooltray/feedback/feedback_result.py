@@ -50,10 +50,9 @@ def answer_blocks(answer: Answer) -> list[dict[str, Any]]:
 
 def nobody_blocks(report_id: str, how: str) -> list[dict[str, Any]]:
     """Returns the blocks for a report that no person sees now. `how` says why not."""
-    answer = f"tooltray feedback answer {report_id} 'TEXT'"
     return [
         text_block(
-            f"{how}. The report is kept: the person reads it with `tooltray feedback list` and answers with `{answer}`. "
+            f"{how}. The report is kept: it waits in Tooltray as {report_id}, where the user can read and answer it. "
             "Go on with what needs no answer, and tell the person so; call collect_feedback again with the same report to get an answer "
             "that was given meanwhile."
         )

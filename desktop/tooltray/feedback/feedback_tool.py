@@ -82,7 +82,7 @@ class FeedbackTool:
         try:
             report = self._feedbacks.open(state, asked)
         except TooltrayError as error:
-            return result([text_block(str(error)), *notes_block(arguments.remarks)], era, is_error=True)
+            return result([text_block(state.words(error)), *notes_block(arguments.remarks)], era, is_error=True)
         is_late = report.outcome.done()
         with self._feedbacks.collecting(report):
             with exchange.course.at_person():
@@ -112,7 +112,7 @@ class FeedbackTool:
         """Clients wind up their clocks when they hear of a call."""
         if not (token := exchange.head.meta.progress_token):
             return
-        how = "" if self._feedbacks.is_shown else f" It can be given with: tooltray feedback answer {report.id}"
+        how = "" if self._feedbacks.is_shown else f" It can be given in Tooltray, where the report waits as {report.id}."
         waited_s = round(asyncio.get_running_loop().time() - began_at)
         params = {"progressToken": token, "progress": waited_s, "message": f"Waiting for the person's answer.{how}"}
         exchange.tell("notifications/progress", dump(params))

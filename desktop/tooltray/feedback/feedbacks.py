@@ -32,7 +32,7 @@ MOST_REPLACED = 100  # ids of replaced reports that are remembered, for a person
 PROGRESS_EVERY_S = 15.0  # the shortest time-out of AI clients that progress notifications reset is 30 s
 LONGEST_ANSWER = 100_000  # characters for the model
 LONGEST_ID = 40  # characters of an unknown id in an error
-SEE_REPORTS = Phrase("See which wait: tooltray feedback list, and which there were: tooltray feedback history")
+REPORTS_HINT = Phrase("See which wait: tooltray feedback list, and which there were: tooltray feedback history")
 
 
 class Feedbacks:
@@ -241,7 +241,7 @@ class Feedbacks:
             raise Conflict(
                 Phrase("This report has ended"), Phrase("no model waits for the answer any more"), Phrase("Its end stands in the history.")
             )
-        raise NotFound(Phrase("There is no report '{id}'", id=plain(id, LONGEST_ID)), hint=SEE_REPORTS)
+        raise NotFound(Phrase("There is no report '{id}'", id=plain(id, LONGEST_ID)), hint=REPORTS_HINT)
 
     def _end(self, report: Report, outcome: str, answer: Answer | None = None) -> None:
         report.outcome.set_result(answer or Answer(outcome, time.time()))

@@ -184,7 +184,7 @@ class ProjectSources:
         return found
 
     def _refuse(self, state: SessionState, error: TooltrayError) -> None:
-        self._refusals[state.id] = str(error)
+        self._refusals[state.id] = state.words(error)
         logger.info("%s: %s", state.client or state.id, error)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from tooltray.errors import TooltrayError
+from tooltray.errors import TooltrayError, words_for_model
 from tooltray.phrases import Phrase
 from tooltray.projects.project_copies import Includes, has_server
 from tooltray.projects.project_folders import ProjectFolders
@@ -102,9 +102,8 @@ class Projects:
             )
             return TooltrayError(Phrase("server '{server}' waits for a project", server=server), Phrase("none was named"), hint)
         report = "Call collect_feedback with project_path, or ask" if self._config.settings.publish.feedback else "Ask"
-        by_hand = f"to choose a folder on its card in Tooltray, or to run: tooltray projects start {quoted(server)} DIR"
-        told = f"{report} the person {by_hand}"  # a model is told that, in English
-        error = TooltrayError(Phrase("server '{server}' waits for a project", server=server), why, told)
+        told = f"{why}. {report} the user to choose a folder on its card in Tooltray"  # for a model, in English
+        error = TooltrayError(Phrase("server '{server}' waits for a project", server=server), told)
         logger.warning("%s: %s", session.name, error)
         return error
 
@@ -141,7 +140,7 @@ class Projects:
                 folder = await self._folders.permitted(path, state)
             except TooltrayError as error:
                 logger.warning("%s reported a project: %s", state.client or state.id, error)
-                return ProjectReport(warning=str(error))
+                return ProjectReport(warning=state.words(error))
             self.sources.set(state, "feedback", SessionProject(folder, project_name(name, folder), "feedback"))
         servers = self._startable(state)
         if not servers:
@@ -163,7 +162,7 @@ class Projects:
         try:
             await server.run_for(project, timeout_s=STARTED_BY_HAND_WAIT_S)
         except TooltrayError as error:
-            return str(error)
+            return words_for_model(error)
         return ""
 
     def _startable(self, state: SessionState) -> list[DeferredServer]:

@@ -56,7 +56,7 @@ class ServerRelay:
             try:
                 client = managed.client_for(exchange.era, exchange.session) or await self._open(managed, exchange)
             except TooltrayError as error:
-                return failure(CONNECTION_CLOSED, str(error))
+                return failure(CONNECTION_CLOSED, exchange.session.state.words(error))
             with exchange.course.at_server():
                 limit_s = timeout_s or managed.config.call_timeout or CALL_TIMEOUT_S
                 reply = await self._send(client, exchange, limit_s)

@@ -94,11 +94,15 @@ class OwnCaller:
     capabilities = Raw(b"{}")
 
     def __init__(self, state: SessionState | None = None) -> None:
-        self.state = state or SessionState("tooltray", client="tooltray", is_persons=True)
+        self.state = state or SessionState("tooltray", client="tooltray", is_persons=True, reads_hints=True)
 
     def in_project(self, project: SessionProject) -> "OwnCaller":
         """The same person, who works on a project."""
         return OwnCaller(replace(self.state, projects={"person": project}))
+
+    def for_model(self) -> "OwnCaller":
+        """Returns a caller whose replies a model reads."""
+        return OwnCaller(replace(self.state, reads_hints=False))
 
     @property
     def session(self) -> "OwnCaller":

@@ -12,6 +12,7 @@ from functools import partial
 
 import msgspec
 
+from tooltray.errors import Problem, TooltrayError, words_for_model
 from tooltray.events import Event, EventBus, SessionListChanged
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.protocol.declarations import Declarations
@@ -48,6 +49,7 @@ class SessionState(msgspec.Struct):
         connections: how many it has now.
         is_passing: it is of one request that nobody can tie to the next one of its client; nobody hears of it.
         is_persons: no AI client calls, but the person themselves.
+        reads_hints: the user reads its errors, and no model does.
         shows_views: its client declares that it shows the views of tools (MCP Apps).
         opened_views: servers of which it called tools that have a view, the last one first.
         listed_views: servers that have views, as of its last list of tools, in which no other server's tool has a name that such a view
@@ -75,6 +77,7 @@ class SessionState(msgspec.Struct):
     connections: int = 0
     is_passing: bool = False
     is_persons: bool = False
+    reads_hints: bool = False
     shows_views: bool = False
     opened_views: tuple[str, ...] = ()
     read_views: tuple[str, ...] = ()
@@ -87,6 +90,10 @@ class SessionState(msgspec.Struct):
     def project(self) -> SessionProject | None:
         """The one it works on, as far as it is known."""
         return next((self.projects[source] for source in SOURCES if source in self.projects), None)
+
+    def words(self, failed: Problem | TooltrayError) -> str:
+        """Returns what the session reads of a failure."""
+        return str(failed) if self.reads_hints else words_for_model(failed)
 
     def opens_view(self, server: str) -> None:
         """A tool of a server is called that has a view."""

@@ -46,7 +46,7 @@ def _known(pattern: str, title: Callable[[str], Phrase], hint: Phrase, *, is_las
     return Known(re.compile(pattern, re.MULTILINE), title, hint, is_lasting)
 
 
-NETWORK = Phrase("Check your network; see which registries answer: tooltray registry status")
+NETWORK_HINT = Phrase("Check your network; see which registries answer: tooltray registry status")
 NO_NETWORK = Phrase(
     "Check your network. Confined to no network it gets no packages: install them beforehand, or start it with npx or uvx, "
     "whose packages Tooltray installs."
@@ -86,7 +86,7 @@ KNOWN: tuple[Known, ...] = (
     _known(
         r"^npm (?:error|ERR!) code (?P<what>ENOTFOUND|EAI_AGAIN|ECONN\w+|ETIMEDOUT|ERR_SOCKET_TIMEOUT|E5\d\d)$",
         lambda what: Phrase("npm's registry cannot be reached ({what})", what=what),
-        NETWORK,
+        NETWORK_HINT,
         is_lasting=False,
     ),
     _known(

@@ -228,7 +228,7 @@ class Instance:
         if self.problem:
             raise not_running(self.name, self.problem)
         why = self.detail or Phrase("it is {state}", state=self.state.value)
-        raise TooltrayError(Phrase("server '{name}' is not running", name=self.name), why, Phrase("Try again in a moment."))
+        raise TooltrayError(Phrase("server '{name}' is not running", name=self.name), Phrase("{why}. Try again in a moment", why=why))
 
     async def settled(self) -> None:
         """Waits until it is not on its way to running."""

@@ -109,12 +109,13 @@ class Activation:
             raise TooltrayError(str(load(paused().error)["message"]))
         managed = self._servers.find(server)
         if managed is None:
-            raise NotFound(f"there is no server '{server}' any more", hint="list_servers tells which there are.")
+            raise NotFound(f"there is no server '{server}' any more", message="list_servers tells which there are")
         await managed.running(exchange.era, timeout_s=self._start_wait_s, session=exchange.session)
         await self._wait_for_lists(managed)
         if managed.client_for(exchange.era, exchange.session) is None:
-            why = str(managed.problem) if managed.problem else "it ended while it was being activated"
-            raise TooltrayError(f"server '{server}' is not running", why, "Call again to try once more.")
+            state = exchange.session.state
+            why = state.words(managed.problem) if managed.problem else "it ended while it was being activated"
+            raise TooltrayError(f"server '{server}' is not running", f"{why.rstrip('.')}. Call again to try once more.")
         return await self._answer.of(server, exchange)
 
     async def _wait_for_lists(self, managed: ManagedServer) -> None:
@@ -125,7 +126,7 @@ class Activation:
         except TimeoutError:
             if not self._tools.is_listed(managed.name):
                 title = f"server '{managed.name}' runs, but has not said which tools it has within {self._lists_wait_s:g} s"
-                raise TooltrayError(title, hint="Call again later.") from None
+                raise TooltrayError(title, "Call again later.") from None
 
 
 MetaTool = Callable[[Exchange], Awaitable[Envelope]]
@@ -177,7 +178,7 @@ class MetaCalls:
         try:
             loaded = await self._activation.load(server, exchange)
         except TooltrayError as error:
-            return meta_tools.refusal(error, era)
+            return meta_tools.refusal(TooltrayError(state.words(error)), era)
         self._views.used(state, server)
         return meta_tools.answer(loaded, era)
 
@@ -205,6 +206,6 @@ class MetaCalls:
             problem = TooltrayError(f"{exchange.head.name} cannot call itself", "name the tool that is to be called")
             return meta_tools.refusal(problem, exchange.era)
         if not self._hub_tools.is_for_models(inner_head.name, exchange.session.state.server):
-            problem = TooltrayError(f"{inner_head.name} is for the views of its server alone", hint="find_tools tells which there are.")
+            problem = TooltrayError(f"{inner_head.name} is for the views of its server alone", message="find_tools tells which there are")
             return meta_tools.refusal(problem, exchange.era)
         return await self._call(exchange.child(request=inner, head=inner_head))

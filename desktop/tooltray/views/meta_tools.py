@@ -216,7 +216,7 @@ def answer(value: Raw, era: Era) -> Envelope:
 
 
 def refusal(error: TooltrayError, era: Era) -> Envelope:
-    """A result that tells a model why nothing was done, and what to do."""
+    """Returns a result that tells a model why nothing was done, and what to do. `error`: in words for a model, its hint too."""
     return _result(dump({"content": [{"type": "text", "text": str(error)}], "isError": True}), era)
 
 

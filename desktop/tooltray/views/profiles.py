@@ -72,7 +72,7 @@ class Profiles:
         """Why a session cannot have this profile; empty if it can."""
         if not name or self.find(name):
             return ""
-        return f"Tooltray has no profile '{name}'; `tooltray profiles list` tells which there are"
+        return f"Tooltray has no profile '{name}'"
 
     def snapshots(self) -> list[ProfileSnapshot]:
         """See ViewsApi.get_profiles."""

@@ -1,12 +1,12 @@
 """An MCP server over HTTP, made with the SDK (or FastMCP, which the interpreter then has).
 
-Usage: remote.py KIND [PORT]
+Usage: remote.py KIND [PORT [TOOL...]]
   streamable   both eras, with sessions in the legacy one
   json         the same, answering in JSON
   stateless    without sessions
   sse          the transport of 2024-11-05
   fastmcp      FastMCP's own server
-Prints its port when it listens. Tools: echo(text), big(n), steps(n) with progress, ask with a question.
+Prints its port when it listens. Tools: echo(text), big(n), steps(n) with progress, ask with a question, and each TOOL, an echo.
 """
 
 import asyncio
@@ -36,6 +36,10 @@ class Colour(BaseModel):
 @server.tool()
 def echo(text: str) -> str:
     return text
+
+
+for name in sys.argv[3:]:
+    server.tool(name=name)(echo)
 
 
 @server.tool()

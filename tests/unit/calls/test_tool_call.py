@@ -178,7 +178,7 @@ async def test_the_tool_of_a_stopped_server_says_how_to_get_it_back(tmp_path: Pa
         assert await parts.listed() == ["t"]
         await parts.servers.stop("s")
         assert await parts.listed() == []
-        assert await refusal_of(parts, "t") == ("server 's' is stopped: a person stopped it. Start it in Tooltray")
+        assert await refusal_of(parts, "t") == ("server 's' is stopped: a person stopped it. Ask the user to look at it in Tooltray")
         await started(parts)
         assert await parts.listed() == ["t"]
 
@@ -189,7 +189,7 @@ async def test_the_tool_of_a_server_that_is_switched_off_says_so(tmp_path: Path)
         await parts.listed()
         await parts.conf.change_server("s", disable=True)
         await parts.heard.state("s", ServerState.STOPPED)
-        assert await refusal_of(parts, "t") == "server 's' is switched off. Switch it on in Tooltray"
+        assert await refusal_of(parts, "t") == "server 's' is switched off. Ask the user to look at it in Tooltray"
 
 
 async def test_tools_of_a_server_in_error_stay_listed_for_ten_minutes_and_say_why_they_fail(tmp_path: Path) -> None:

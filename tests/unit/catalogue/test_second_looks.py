@@ -13,6 +13,7 @@ from tooltray.catalogue.offer import TOOLS
 from tooltray.catalogue.second_looks import MOST_NAMES, LookPatience
 from tooltray.errors import TooltrayError
 from tooltray.events import PromptListChanged, ToolListChanged
+from tooltray.protocol.envelope import NOT_DELIVERED, Envelope
 from tooltray.snapshots.servers import ServerState
 
 AT_ONCE = {"look_patience": LookPatience(within_s=20.0, pause_s=0.0)}
@@ -61,6 +62,49 @@ async def test_a_server_that_announces_its_changes_is_listed_again_for_names_tha
         assert [first.count("tools/list"), second.count("tools/list")] == [1, 1]
         assert await refusal_of(parts, "b_z") == "Unknown tool: b_z"
         assert [first.count("tools/list"), second.count("tools/list")] == [1, 2]
+
+
+def lose_session(copy: Copy) -> Envelope:
+    """Ends a connection whose server has forgotten its session: the request was never taken."""
+    copy.has_expired = True
+    copy.die()
+    return NOT_DELIVERED
+
+
+async def test_a_new_tool_is_found_where_the_session_is_lost_with_the_look(tmp_path: Path) -> None:
+    program = silent(tool("t"))
+    async with hub_parts(tmp_path, **one_server(program), waits=AT_ONCE) as parts:
+        await running(parts, "s")
+        old = program.copy
+        program.handlers["tools/list"] = lambda copy, params: lose_session(copy) if copy is old else copy.usual("tools/list")(copy, params)
+        program.tools.append(tool("late"))
+        assert await text_of(parts, "late", arguments={"text": "hi"}) == "hi"
+        assert program.copy is not old
+
+
+async def test_a_new_tool_of_a_server_that_is_being_started_again_is_waited_for(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    async with hub_parts(tmp_path, **one_server(program), waits=AT_ONCE) as parts:
+        await running(parts, "s")
+        go_on = program.hold("initialize")
+        program.tools.append(tool("late"))
+        program.copy.die()
+        await program.request("initialize", count=2)
+        call = asyncio.create_task(text_of(parts, "late", arguments={"text": "hi"}))
+        await settled()
+        assert not call.done()
+        go_on.set()
+        assert await call == "hi"
+
+
+async def test_a_new_tool_of_a_server_elsewhere_is_found_whatever_it_announces(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    async with hub_parts(tmp_path, **one_server(program), waits=AT_ONCE) as parts:
+        await running(parts, "s")
+        server = parts.servers.get("s")
+        server.config = server.config.model_copy(update={"type": "http"})
+        program.tools.append(tool("late"))
+        assert await text_of(parts, "late", arguments={"text": "hi"}) == "hi"
 
 
 async def test_a_tool_that_was_taken_away_and_is_back_is_found_at_its_server_that_is_started_for_it(tmp_path: Path) -> None:

@@ -188,16 +188,16 @@ async def test_who_asked_for_progress_hears_that_it_waits(made: Made) -> None:
         await call.report()
         method, params = await call.client.told.wait()
         assert (method, params["progressToken"], params["progress"]) == ("notifications/progress", "t", 0)
-        assert "tooltray feedback" not in params["message"]
+        assert "the report waits" not in params["message"]
         await call.answer()
 
 
-async def test_where_no_window_is_the_first_news_say_how_to_answer(made: Made) -> None:
+async def test_where_no_window_is_the_first_news_say_where_the_report_waits(made: Made) -> None:
     async with made(has_window=False) as parts:
         call = Waiting(parts, parts.client(capabilities=FORM, answer=never), meta={"progressToken": 7})
         shown = await call.report()
         _, params = await call.client.told.wait()
-        assert f"tooltray feedback answer {shown.id}" in params["message"]
+        assert f"in Tooltray, where the report waits as {shown.id}" in params["message"]
         await call.answer()
 
 
@@ -248,7 +248,7 @@ async def test_a_client_that_shows_its_form_to_nobody_says_so_and_the_report_sta
         (text,) = texts(await Waiting(parts, client).result())
         [report] = parts.feedbacks.waiting()
         assert text.startswith("The AI client was asked to show the report, and nobody answered there. The report is kept")
-        assert f"tooltray feedback answer {report.id}" in text
+        assert f"it waits in Tooltray as {report.id}" in text
         again = Waiting(parts, client)  # it is asked anew, and another call waits with it
         assert "nobody answered there" in texts(await again.result())[0]
         await parts.feedbacks.answer(report.id, "Yes", ())
@@ -261,7 +261,7 @@ async def test_where_neither_a_window_nor_a_form_is_that_is_said_at_once(made: M
         (text,) = texts(await Waiting(parts, client).result())
         [report] = parts.feedbacks.waiting()
         assert text.startswith("Nobody can be asked: no Tooltray window is open, and this AI client shows no forms. The report is kept")
-        assert f"tooltray feedback answer {report.id}" in text
+        assert f"it waits in Tooltray as {report.id}" in text
         assert client.asked.all == []
         await parts.feedbacks.answer(report.id, "Yes", ())
         assert texts(await Waiting(parts, client).result())[0] == "Yes"

@@ -7,8 +7,10 @@ import pytest
 from msgspec import Raw
 from tests.fakes.nesting import TOO_DEEP
 
+from tooltray.errors import TooltrayError
 from tooltray.protocol.envelope import NOTHING, dump
 from tooltray.sessions.caller import OwnCaller, Question, can_be_asked, lacking
+from tooltray.sessions.session_state import SessionState
 from tooltray.snapshots.clients import SessionProject
 
 
@@ -84,3 +86,15 @@ def test_a_question_stands_in_a_result_as_the_server_wrote_it() -> None:
         == b'{"method":"elicitation/create","params":{"n":1e400}}'
     )
     assert Question("roots/list").to_json() == {"method": "roots/list"}
+
+
+def test_hints_are_for_the_user_and_no_model_reads_them() -> None:
+    error = TooltrayError("'s' is stopped", "a person stopped it", "Start it: tooltray servers start s")
+    assert OwnCaller().state.words(error) == "'s' is stopped: a person stopped it. Start it: tooltray servers start s"
+    for state in (OwnCaller().for_model().state, SessionState("client")):
+        assert (
+            state.words(error)
+            == state.words(error.problem)
+            == "'s' is stopped: a person stopped it. Ask the user to look at it in Tooltray"
+        )
+        assert state.words(TooltrayError("it is so", "why")) == "it is so: why"

@@ -19,7 +19,7 @@ from tooltray.errors import TooltrayError
 from tooltray.feedback.feedback_attachments import LIMITS, MOST_FILE_BYTES, MOST_PICTURE_BYTES, read_picture
 from tooltray.feedback.feedback_history import FeedbackHistory, as_lost
 from tooltray.feedback.feedback_report import ANSWER_KEPT_S
-from tooltray.feedback.feedbacks import SEE_REPORTS
+from tooltray.feedback.feedbacks import REPORTS_HINT
 from tooltray.home.home import Home
 from tooltray.phrases import Phrase
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
@@ -44,7 +44,7 @@ def show(args: argparse.Namespace, home: Home) -> int:
     reports: list[Report] = [*_waiting(home), *_history(home, "")]
     found = next((each for each in reports if each.id == args.id), None)
     if found is None:
-        raise TooltrayError(tr("There is no report '{id}'", id=args.id), hint=SEE_REPORTS)
+        raise TooltrayError(tr("There is no report '{id}'", id=args.id), hint=REPORTS_HINT)
     if args.json:
         print_json(found)
         return 0
