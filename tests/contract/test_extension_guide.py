@@ -21,16 +21,37 @@ WRITTEN = Path(__file__).parent / "extension_guide"
 UNMEASURED = {"COVERAGE_PROCESS_CONFIG": ""}  # the copy is gone when coverage would look for its files
 BOUND_S = 60.0
 
-VERBS = """
+VERBS = '''
     async def mcp_tools_to_plain_tools(self, server: str | None = None) -> list[JsonObject]:
+        """All tools that AI clients see, in plain words; `server`: this one's only."""
         return await self._formats.tools("plain", server)
 
     async def plain_call_to_mcp_tool(self, call: JsonObject) -> MCPToolCall:
+        """A call in plain words, as it goes to `run_tool_call`."""
         return await self._formats.call("plain", call)
 
     async def mcp_response_to_plain(self, response: MCPToolResponse) -> JsonObject:
+        """What `run_tool_call` gave, in plain words."""
         return await self._formats.response("plain", response)
-"""
+'''
+PLAIN_TOOLS = """        case "plain":
+            return await presenter.formats.mcp_tools_to_plain_tools(server)"""
+PLAIN_CALL = """    Operation(
+        "POST",
+        "/mcp/formats/plain/call",
+        FormatsApi.plain_call_to_mcp_tool,
+        summary="A call in plain words, as `tools/run` takes it",
+        whole="call",
+        scope="call",
+    ),"""
+FORMATS_TESTED = (
+    "tests/unit/formats",
+    "tests/unit/rest/test_openapi.py",
+    "tests/unit/rest/test_tool_operations.py",
+    "tests/unit/control/test_verb_results.py",
+    "tests/contract/test_verbs.py",
+)
+"""What the guide's recipe for a format must leave green."""
 
 
 class Copy:
@@ -65,11 +86,14 @@ class Copy:
         file.write_text(text.replace(old, new))
 
     def run(self, program: Path, *arguments: str) -> Any:
+        return json.loads(self.output(str(program), *arguments))
+
+    def output(self, *arguments: str) -> str:
         environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(self.source), str(ROOT)]), **UNMEASURED}
-        command = [sys.executable, str(program), *arguments]
-        ended = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=BOUND_S, check=False)
-        assert ended.returncode == 0, ended.stderr
-        return json.loads(ended.stdout)
+        command = [sys.executable, *arguments]
+        ended = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=BOUND_S, check=False)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        return ended.stdout
 
 
 def add_server_type(copy: Copy) -> None:
@@ -95,6 +119,14 @@ def add_format(copy: Copy) -> None:
     copy.insert("formats/__init__.py", "    for each in (", "        Plain(),")
     copy.insert("formats/__init__.py", "from tooltray.formats.openai", "from tooltray.formats.plain import Plain")
     copy.append("formats/api.py", VERBS)
+    rest = "rest/tool_operations.py"
+    copy.replace(rest, '"gemini", "copilot", "mcp"]', '"gemini", "plain", "copilot", "mcp"]')
+    copy.insert(rest, '        case "copilot":', PLAIN_TOOLS, before=True)
+    copy.insert(rest, "    FormatsApi.mcp_tools_to_gemini_tools,", "    FormatsApi.mcp_tools_to_plain_tools,")
+    copy.insert(rest, '    "gemini": FormatsApi', '    "plain": FormatsApi.mcp_response_to_plain,')
+    copy.insert(rest, "OPERATIONS = (", PLAIN_CALL)
+    results = "control/verb_results.py"
+    copy.insert(results, '    "gemini_function_call', '    "plain_call_to_mcp_tool": "snapshots.calls:MCPToolCall",')
 
 
 def add_rule(copy: Copy) -> None:
@@ -122,6 +154,19 @@ def test_what_the_guide_adds_works_through_a_hub(tmp_path: Path, home: Path) -> 
     assert seen["targets"]["thing"] == ["unix", str(home / "thing.sock")]
     assert "thing.sock2" in seen["gone"]
     assert seen["empty"] == "it has no socket"
+
+
+def test_the_recipe_for_a_format_leaves_style_and_tests_green(tmp_path: Path) -> None:
+    copy = Copy(tmp_path)
+    add_format(copy)
+    changed = ("formats", "rest/tool_operations.py", "control/verb_results.py")
+    files = [str(copy.source / "tooltray" / each) for each in changed]
+    style = ("--config", str(ROOT / "pyproject.toml"), "--no-cache")
+    copy.output("-m", "ruff", "check", *style, *files)
+    copy.output("-m", "ruff", "format", "--check", *style, *files)
+    where = copy.output("-c", "import tooltray; print(tooltray.__file__)")
+    assert where.startswith(str(copy.source))
+    copy.output("-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", str(tmp_path / "tests"), *FORMATS_TESTED)
 
 
 def test_a_server_in_a_package_of_its_own_runs_inside_the_hub(tmp_path: Path, home: Path) -> None:

@@ -12,9 +12,9 @@ from tests.contract.recorded_definitions import recorded
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer
 
-from tooltray.formats import FORMATS
 from tooltray.snapshots.calls import MCPToolCall
 
+PROVIDERS = ("openai_chat", "openai_responses", "anthropic", "gemini")
 SERVERS = recorded()
 MAX_DEPTH = 8  # of arguments that are made up
 
@@ -45,7 +45,7 @@ async def call_of(parts: HubParts, format: str, name: str, arguments: Mapping[st
     return await presenter.gemini_function_call_to_mcp_tool({"functionCall": {"id": "1", "name": name, "args": dict(arguments)}})
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", PROVIDERS)
 async def test_a_call_of_every_real_tool_comes_back_as_it_was_meant(tmp_path: Path, format: str) -> None:
     programs = {name: ScriptedServer(*tools) for name, tools in SERVERS.items()}
     async with hub_parts(tmp_path, servers={name: entry(name) for name in programs}, programs=programs) as parts:

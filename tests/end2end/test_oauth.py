@@ -180,7 +180,8 @@ def test_a_sign_in_that_was_revoked_is_asked_for_again_and_calls_say_how(world: 
     said = json.dumps(whoami(client, "three"))
     assert "Ask the user to look at it in Tooltray" in said
     assert "sign-in far" not in said
-    assert "tooltray servers sign-in far" in person.tooltray("doctor", code=None)
+    person.tooltray("doctor", code=None)
+    assert "tooltray servers sign-in far" in person.read[-1]
     assert not person.server()["is_signed_in"]
     begun = world.start(sys.executable, "-m", "tooltray", "servers", "sign-in", "far", "--no-browser")
     begun.read_line()

@@ -22,7 +22,7 @@ CALLS: dict[str, Any] = {
 
 
 def test_a_format_is_found_by_its_name() -> None:
-    assert list(FORMATS) == ["openai_chat", "openai_responses", "anthropic", "gemini"]
+    assert list(FORMATS)[: len(CALLS)] == list(CALLS)
     assert all(find_format(name).name == name for name in FORMATS)
 
 
@@ -33,33 +33,33 @@ def test_a_format_that_there_is_not_is_refused_with_those_there_are() -> None:
     assert "anthropic" in raised.value.problem.message
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", CALLS)
 def test_no_tools_are_no_tools(name: str) -> None:
     assert FORMATS[name].tools([]) == []
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("arguments", ['{"a": [1]}', {"a": [1]}, "{'a': [1],}"])
 def test_a_call_is_read(name: str, arguments: Any) -> None:
     call = FORMATS[name].call(CALLS[name]("add", arguments, "id-1"))
     assert (call.id, call.name, call.arguments, call.server) == ("id-1", "add", {"a": [1]}, "")
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", CALLS)
 def test_a_call_without_an_id_gets_one_of_its_own(name: str) -> None:
     calls = [FORMATS[name].call(CALLS[name]("add", {}, id)) for id in (None, "")]
     assert calls[0].id
     assert calls[0].id != calls[1].id
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("tool", [None, "", 5])
 def test_a_call_of_no_tool_is_refused(name: str, tool: Any) -> None:
     with pytest.raises(TooltrayError, match=r"this is no .* it names no tool"):
         FORMATS[name].call(CALLS[name](tool, {}, "1"))
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", CALLS)
 def test_arguments_that_are_no_object_are_refused(name: str) -> None:
     with pytest.raises(TooltrayError, match="the arguments for 'add' are no JSON object"):
         FORMATS[name].call(CALLS[name]("add", "[1]", "1"))
@@ -83,7 +83,7 @@ def test_what_is_no_call_is_refused(name: str, call: dict[str, Any]) -> None:
         FORMATS[name].call(call)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("result", RESULTS)
 def test_a_response_is_json_and_says_whose_call_it_answers(name: str, result: str) -> None:
     given = copy.deepcopy(RESULTS[result])
@@ -92,7 +92,7 @@ def test_a_response_is_json_and_says_whose_call_it_answers(name: str, result: st
     assert given == RESULTS[result], "what was given has been changed"
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", CALLS)
 def test_an_event_is_no_response(name: str) -> None:
     with pytest.raises(TooltrayError, match="has no result"):
         FORMATS[name].response(responded(None))
