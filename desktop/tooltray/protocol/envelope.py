@@ -123,8 +123,13 @@ def forgive(message: Envelope) -> None:
         message.params = NOTHING
 
 
+_MAY_BE_JSON = re.compile(r'[ \t\r\n]*[{\["\d-]|[ \t\r\n]*(?:true|false|null)\b')
+
+
 def _decode_leniently(line: bytes | bytearray) -> Envelope:
     text = str(line, "utf-8", "replace").removeprefix("\ufeff")  # a byte order mark, which some programs begin their output with
+    if not _MAY_BE_JSON.match(text):  # a server's other output, of which there may be much
+        raise MalformedFrame("not JSON", find_id(line))
     try:
         # is it JSON? the value itself is not used: it would rewrite numbers, which stay text for that reason
         json.loads(text, parse_constant=_refuse_constant, parse_int=str, parse_float=str)
@@ -153,6 +158,8 @@ def _refuse_constant(name: str) -> NoReturn:
 
 def find_id(line: bytes | bytearray) -> Raw:
     """The id of a frame that cannot be read, or `NOTHING`."""
+    if b"id" not in line:
+        return NOTHING
     ends = bytes(line) if len(line) <= 2 * _ID_SEARCH_BYTES else bytes(line[:_ID_SEARCH_BYTES] + b"\n" + line[-_ID_SEARCH_BYTES:])
     match = next((found for place in _ID_PLACES if (found := place.search(ends))), None)
     if not match or not _VALID_ID.match(match[1]):
