@@ -115,7 +115,8 @@ def test_a_real_npx_asks_the_registry_that_was_chosen(world: World, network: Net
     npx = str(beside) if beside.exists() else shutil.which("npx")
     world.environ["PATH"] = f"{Path(node).parent}:{world.environ['PATH']}"
     network.quick.packages["tooltray-test-server"] = "1.0.0"
-    server = {"command": npx, "args": ["-y", "tooltray-test-server"], "env": {"npm_config_fetch_retries": "0"}}
+    variables = {"npm_config_fetch_retries": "0", "NODE_DISABLE_COMPILE_CACHE": "1"}  # else npm leaves it in TMPDIR
+    server = {"command": npx, "args": ["-y", "tooltray-test-server"], "env": variables}
     write_settings(world, {"s": server}, customNpmRegistry=network.quick.url)
     world.start_hub()
     world.tooltray("servers", "start", "s")  # there is nothing to unpack; what counts is whom npx has asked
