@@ -44,7 +44,7 @@ else:
 
 logger = logging.getLogger(__name__)
 
-FRESH_S = 30.0  # several servers that are started in a row share one reading
+FRESH_S = 5.0  # servers that are started in a row share one reading; a person who mends a profile takes longer
 TIMEOUT_S = 5.0  # nvm takes 1-3 s on a slow machine; a server's first start must not wait much longer
 MAX_OUTPUT_BYTES = 4 * 1024 * 1024  # an environment has at most 2 MB on Linux; the rest is for banners
 READ_BYTES = 64 * 1024
