@@ -197,7 +197,7 @@ async def test_a_server_for_a_project_waits_outside_its_file(tmp_path: Path) -> 
         assert not (shop / ".mcp.json").exists()
         assert (await waiting(hub)).file == str(shop / ".mcp.json")
         assert await say_yes(hub) == ["db"]
-        assert json.loads((shop / ".mcp.json").read_text())["mcpServers"] == {"db": {"command": "p"}}
+        assert json.loads((shop / ".mcp.json").read_text())["mcpServers"] == {"db": {"command": "p", "transport": "stdio"}}
         changed = await hub.ask("PUT", "/servers/db", {"command": "p", "args": ["-v"]})
         assert changed.json["waiting"]
         assert "args" not in (shop / ".mcp.json").read_text()

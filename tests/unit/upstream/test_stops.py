@@ -17,7 +17,7 @@ from tooltray.upstream import stops
 from tooltray.upstream.stops import LARGEST_BYTES, MOST_KEPT, StoppedServers
 
 SERVERS = {"s": entry("program")}
-BY_A_PERSON = "server 's' is stopped: a person stopped it. Start it in Tooltray"
+BY_A_PERSON = "server 's' is stopped: a person stopped it. Ask the user to look at it in Tooltray"
 
 
 def test_what_was_stopped_is_known_again_after_a_restart_and_to_nobody_else(tmp_path: Path) -> None:
