@@ -30,6 +30,7 @@ def file(**members: Any) -> dict[str, Any]:
 def test_an_entry_says_what_a_skill_is_and_another_order_or_spacing_is_no_change() -> None:
     skill = read(entry())
     assert (skill.uri, skill.name, skill.description, skill.folder) == (URI, "refunds", "About refunds", "skill://acme/refunds/")
+    assert skill.flaw == ""
     assert skill.files is not None
     assert list(skill.files) == list(FILES)
     turned = json.dumps(entry(resources=entry()["resources"][::-1], vendor=1), indent=1)
