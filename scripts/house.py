@@ -150,8 +150,8 @@ def _nested(coroutine: object, package: str) -> Iterator[str]:
 
 async def measure_call(package: str) -> list[str]:
     """Starts a hub in this process, and a server that never answers; returns the files of the coroutines that await it."""
-    from tooltray.engine import Engine
-    from tooltray.home.home import Home
+    from tooltray.app.engine import Engine
+    from tooltray.foundation.home.home import Home
 
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         home = Home(Path(folder, "h"))

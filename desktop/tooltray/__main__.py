@@ -6,10 +6,10 @@ Above it: whoever starts the program. Below it: cli and, only where windows are 
 import sys
 from typing import TYPE_CHECKING
 
-from tooltray import programs
+from tooltray.foundation import programs
 
 if TYPE_CHECKING:
-    from tooltray.home.home import Home
+    from tooltray.foundation.home.home import Home
 
 
 def main() -> int:
@@ -23,7 +23,7 @@ def main() -> int:
 
 
 def _open_desktop(home: "Home", *, hidden: bool, link: str) -> int:
-    from tooltray.app import Opening, run
+    from tooltray.app.desktop import Opening, run
 
     return run(home, Opening(hidden, link))
 

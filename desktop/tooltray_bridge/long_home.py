@@ -1,7 +1,7 @@
 """Where the socket of a home is that cannot hold it: its path is too long, or its disk takes no sockets.
 
 Above it: paths, for those few homes. Below it: nothing of ours. The rules are those at the top of
-tooltray/home/socket_place.py; a hub makes the folders, a bridge only looks for them.
+tooltray/foundation/home/socket_place.py; a hub makes the folders, a bridge only looks for them.
 """
 
 import os

@@ -25,7 +25,11 @@ AGAIN_AFTER_S = 0.5  # when a hub left because of another one, which is not ther
 OTHER_HUB_CODES = (0, 3)  # a desktop has raised another's window; another hub holds the lock
 LAST_WORDS_BYTES = 1 << 16
 MESSAGE_CHARACTERS = 300  # of a hub's last line: a sentence, not a page
-START_LOCK, HOMES_JSON, DESKTOP_JSON = "run/start.lock", "homes.json", "run/desktop.json"  # in a home; as in tooltray/home/home.py
+START_LOCK, HOMES_JSON, DESKTOP_JSON = (
+    "run/start.lock",
+    "homes.json",
+    "run/desktop.json",
+)  # in a home; as in tooltray/foundation/home/home.py
 SERVE = ["serve", "--started-by-bridge"]
 BACKGROUND = "--background"  # an AI client that starts is no reason to open a window
 

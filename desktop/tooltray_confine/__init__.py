@@ -1,7 +1,7 @@
 """The launcher of confined servers: it takes rights from itself, and then becomes the server. Linux; macOS has `sandbox-exec` for it.
 
 A package of its own, like the bridge: the standard library alone, nothing of tooltray, and as little of it as can be, because each start of
-a server waits for it. `tooltray/confinement/launch_line.py` writes its command line.
+a server waits for it. `tooltray/servers/confinement/launch_line.py` writes its command line.
 
 | module | what |
 |---|---|

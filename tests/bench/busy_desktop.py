@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "desktop"))
 from PySide6 import QtWidgets
 from PySide6.QtCore import QTimer
 
-from tooltray import app
-from tooltray.home.home import find_home
+from tooltray.app import desktop as app
+from tooltray.foundation.home.home import find_home
 
 WORK_S, EVERY_MS = 0.2, 1000
 

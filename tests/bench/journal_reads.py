@@ -25,14 +25,14 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "desktop"))
 from msgspec import Raw
 from tests.fakes.journals import entry
 
-from tooltray.events import EventBus
-from tooltray.journal.happenings import CALL, Happened
-from tooltray.journal.journal import Journal
-from tooltray.journal.journal_file import JournalFile
-from tooltray.journal.journal_reader import JournalReader
-from tooltray.sessions.call_course import CallCourse
-from tooltray.settings.settings import ActivitySettings
-from tooltray.snapshots.activity import ActivityFilter
+from tooltray.config.settings.settings import ActivitySettings
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.snapshots.activity import ActivityFilter
+from tooltray.protocol.sessions.call_course import CallCourse
+from tooltray.records.journal.happenings import CALL, Happened
+from tooltray.records.journal.journal import Journal
+from tooltray.records.journal.journal_file import JournalFile
+from tooltray.records.journal.journal_reader import JournalReader
 
 ROUNDS, CALLS = 15, 200
 DAYS = 30

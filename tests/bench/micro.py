@@ -26,9 +26,9 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "desktop"))
 from msgspec import Raw
 from tests.fakes import hub_parts
 
-from tooltray.activity.structured_log import StructuredLog
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import dump, load
+from tooltray.records.activity.structured_log import StructuredLog
 
 ROUND = 250  # calls; short enough that some rounds are undisturbed
 TOOL = "echo"

@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "desktop"))
 
-from tooltray.discovery.registry_index import Facts, IndexWriter, RegistryIndex
+from tooltray.sources.discovery.registry_index import Facts, IndexWriter, RegistryIndex
 
 SERVERS, PAGE, HITS = 20_000, 100, 50
 COMMON = ("mcp", "server", "for", "the", "and", "data", "api", "tools", "files", "search", "ai", "agent", "github", "database", "cloud")

@@ -30,8 +30,8 @@ from tests.fakes.desk import Desk, until  # noqa: E402
 from tests.fakes.journal_in_memory import JournalInMemory  # noqa: E402
 from tests.fakes.server_snapshots import server, tool  # noqa: E402
 
-from tooltray.journal.journal_file import JournalFile, NewEntry  # noqa: E402
-from tooltray.journal.journal_reader import JournalReader  # noqa: E402
+from tooltray.records.journal.journal_file import JournalFile, NewEntry  # noqa: E402
+from tooltray.records.journal.journal_reader import JournalReader  # noqa: E402
 from tooltray.ui.shell.pages import PAGES  # noqa: E402
 from tooltray.ui.theme import Theme  # noqa: E402
 

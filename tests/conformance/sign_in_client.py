@@ -16,12 +16,12 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import aiohttp
 from tests.fakes.authorization_server import browse
 
-from tooltray.errors import TooltrayError
-from tooltray.settings.server_config import OAuthSettings
-from tooltray.sign_ins.oauth.authorization_client import AuthorizationClient
-from tooltray.sign_ins.oauth.callback_listener import CallbackListener
-from tooltray.sign_ins.oauth.tokens import Tokens
-from tooltray.sign_ins.oauth_clients import make_web_client
+from tooltray.config.settings.server_config import OAuthSettings
+from tooltray.foundation.errors import TooltrayError
+from tooltray.servers.sign_ins.oauth.authorization_client import AuthorizationClient
+from tooltray.servers.sign_ins.oauth.callback_listener import CallbackListener
+from tooltray.servers.sign_ins.oauth.tokens import Tokens
+from tooltray.servers.sign_ins.oauth_clients import make_web_client
 
 MOST_SIGN_INS = 2  # for one request: the first, and one for more
 META = "io.modelcontextprotocol/"

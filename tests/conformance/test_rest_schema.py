@@ -26,9 +26,9 @@ from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
 from tests.end2end.processes import World, new_world
 
-from tooltray.control.control_client import ControlClient
-from tooltray.home.home import Home
-from tooltray.rest.openapi import document
+from tooltray.carriers.control.control_client import ControlClient
+from tooltray.carriers.rest.openapi import document
+from tooltray.foundation.home.home import Home
 
 EXAMPLES = 100
 WRONG = 40  # of them, where something can be wrong

@@ -18,7 +18,7 @@ from tests.fakes.fake_core_presenter import INSTRUCTIONS
 from tests.fakes.heard import Record
 
 from tooltray import __version__
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.tasks import TaskKeeper
 
 TOOL = {"name": "echo", "description": "Says it again", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}
 LISTING = json.dumps({"tools": [TOOL]}).encode()

@@ -16,12 +16,12 @@ from tests.fakes.fake_channel import make_dispatcher
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_hub import request
 
-from tooltray import programs
+from tooltray.carriers.mcp.connection import Connection, Hello
 from tooltray.cli.arguments import parse
 from tooltray.cli.error_report import HUB_RUNNING
-from tooltray.downstream.connection import Connection, Hello
-from tooltray.home import socket_place, user_posix
-from tooltray.home.home import Home, find_home
+from tooltray.foundation import programs
+from tooltray.foundation.home import socket_place, user_posix
+from tooltray.foundation.home.home import Home, find_home
 from tooltray.protocol import envelope, framing
 from tooltray.protocol.unsent import AllUnsent
 from tooltray_bridge import hot, lines, long_home, start, tracker
@@ -237,7 +237,7 @@ def test_the_command_that_the_bridge_runs_exists_and_its_exit_code_is_known() ->
 
 
 def test_the_hello_line_fits_into_what_the_hub_reads_of_it() -> None:
-    from tooltray.downstream.connection import MAX_HELLO_BYTES
+    from tooltray.carriers.mcp.connection import MAX_HELLO_BYTES
 
     assert len(hot.hello("x" * 64, "p" * 100)) < MAX_HELLO_BYTES
 

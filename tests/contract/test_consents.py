@@ -7,13 +7,13 @@ import pytest
 from tests.fakes.hub_parts import hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 from tests.fakes.verb_table import VERBS
-from tests.unit.presenter.test_confirmed_verbs import SERVERS, WIDENING
+from tests.unit.api.presenter.test_confirmed_verbs import SERVERS, WIDENING
 
-from tooltray.confirmation import Asker, Unattended, Wish, asked_by, must_wait
+from tooltray.carriers.rest.operation import Operation, never
+from tooltray.carriers.rest.operations import OPERATIONS
 from tooltray.consent.askers import WindowAsker
-from tooltray.errors import Denied, TooltrayError
-from tooltray.rest.operation import Operation, never
-from tooltray.rest.operations import OPERATIONS
+from tooltray.foundation.confirmation import Asker, Unattended, Wish, asked_by, must_wait
+from tooltray.foundation.errors import Denied, TooltrayError
 
 ROWS = [line for line in (Path(__file__).parent / "consents.txt").read_text().splitlines() if not line.startswith("#")]
 TABLE = {line.split()[0]: line.split()[1].rstrip(":") for line in ROWS}

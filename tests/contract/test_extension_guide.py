@@ -45,10 +45,10 @@ PLAIN_CALL = """    Operation(
         scope="call",
     ),"""
 FORMATS_TESTED = (
-    "tests/unit/formats",
-    "tests/unit/rest/test_openapi.py",
-    "tests/unit/rest/test_tool_operations.py",
-    "tests/unit/control/test_verb_results.py",
+    "tests/unit/catalogue/formats",
+    "tests/unit/carriers/rest/test_openapi.py",
+    "tests/unit/carriers/rest/test_tool_operations.py",
+    "tests/unit/carriers/control/test_verb_results.py",
     "tests/contract/test_verbs.py",
 )
 """What the guide's recipe for a format must leave green."""
@@ -102,8 +102,8 @@ def add_server_type(copy: Copy) -> None:
     copy.insert("transports/transports.py", "TRANSPORTS:", '    "unix": TransportKind(make_unix),')
     copy.insert(
         "transports/transports.py",
-        "from tooltray.transports.transport import",
-        "from tooltray.transports.unix_transport import make_unix",
+        "from tooltray.servers.transports.transport import",
+        "from tooltray.servers.transports.unix_transport import make_unix",
     )
     copy.replace("settings/server_config.py", 'Transport = Literal["stdio", ', 'Transport = Literal["unix", "stdio", ')
     copy.insert("settings/server_config.py", "    direct_start: StrictBool", "    socket: Target = None")
@@ -117,7 +117,7 @@ def add_format(copy: Copy) -> None:
     """A new tool format."""
     copy.write("plain.py", "formats")
     copy.insert("formats/__init__.py", "    for each in (", "        Plain(),")
-    copy.insert("formats/__init__.py", "from tooltray.formats.openai", "from tooltray.formats.plain import Plain")
+    copy.insert("formats/__init__.py", "from tooltray.catalogue.formats.openai", "from tooltray.catalogue.formats.plain import Plain")
     copy.append("formats/api.py", VERBS)
     rest = "rest/tool_operations.py"
     copy.replace(rest, '"gemini", "copilot", "mcp"]', '"gemini", "plain", "copilot", "mcp"]')

@@ -9,7 +9,7 @@ from tests.contract.gemini_shape import check_tools
 from tests.contract.recorded_definitions import recorded, usable
 from tests.contract.results import RESULTS, responded
 
-from tooltray.formats import FORMATS
+from tooltray.catalogue.formats import FORMATS
 
 GEMINI = FORMATS["gemini"]
 SERVERS = recorded()

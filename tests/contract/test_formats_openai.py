@@ -18,7 +18,7 @@ from tests.contract.json_schemas import check_is_whole, check_parameters
 from tests.contract.recorded_definitions import recorded, usable
 from tests.contract.results import RESULTS, responded
 
-from tooltray.formats import FORMATS
+from tooltray.catalogue.formats import FORMATS
 
 CHAT, RESPONSES = FORMATS["openai_chat"], FORMATS["openai_responses"]
 SERVERS = recorded()

@@ -10,13 +10,13 @@ from typing import Any, Protocol, Union, get_args, get_origin, get_type_hints
 import msgspec
 import pytest
 
-from tooltray import hub
-from tooltray.composition import Later, Part
-from tooltray.control.control_session import HubControl
-from tooltray.events import EventBus
-from tooltray.home.home import Home
-from tooltray.hub import Hub, HubOptions
-from tooltray.tasks import Spawn
+from tooltray.app import hub
+from tooltray.app.hub import Hub, HubOptions
+from tooltray.carriers.control.control_session import HubControl
+from tooltray.foundation.composition import Later, Part
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.tasks import Spawn
 
 GROUND = {"home": Home, "bus": EventBus, "spawn": Spawn, "options": HubOptions, "control": HubControl}  # what a hub has besides its parts
 LINES = {name: each for name, each in Hub.parts().items() if each.make is None}

@@ -15,7 +15,7 @@ from PySide6.QtCore import QBuffer, QByteArray
 from PySide6.QtGui import QImageReader
 
 from tooltray import __version__
-from tooltray.installs.installation import KINDS
+from tooltray.foundation.installs.installation import KINDS
 
 ROOT = Path(__file__).parents[2]
 MACOS = ROOT / "packaging" / "macos"

@@ -17,9 +17,9 @@ from tests.end2end.at_terminal import at_terminal
 from tests.end2end.processes import World, new_world
 
 from tooltray.cli.run import run
-from tooltray.home.home import Home
-from tooltray.secrets.secrets import SecretStore
-from tooltray.sign_ins.oauth.tokens import Tokens
+from tooltray.config.secrets.secrets import SecretStore
+from tooltray.foundation.home.home import Home
+from tooltray.servers.sign_ins.oauth.tokens import Tokens
 
 HOMES = Path(__file__).parent / "homes"
 VERSIONS = ("a5d4206", "06e061f")

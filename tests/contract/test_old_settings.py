@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tooltray.events import EventBus
-from tooltray.settings.document import CURRENT_VERSION
-from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.document import CURRENT_VERSION
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.events import EventBus
 
 SETTINGS = Path(__file__).parent / "settings"
 

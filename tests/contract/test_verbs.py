@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from tests.fakes.verb_table import KINDS, VERBS
 
-from tooltray.api import PARTS, Api, remote_parts, verbs_of
+from tooltray.api.parts import PARTS, Api, remote_parts, verbs_of
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 DESKTOP = Path(__file__).parents[2] / "desktop"
@@ -42,9 +42,9 @@ def test_the_arguments_of_a_verb_can_come_as_json(verb: str) -> None:
 
 def test_the_api_is_named_without_an_import_of_the_engine() -> None:
     names = "(name for name in sys.modules if name.startswith('tooltray.'))"
-    program = f"import sys; sys.path.insert(0, {str(DESKTOP)!r}); import tooltray.api; print(*{names})"
+    program = f"import sys; sys.path.insert(0, {str(DESKTOP)!r}); import tooltray.api.parts; print(*{names})"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
-    assert ran.stdout.split() == ["tooltray.api"]
+    assert ran.stdout.split() == ["tooltray.api.parts"]
 
 
 async def test_a_proxy_carries_a_call_as_it_was_made() -> None:

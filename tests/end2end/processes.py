@@ -24,7 +24,7 @@ from typing import Any
 
 import psutil
 
-from tooltray.regular_file import read_regular
+from tooltray.foundation.regular_file import read_regular
 
 ROOT = Path(__file__).parents[2]
 BRIDGE = ROOT / "desktop" / "tooltray_bridge" / "__main__.py"

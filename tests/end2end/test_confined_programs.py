@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tooltray.confinement.launch_line import carried, confined
-from tooltray.confinement.policy import Policy
-from tooltray.confinement.support import Support, probe
-from tooltray.launch.process_family import START_OPTIONS, ProcessFamily
-from tooltray.programs import launcher_folders
+from tooltray.foundation.programs import launcher_folders
+from tooltray.servers.confinement.launch_line import carried, confined
+from tooltray.servers.confinement.policy import Policy
+from tooltray.servers.confinement.support import Support, probe
+from tooltray.servers.launch.process_family import START_OPTIONS, ProcessFamily
 
 pytestmark = pytest.mark.timeout(60)
 

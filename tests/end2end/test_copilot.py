@@ -1,4 +1,4 @@
-"""tooltray.copilot as a person's program uses it: real servers behind a real hub, real objects of github-copilot-sdk."""
+"""tooltray.carriers.copilot as a person's program uses it: real servers behind a real hub, real objects of github-copilot-sdk."""
 
 import asyncio
 import sys
@@ -13,9 +13,9 @@ from copilot.tools import tool_result_to_external_tool_text_result_for_llm
 from tests.end2end.processes import World, wait_until
 from tests.fakes.copilot_runtime import CopilotRuntime
 
-from tooltray.control.control_client import ControlClient
-from tooltray.copilot import CopilotTools, copilot_tools
-from tooltray.home.home import Home
+from tooltray.carriers.control.control_client import ControlClient
+from tooltray.carriers.copilot import CopilotTools, copilot_tools
+from tooltray.foundation.home.home import Home
 
 HABITS = [sys.executable, str(Path(__file__).parent / "servers" / "habits.py")]
 SHORT_S = 1.0  # for a call that is to be given up

@@ -16,12 +16,12 @@ from tests.end2end.processes import BRIDGE, Program, World, is_running, new_worl
 from tests.end2end.raw_client import RawClient
 from tests.fakes.copilot_runtime import CopilotRuntime
 
-from tooltray.control.control_client import ControlClient
-from tooltray.copilot import copilot_tools
-from tooltray.home.home import Home
-from tooltray.rest.server_json import status_of
-from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.upstream_services import RESTART_AFTER_S
+from tooltray.carriers.control.control_client import ControlClient
+from tooltray.carriers.copilot import copilot_tools
+from tooltray.carriers.rest.server_json import status_of
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.servers.upstream.upstream_services import RESTART_AFTER_S
 
 SERVERS = Path(__file__).parent / "servers"
 SOON_S = 60.0  # for what starts a real server on a busy machine

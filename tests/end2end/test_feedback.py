@@ -10,7 +10,7 @@ from tests.end2end.at_terminal import at_terminal
 from tests.end2end.processes import wait_until
 from tests.fakes.pictures import png
 
-from tooltray.feedback.feedback_attachments import MOST_PICTURE_BYTES
+from tooltray.gateway.feedback.feedback_attachments import MOST_PICTURE_BYTES
 
 FORM = {"elicitation": {}}  # its person is asked, and thinks
 SUMMARY = "# Done\n\nThe invoice is **fixed**."

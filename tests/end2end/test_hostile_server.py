@@ -17,10 +17,10 @@ import msgspec
 import pytest
 from tests.fakes.hostile_facts import FILE_BYTES, World, hostile_world
 
-from tooltray.confinement.launch_line import carried, confined
-from tooltray.confinement.policy import Policy
-from tooltray.confinement.support import BUBBLEWRAP_FAILS, NO_BUBBLEWRAP, NO_SIGNALS, missing, probe
-from tooltray.launch.process_family import START_OPTIONS, ProcessFamily
+from tooltray.servers.confinement.launch_line import carried, confined
+from tooltray.servers.confinement.policy import Policy
+from tooltray.servers.confinement.support import BUBBLEWRAP_FAILS, NO_BUBBLEWRAP, NO_SIGNALS, missing, probe
+from tooltray.servers.launch.process_family import START_OPTIONS, ProcessFamily
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from tests.end2end.processes import is_running, wait_until
 from tests.end2end.raw_client import RawClient
 
-from tooltray.control.control_client import ControlClient
-from tooltray.home.home import Home
+from tooltray.carriers.control.control_client import ControlClient
+from tooltray.foundation.home.home import Home
 
 SERVERS = Path(__file__).parent / "servers"
 HABITS = {"command": sys.executable, "args": [str(SERVERS / "habits.py")], "autoApprove": ["all"]}

@@ -11,9 +11,9 @@ from tests.end2end.processes import World
 # the argument is a list of calls; each line of stdout is a call's result, or the name of its error's class
 PROGRAM = """
 import asyncio, json, sys
-from tooltray.home.home import find_home
-from tooltray.secrets.secrets import SecretStore
-from tooltray.errors import TooltrayError
+from tooltray.foundation.home.home import find_home
+from tooltray.config.secrets.secrets import SecretStore
+from tooltray.foundation.errors import TooltrayError
 
 async def main():
     home = find_home()

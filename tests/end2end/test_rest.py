@@ -16,8 +16,8 @@ from tests.end2end.processes import BRIDGE, World, is_running, new_world, wait_u
 from tests.end2end.processes import Program as HubProcess
 from tests.fakes.ports import free_port
 
-from tooltray.control.control_client import ControlClient
-from tooltray.home.home import Home
+from tooltray.carriers.control.control_client import ControlClient
+from tooltray.foundation.home.home import Home
 
 HABITS = Path(__file__).parent / "servers" / "habits.py"
 ENTRY = {"command": sys.executable, "args": [str(HABITS)], "autoApprove": ["all"]}

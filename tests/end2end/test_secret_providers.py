@@ -117,8 +117,8 @@ async def test_a_program_that_wants_a_terminal_or_is_not_there_says_what_to_do(w
 FOREIGN = """
 import asyncio, sys
 import keyring.backends.SecretService as service
-from tooltray.home.home import find_home
-from tooltray.secrets.secrets import SecretStore
+from tooltray.foundation.home.home import find_home
+from tooltray.config.secrets.secrets import SecretStore
 
 service.Keyring().set_password("https://example.org", "me", "swordfish")
 

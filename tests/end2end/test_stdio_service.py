@@ -150,7 +150,7 @@ def test_a_signal_answers_open_calls_stops_servers_and_writes_the_last_record(wo
 
 CRASHING = """
 import asyncio, sys, threading
-from tooltray import engine
+from tooltray.app import engine
 from tooltray.__main__ import main
 
 def fail():
@@ -172,7 +172,7 @@ sys.exit(main())
 def test_an_error_that_nothing_catches_is_logged_as_json_lines_and_ends_it_in_order_with_1(world, crash):
     program = world.start(sys.executable, "-c", CRASHING.format(crash=crash))
     assert program.wait() == 1
-    [error] = [record for record in events(program, "error") if record["component"] == "tooltray.uncaught"]
+    [error] = [record for record in events(program, "error") if record["component"] == "tooltray.foundation.uncaught"]
     assert "ZeroDivisionError: seven" in error["stack"]
     assert events(program, "service_stopped")[0]["reason"] == "failure"
     assert not (world.root / "run" / "hub.json").exists()

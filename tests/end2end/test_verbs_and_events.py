@@ -40,7 +40,7 @@ from tests.fakes.mcp_registry import FakeMcpRegistry, listening_registry
 from tests.fakes.npm_registry import FakeRegistry, listening
 from tests.fakes.verb_table import VERBS
 
-from tooltray.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError
 
 MODULES = (
     access_verbs,

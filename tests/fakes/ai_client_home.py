@@ -8,16 +8,16 @@ from typing import Any
 
 from tests.fakes.system_keyring import FakeKeyring
 
-from tooltray.ai_clients.backup_key import BackupKeys
-from tooltray.ai_clients.client_connection import OwnEntry
-from tooltray.ai_clients.client_edits import ClientEdits, Outside
-from tooltray.ai_clients.client_look import ClientLook
-from tooltray.ai_clients.client_places import ClientPlaces
-from tooltray.ai_clients.client_scans import Surroundings
-from tooltray.home.home import Home
-from tooltray.secrets.secrets import SecretStore
-from tooltray.secrets.vaults import SecretBackend
-from tooltray.tasks import TaskKeeper
+from tooltray.config.secrets.secrets import SecretStore
+from tooltray.config.secrets.vaults import SecretBackend
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.tasks import TaskKeeper
+from tooltray.sources.clients.backup_key import BackupKeys
+from tooltray.sources.clients.client_connection import OwnEntry
+from tooltray.sources.clients.client_edits import ClientEdits, Outside
+from tooltray.sources.clients.client_look import ClientLook
+from tooltray.sources.clients.client_places import ClientPlaces
+from tooltray.sources.clients.client_scans import Surroundings
 
 NO_PROCESSES = "/nonexistent"
 

@@ -9,8 +9,8 @@ from typing import Any
 from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.events import ApprovalAsked, ApprovalEnded, ToolListChanged
-from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.foundation.events import ApprovalAsked, ApprovalEnded, ToolListChanged
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 
 FORM: dict[str, Any] = {"elicitation": {"form": {}}}
 

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tooltray.ai_clients.client_kinds import ClientKind, read_client_kinds
-from tooltray.foreign_configs.documents import Document, read_document
+from tooltray.config.foreign_configs.documents import Document, read_document
+from tooltray.sources.clients.client_kinds import ClientKind, read_client_kinds
 
 KINDS: dict[str, ClientKind] = {kind.id: kind for kind in read_client_kinds()}
 BRIDGE = {"command": "/usr/bin/python3", "args": ["-I", "-S", "/opt/tooltray_bridge/__main__.py"]}

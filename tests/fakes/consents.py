@@ -5,12 +5,12 @@ from pathlib import Path
 
 from tests.fakes.manual_wheel import ManualWheel
 
-from tooltray.audit.audit_trail import AuditTrail
-from tooltray.confirmation import PERSON, Person, Wish, asked_by
 from tooltray.consent.askers import Consent
 from tooltray.consent.confirmations import Confirmations
 from tooltray.consent.passphrase import Passphrase
-from tooltray.events import EventBus
+from tooltray.foundation.confirmation import PERSON, Person, Wish, asked_by
+from tooltray.foundation.events import EventBus
+from tooltray.records.audit.audit_trail import AuditTrail
 
 
 def consent_in(folder: Path, bus: EventBus | None = None, *, has_window: bool = False) -> Consent:

@@ -11,15 +11,15 @@ from tests.fakes.fake_core_presenter import FakeCorePresenter
 from tests.fakes.kept_log import KeptLog
 
 from tooltray import __version__
-from tooltray.downstream.client_session import ClientSession, SessionTerms
-from tooltray.downstream.request_records import Recorder
-from tooltray.events import EventBus, ToolListChanged
+from tooltray.carriers.mcp.client_session import ClientSession, SessionTerms
+from tooltray.carriers.mcp.request_records import Recorder
+from tooltray.foundation.events import EventBus, ToolListChanged
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.eras import Era
-from tooltray.relay.held_calls import HeldCalls
-from tooltray.sessions.session_state import SessionState
-from tooltray.tasks import TaskKeeper
-from tooltray.upstream.handshake import Greeting
+from tooltray.protocol.sessions.session_state import SessionState
+from tooltray.servers.relay.held_calls import HeldCalls
+from tooltray.servers.upstream.handshake import Greeting
 
 PREFIX = "io.modelcontextprotocol/"
 META = {

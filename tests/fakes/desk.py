@@ -8,12 +8,12 @@ from typing import cast
 from shiboken6 import isValid
 from tests.fakes.fake_presenter import FakePresenter
 
-from tooltray.entries.pasted import parse_pasted
-from tooltray.entries.portable_entry import with_new_secrets_moved
-from tooltray.entries.secret_spans import secret_spans
-from tooltray.files.atomic_file import write_atomically
-from tooltray.settings.entry_text import read_entry_text
-from tooltray.tasks import TaskKeeper
+from tooltray.config.settings.entry_text import read_entry_text
+from tooltray.foundation.files.atomic_file import write_atomically
+from tooltray.foundation.tasks import TaskKeeper
+from tooltray.sources.entries.pasted import parse_pasted
+from tooltray.sources.entries.portable_entry import with_new_secrets_moved
+from tooltray.sources.entries.secret_spans import secret_spans
 from tooltray.ui.activity.activity_page import ActivityPage
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.clients.computer_tab import ComputerTab

@@ -5,8 +5,8 @@ from typing import Any
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.eras import Head
-from tooltray.sessions.caller import Caller
-from tooltray.sessions.exchange import Exchange, Held
+from tooltray.protocol.sessions.caller import Caller
+from tooltray.protocol.sessions.exchange import Exchange, Held
 
 
 def exchange_of(

@@ -14,12 +14,12 @@ from typing import Any, get_args, get_origin
 
 import msgspec
 
-from tooltray.confirmation import NeedsPassphrase
-from tooltray.control.verb_results import result_type
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
-from tooltray.phrases import as_json
-from tooltray.snapshots.servers import ServerState
+from tooltray.carriers.control.verb_results import result_type
+from tooltray.foundation.confirmation import NeedsPassphrase
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import as_json
+from tooltray.foundation.snapshots.servers import ServerState
 
 Answer = Any | Callable[..., Any]
 

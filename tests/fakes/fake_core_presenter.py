@@ -10,14 +10,14 @@ from msgspec import Raw
 from tests.fakes.heard import Record
 from tests.fakes.verb_table import VERBS
 
-from tooltray.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError
 from tooltray.protocol import envelope, eras
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, Envelope, dump, failure, success
 from tooltray.protocol.eras import ClientInfo, Era
-from tooltray.sessions.caller import Session
-from tooltray.sessions.exchange import Exchange
-from tooltray.sessions.session_state import SessionState
-from tooltray.upstream.handshake import Greeting
+from tooltray.protocol.sessions.caller import Session
+from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.protocol.sessions.session_state import SessionState
+from tooltray.servers.upstream.handshake import Greeting
 
 INSTRUCTIONS = "Servers: fs."  # of a session that has all servers
 

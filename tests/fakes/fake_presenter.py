@@ -14,13 +14,13 @@ from tests.fakes.server_snapshots import STARTED_AT
 from tests.fakes.verb_table import VERBS
 from tests.fakes.verbs_in_memory import VerbsInMemory
 
-from tooltray.snapshots.activity import ActivityChoices
-from tooltray.snapshots.approvals import GrantSnapshot
-from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport
-from tooltray.snapshots.hub import EnvironmentSnapshot
-from tooltray.snapshots.questions import SignInSnapshot
-from tooltray.snapshots.registries import RegistryMeasurement
-from tooltray.snapshots.watch import WatchSnapshot
+from tooltray.foundation.snapshots.activity import ActivityChoices
+from tooltray.foundation.snapshots.approvals import GrantSnapshot
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, ConfinementSupport
+from tooltray.foundation.snapshots.hub import EnvironmentSnapshot
+from tooltray.foundation.snapshots.questions import SignInSnapshot
+from tooltray.foundation.snapshots.registries import RegistryMeasurement
+from tooltray.foundation.snapshots.watch import WatchSnapshot
 
 ANSWERS: dict[str, Callable[..., Any]] = {
     "get_snapshot": lambda hub: hub.snapshot,

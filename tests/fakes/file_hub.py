@@ -12,8 +12,8 @@ from tests.fakes.hub_parts import Client, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 from tests.fakes.session_hub import SessionHub
 
-from tooltray.server_files.project_servers import ProjectServers
-from tooltray.server_files.server_files import ServerFiles
+from tooltray.sources.project_files.project_servers import ProjectServers
+from tooltray.sources.project_files.server_files import ServerFiles
 
 
 class FileHub(SessionHub):

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from tooltray.sessions.session_state import SessionState
-from tooltray.settings.file_server import FileEntry, FileServer, Origin
-from tooltray.settings.server_config import MCPServerConfig
-from tooltray.snapshots.clients import SessionProject
+from tooltray.config.settings.file_server import FileEntry, FileServer, Origin
+from tooltray.config.settings.server_config import MCPServerConfig
+from tooltray.foundation.snapshots.clients import SessionProject
+from tooltray.protocol.sessions.session_state import SessionState
 
 SHOP, TOOLS_FOLDER = "/projects/shop", "/projects/tools"
 

@@ -1,8 +1,8 @@
 """AI clients on a computer, what is in their files and what would change there, as the engine would tell of them."""
 
-from tooltray.errors import Problem
-from tooltray.phrases import Phrase
-from tooltray.snapshots.ai_clients import (
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.ai_clients import (
     AiClient,
     AiClientFile,
     ClientChange,
@@ -15,7 +15,7 @@ from tooltray.snapshots.ai_clients import (
     ImportPlan,
     ImportSource,
 )
-from tooltray.snapshots.forms import FormField
+from tooltray.foundation.snapshots.forms import FormField
 
 HOME = "/home/ada"
 GITHUB = ClientServer("github", ("mcpServers", "github"), "npx -y @modelcontextprotocol/server-github", secrets=("GITHUB_TOKEN",), line=4)

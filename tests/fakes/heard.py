@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from tooltray.events import EventBus, ServerChanged
+from tooltray.foundation.events import EventBus, ServerChanged
 
 PATIENCE_S = 20.0  # far beyond what anything here takes; a test that waits so long fails
 T = TypeVar("T")

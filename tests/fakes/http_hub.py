@@ -13,12 +13,12 @@ import aiohttp
 from msgspec import Raw
 from tests.fakes.heard import PATIENCE_S, Record
 
-from tooltray.downstream.http_app import HttpApp
-from tooltray.downstream.http_modern import ModernHttp
-from tooltray.downstream.http_sessions import HttpSessions
-from tooltray.downstream.sse import SseHttp
-from tooltray.downstream.streamable_http import StreamableHttp
-from tooltray.http_server.guard import Guard
+from tooltray.carriers.http_server.guard import Guard
+from tooltray.carriers.mcp.http_app import HttpApp
+from tooltray.carriers.mcp.http_modern import ModernHttp
+from tooltray.carriers.mcp.http_sessions import HttpSessions
+from tooltray.carriers.mcp.sse import SseHttp
+from tooltray.carriers.mcp.streamable_http import StreamableHttp
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, Envelope, failure, load, success

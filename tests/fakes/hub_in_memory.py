@@ -7,8 +7,8 @@ from typing import Any
 from msgspec.structs import replace
 from tests.fakes.server_snapshots import BUILTIN, STARTED_AT
 
-from tooltray.errors import TooltrayError
-from tooltray.events import (
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import (
     ApprovalAsked,
     ApprovalEnded,
     ConfigChanged,
@@ -19,12 +19,12 @@ from tooltray.events import (
     SessionsChanged,
     ToolListChanged,
 )
-from tooltray.snapshots.activity import ActivityRow, CallNow, JournalStatus
-from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
-from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, RulePreview, ServerPermissions, ToolChange
-from tooltray.snapshots.audit import AuditCheck, AuditEntry
-from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
-from tooltray.snapshots.discovery import (
+from tooltray.foundation.snapshots.activity import ActivityRow, CallNow, JournalStatus
+from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, RulePreview, ServerPermissions, ToolChange
+from tooltray.foundation.snapshots.audit import AuditCheck, AuditEntry
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.foundation.snapshots.discovery import (
     BundleOffer,
     RegistryHit,
     RegistrySearch,
@@ -33,19 +33,19 @@ from tooltray.snapshots.discovery import (
     RegistryUpdate,
     StarterServer,
 )
-from tooltray.snapshots.edited_entries import ServerTest
-from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
-from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
-from tooltray.snapshots.forms import NewServer
-from tooltray.snapshots.http import ApiTokenSnapshot, HttpStatus
-from tooltray.snapshots.hub import HubSnapshot
-from tooltray.snapshots.program import ProgramLoad, ProgramSnapshot
-from tooltray.snapshots.registries import NpmRegistryStatus
-from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
-from tooltray.snapshots.setup import ServerRemoval, SetupChange
-from tooltray.snapshots.stored_secrets import StoredSecrets
-from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
-from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.foundation.snapshots.edited_entries import ServerTest
+from tooltray.foundation.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
+from tooltray.foundation.snapshots.files import ReloadChange, ServerFileSnapshot
+from tooltray.foundation.snapshots.forms import NewServer
+from tooltray.foundation.snapshots.http import ApiTokenSnapshot, HttpStatus
+from tooltray.foundation.snapshots.hub import HubSnapshot
+from tooltray.foundation.snapshots.program import ProgramLoad, ProgramSnapshot
+from tooltray.foundation.snapshots.registries import NpmRegistryStatus
+from tooltray.foundation.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.setup import ServerRemoval, SetupChange
+from tooltray.foundation.snapshots.stored_secrets import StoredSecrets
+from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
+from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
 
 PLACES = ("/home/ann/.tooltray", "/home/ann/.tooltray/settings.json", "/home/ann/.tooltray/logs")
 

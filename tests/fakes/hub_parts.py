@@ -19,33 +19,33 @@ from tests.fakes.manual_wheel import ManualWheel
 from tests.fakes.npm_registry import NoRegistries
 from tests.fakes.scripted_server import ScriptedServer
 
-from tooltray.activity.masking import Mask
-from tooltray.builtin import hub_server
-from tooltray.calls.elicitations import Elicitations
-from tooltray.calls.tool_call import OwnTool
+from tooltray.app.hub import Hub, HubOptions
+from tooltray.carriers.control.control_session import HubControl
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.list_times import FirstPatience
-from tooltray.composition import made, part
-from tooltray.confinement.support import Support
-from tooltray.confirmation import PERSON, set_asker
-from tooltray.control.control_session import HubControl
-from tooltray.errors import Problem
-from tooltray.events import EventBus
-from tooltray.home.home import Home
-from tooltray.hub import Hub, HubOptions
-from tooltray.launch.program_launch import Launch
-from tooltray.launch.variable_sources import VariableSources
-from tooltray.naming.published_names import PublishedNames
+from tooltray.config.naming.published_names import PublishedNames
+from tooltray.config.secrets.secrets import SecretStore
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.composition import made, part
+from tooltray.foundation.confirmation import PERSON, set_asker
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.http import HttpStatus
+from tooltray.gateway.calls.elicitations import Elicitations
+from tooltray.gateway.calls.tool_call import OwnTool
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, success
-from tooltray.registries.measuring import RegistrySources
-from tooltray.relay.held_calls import HeldCalls
-from tooltray.secrets.secrets import SecretStore
-from tooltray.server_files.hot_reload import WatchedFileChanged
-from tooltray.sessions.session_state import SessionState
-from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.snapshots.http import HttpStatus
-from tooltray.transports.transport import Transport
-from tooltray.upstream.upstream_services import Patience, StartGate
+from tooltray.protocol.sessions.session_state import SessionState
+from tooltray.records.activity.masking import Mask
+from tooltray.servers.builtin import hub_server
+from tooltray.servers.confinement.support import Support
+from tooltray.servers.launch.program_launch import Launch
+from tooltray.servers.launch.variable_sources import VariableSources
+from tooltray.servers.npm_mirrors.measuring import RegistrySources
+from tooltray.servers.relay.held_calls import HeldCalls
+from tooltray.servers.transports.transport import Transport
+from tooltray.servers.upstream.upstream_services import Patience, StartGate
+from tooltray.sources.project_files.hot_reload import WatchedFileChanged
 
 QUICK = Patience(restart_after_s=(0.0, 0.0, 0.0))
 SILENT_S = 0.05  # after which a server that is silent to the modern greeting is greeted in the legacy way

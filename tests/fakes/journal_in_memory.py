@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import STARTED_AT
 
-from tooltray.events import ActivityWritten
-from tooltray.snapshots.activity import (
+from tooltray.foundation.events import ActivityWritten
+from tooltray.foundation.snapshots.activity import (
     ActivityChoices,
     ActivityCounts,
     ActivityDetails,

@@ -10,15 +10,15 @@ from typing import Any
 from msgspec import Raw
 from tests.fakes.heard import PATIENCE_S, Heard
 
-from tooltray.events import EventBus
-from tooltray.journal.call_figures import bucket_of
-from tooltray.journal.happenings import CALL, Happened
-from tooltray.journal.journal import Journal, Times
-from tooltray.journal.journal_file import COLUMNS, Contents, JournalFile, NewEntry
-from tooltray.journal.journal_reader import JournalReader
+from tooltray.config.settings.settings import ActivitySettings
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.protocol.envelope import dump
-from tooltray.settings.settings import ActivitySettings
-from tooltray.snapshots.activity import ActivityFilter, ActivityRow
+from tooltray.records.journal.call_figures import bucket_of
+from tooltray.records.journal.happenings import CALL, Happened
+from tooltray.records.journal.journal import Journal, Times
+from tooltray.records.journal.journal_file import COLUMNS, Contents, JournalFile, NewEntry
+from tooltray.records.journal.journal_reader import JournalReader
 
 NOW = 1_800_000_000.0
 SECRET = "hunter2-hunter2"  # dummy

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from tooltray.logs.levels import level_of
-from tooltray.logs.log_reader import is_wanted
-from tooltray.snapshots.logs import LogFilter, LogLine, LogPage
+from tooltray.foundation.snapshots.logs import LogFilter, LogLine, LogPage
+from tooltray.servers.logs.levels import level_of
+from tooltray.servers.logs.log_reader import is_wanted
 
 
 def page_of(log: Sequence[str | LogLine] | LogPage, wanted: LogFilter, before: str = "", after: str = "", limit: int = 200) -> LogPage:

@@ -15,8 +15,8 @@ from typing import Any
 from aiohttp import web
 from tests.fakes.heard import Record
 
-from tooltray.launch.npm_config import NpmConfiguration
-from tooltray.launch.npm_registry import Answer, Registry
+from tooltray.servers.launch.npm_config import NpmConfiguration
+from tooltray.servers.launch.npm_registry import Answer, Registry
 
 SDK = "@modelcontextprotocol/sdk"
 Handler = Callable[[web.BaseRequest, str], Awaitable[web.StreamResponse]]

@@ -11,7 +11,7 @@ from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, hub_part
 from tests.fakes.scripted_server import Copy, Handler, ScriptedServer, error
 
 from tooltray.catalogue.offer import KINDS, OfferKind
-from tooltray.events import PromptListChanged, ResourceListChanged
+from tooltray.foundation.events import PromptListChanged, ResourceListChanged
 from tooltray.protocol.envelope import Envelope, dump
 
 

@@ -11,8 +11,8 @@ from tests.fakes.scripted_server import Copy, ScriptedServer, tool
 from tests.fakes.session_hub import SessionHub
 
 from tooltray.protocol.eras import Era
-from tooltray.upstream.deferred_server import DeferredServer
-from tooltray.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.deferred_server import DeferredServer
+from tooltray.servers.upstream.mcp_client import McpClient
 
 TEMPLATE = ["--project", "{project_path}", "--name={project_name}"]
 

@@ -8,14 +8,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from tooltray.confinement.destinations import Address
-from tooltray.confinement.host_proxies import HostProxies, ProxyDoor
-from tooltray.confinement.outward import Outward
-from tooltray.confinement.policy import Policy
-from tooltray.confinement.refusals import Refusals
-from tooltray.events import EventBus
-from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.tasks import TaskKeeper
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.tasks import TaskKeeper
+from tooltray.servers.confinement.destinations import Address
+from tooltray.servers.confinement.host_proxies import HostProxies, ProxyDoor
+from tooltray.servers.confinement.outward import Outward
+from tooltray.servers.confinement.policy import Policy
+from tooltray.servers.confinement.refusals import Refusals
 
 PATIENCE_S = 20.0
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

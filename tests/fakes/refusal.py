@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tooltray.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError
 
 
 async def refusal(work: Awaitable[Any]) -> str:

@@ -12,11 +12,11 @@ from tests.fakes.hub_parts import Client, loaded, opened
 from tests.fakes.manual_wheel import ManualWheel
 from tests.fakes.scripted_server import ScriptedServer
 
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
-from tooltray.tasks import TaskKeeper
-from tooltray.upstream.handshake import GreetingPlan
-from tooltray.upstream.mcp_client import Audience, McpClient
+from tooltray.servers.upstream.handshake import GreetingPlan
+from tooltray.servers.upstream.mcp_client import Audience, McpClient
 
 
 class Relay:

@@ -16,16 +16,16 @@ from tests.fakes.heard import PATIENCE_S
 from tests.fakes.http_hub import Answer, ScriptedClients
 from tests.fakes.hub_parts import HubParts, hub_parts
 
-from tooltray.access.api_tokens import TokenHolder
-from tooltray.downstream.http_app import HttpApp
-from tooltray.downstream.http_modern import ModernHttp
-from tooltray.downstream.http_sessions import HttpSessions
-from tooltray.downstream.sse import SseHttp
-from tooltray.downstream.streamable_http import StreamableHttp
-from tooltray.http_server.guard import Guard
+from tooltray.carriers.http_server.guard import Guard
+from tooltray.carriers.mcp.http_app import HttpApp
+from tooltray.carriers.mcp.http_modern import ModernHttp
+from tooltray.carriers.mcp.http_sessions import HttpSessions
+from tooltray.carriers.mcp.sse import SseHttp
+from tooltray.carriers.mcp.streamable_http import StreamableHttp
+from tooltray.carriers.rest.deliveries import Deliveries
+from tooltray.carriers.rest.rest_api import ProgramAccess, RestApi
+from tooltray.consent.tokens.api_tokens import TokenHolder
 from tooltray.protocol.deadlines import DeadlineWheel
-from tooltray.rest.deliveries import Deliveries
-from tooltray.rest.rest_api import ProgramAccess, RestApi
 
 TOKEN, READ_TOKEN, CALL_TOKEN = "tooltray_api_right", "tooltray_api_read", "tooltray_api_call"
 

@@ -19,7 +19,7 @@ from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, dump, failure, success
 from tooltray.protocol.eras import MODERN_VERSIONS
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
-from tooltray.transports.transport import ConnectionFailure
+from tooltray.servers.transports.transport import ConnectionFailure
 
 Handler = Callable[["Copy", Any], Awaitable[Any] | Any]
 """Takes the copy and the params; returns the result, or an Envelope with a result or an error."""

@@ -13,17 +13,17 @@ from tests.fakes.heard import Heard
 from tests.fakes.http_hub import HttpHub as Client
 from tests.fakes.http_hub import ScriptedClients
 
-from tooltray.downstream.served.served_listener import ServedListener
-from tooltray.downstream.served.served_servers import ServedServers
-from tooltray.downstream.served.served_tokens import ServedTokens
-from tooltray.events import EventBus, ServerFilesChanged
-from tooltray.home.home import Home
+from tooltray.carriers.mcp.served.served_listener import ServedListener
+from tooltray.carriers.mcp.served.served_servers import ServedServers
+from tooltray.carriers.mcp.served.served_tokens import ServedTokens
+from tooltray.config.secrets.secrets import SecretStore
+from tooltray.config.settings.file_server import Endpoint, FileEntry, FileReading, FileServer
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import MCPServerConfig
+from tooltray.foundation.events import EventBus, ServerFilesChanged
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.protocol.deadlines import DeadlineWheel
-from tooltray.secrets.secrets import SecretStore
-from tooltray.settings.file_server import Endpoint, FileEntry, FileReading, FileServer
-from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.server_config import MCPServerConfig
-from tooltray.tasks import TaskKeeper
 
 FILE = "/configs/config.json"
 

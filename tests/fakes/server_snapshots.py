@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.tools import ToolSnapshot
 
 STARTED_AT = 1_700_000_000.0
 

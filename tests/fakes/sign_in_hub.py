@@ -10,10 +10,10 @@ import pytest
 from tests.fakes.authorization_server import AuthorizationServer, browse
 from tests.fakes.hub_parts import QUICK, HubParts, hub_parts
 
-from tooltray.errors import TooltrayError
-from tooltray.events import ProblemReported
-from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.upstream_services import Patience
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ProblemReported
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.servers.upstream.upstream_services import Patience
 
 RUNNING, NEEDS_SIGN_IN, ERROR, STOPPED = ServerState.RUNNING, ServerState.NEEDS_SIGN_IN, ServerState.ERROR, ServerState.STOPPED
 

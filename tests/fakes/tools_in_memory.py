@@ -7,13 +7,13 @@ from typing import Any
 from msgspec.structs import replace
 from tests.fakes.fake_presenter import FakePresenter
 
-from tooltray.errors import TooltrayError
-from tooltray.events import ElicitationAsked, ElicitationEnded, ResourceUpdated, TryProgressed
-from tooltray.snapshots.activity import ActivityFigures, ToolUse
-from tooltray.snapshots.calls import MCPToolResponse
-from tooltray.snapshots.clients import ProfileSnapshot
-from tooltray.snapshots.questions import ElicitationSnapshot
-from tooltray.snapshots.skills import SkillSnapshot
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ElicitationAsked, ElicitationEnded, ResourceUpdated, TryProgressed
+from tooltray.foundation.snapshots.activity import ActivityFigures, ToolUse
+from tooltray.foundation.snapshots.calls import MCPToolResponse
+from tooltray.foundation.snapshots.clients import ProfileSnapshot
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.snapshots.skills import SkillSnapshot
 
 
 class ToolsInMemory(FakePresenter):

@@ -1,7 +1,7 @@
 """A program whose wishes nobody confirms."""
 
-from tooltray.confirmation import Person, Wish
-from tooltray.errors import Denied
+from tooltray.foundation.confirmation import Person, Wish
+from tooltray.foundation.errors import Denied
 
 
 class Program(Person):

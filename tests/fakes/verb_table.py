@@ -4,8 +4,8 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from tooltray import hub
-from tooltray.api import Api, verbs_of
+from tooltray.api.parts import Api, verbs_of
+from tooltray.app import hub
 
 KINDS: dict[str, type] = typing.get_type_hints(Api, vars(hub))  # where all of them are imported to be made
 VERBS: dict[str, Callable[..., Any]] = {verb: getattr(kind, verb) for kind in KINDS.values() for verb in verbs_of(kind)}

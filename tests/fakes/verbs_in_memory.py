@@ -9,21 +9,21 @@ from msgspec.structs import asdict, replace
 from tests.fakes.hub_in_memory import HubInMemory
 from tests.fakes.server_snapshots import STARTED_AT, server
 
-from tooltray.entries.entry_edits import entry_diff
-from tooltray.errors import Problem
-from tooltray.events import ElicitationEnded, ServerFilesChanged, ServerRemoved, ToolListChanged
-from tooltray.files.json_text import check_revision, revision_of
-from tooltray.settings.entry_text import check_entry
-from tooltray.snapshots.approvals import GrantSnapshot, RulePreview, ToolPermission
-from tooltray.snapshots.edited_entries import ServerTest, ServerUpdatePreview
-from tooltray.snapshots.feedback import FeedbackAttachment
-from tooltray.snapshots.files import ReloadChange
-from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
-from tooltray.snapshots.program import ProgramSnapshot
-from tooltray.snapshots.servers import ServerEntry, ServerState
-from tooltray.snapshots.setup import ServerRemoval, SettingsDocument
-from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
-from tooltray.snapshots.tools import CoveredTool
+from tooltray.config.settings.entry_text import check_entry
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ElicitationEnded, ServerFilesChanged, ServerRemoved, ToolListChanged
+from tooltray.foundation.files.json_text import check_revision, revision_of
+from tooltray.foundation.snapshots.approvals import GrantSnapshot, RulePreview, ToolPermission
+from tooltray.foundation.snapshots.edited_entries import ServerTest, ServerUpdatePreview
+from tooltray.foundation.snapshots.feedback import FeedbackAttachment
+from tooltray.foundation.snapshots.files import ReloadChange
+from tooltray.foundation.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
+from tooltray.foundation.snapshots.program import ProgramSnapshot
+from tooltray.foundation.snapshots.servers import ServerEntry, ServerState
+from tooltray.foundation.snapshots.setup import ServerRemoval, SettingsDocument
+from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
+from tooltray.foundation.snapshots.tools import CoveredTool
+from tooltray.sources.entries.entry_edits import entry_diff
 
 SECRET = re.compile(r"\$\{secret:([^{}]+)\}")
 

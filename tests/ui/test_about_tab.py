@@ -11,7 +11,7 @@ from tests.fakes.server_snapshots import server
 from tests.ui.browser import Browser
 from tests.ui.seen import control, drawn
 
-from tooltray.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError
 from tooltray.ui.theme import Theme
 
 

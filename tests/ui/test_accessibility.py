@@ -13,11 +13,11 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control
 
-from tooltray.errors import Problem
-from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
-from tooltray.snapshots.edited_entries import ServerTest
-from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
-from tooltray.snapshots.setup import SetupChange
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.foundation.snapshots.edited_entries import ServerTest
+from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerState
+from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.ui.clients.clients_page import PROFILES
 from tooltray.ui.settings.backup_commands import SetupPreview
 from tooltray.ui.shell.sidebar import NavItem

@@ -7,9 +7,9 @@ import pytest
 from tests.fakes.desk import until
 from tests.fakes.journal_in_memory import entry
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.activity import ActivityFilter, ActivityRow
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.activity.activity_model import ActivityModel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.row_model import Column

@@ -19,9 +19,9 @@ from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import cells, control, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes, CallNow, JournalStatus
-from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes, CallNow, JournalStatus
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui.activity.activity_list import FAILED, ActivityList
 from tooltray.ui.activity.activity_page import FIGURES, ActivityPage
 from tooltray.ui.activity.activity_table import CLIENT, OUTCOME, TIME, TOOL, TOUCHED

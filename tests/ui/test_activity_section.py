@@ -8,8 +8,8 @@ from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, drawn
 from tests.ui.test_general_tab import choice, choose, opened
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.activity import JournalStatus
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.activity import JournalStatus
 from tooltray.ui.settings.activity_section import Retention, retention_of
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.toast import Toast

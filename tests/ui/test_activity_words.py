@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 from tests.fakes.journal_in_memory import entry
 
-from tooltray.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow, CallNow
+from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow, CallNow
 from tooltray.ui.activity import activity_words as words
 from tooltray.ui.activity.filter_bar import with_value, without
 

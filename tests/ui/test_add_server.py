@@ -14,8 +14,8 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, field, words
 
-from tooltray.entries.secret_spans import secret_spans
-from tooltray.errors import SecretsUnreachable, TooltrayError
+from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
+from tooltray.sources.entries.secret_spans import secret_spans
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.servers.add_server import AddServerPanel

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from tooltray.snapshots.questions import AnswerKind, ElicitationField
+from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField
 from tooltray.ui.questions import answers
 
 K = AnswerKind

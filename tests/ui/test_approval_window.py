@@ -12,8 +12,8 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.approvals import ApprovalSnapshot, JudgedCall, OfferedRule, RulePreview
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, JudgedCall, OfferedRule, RulePreview
 from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
 from tooltray.ui.approvals.approval_window import ApprovalWindow
 from tooltray.ui.theme import Theme

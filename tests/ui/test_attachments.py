@@ -12,7 +12,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QUrl
 from PySide6.QtGui import QColor, QImage, QImageWriter
 from PySide6.QtWidgets import QApplication
 
-from tooltray.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError
 from tooltray.ui.feedback.attachments import (
     LARGEST_FILE_BYTES,
     LARGEST_PICTURE_BYTES,

@@ -10,8 +10,8 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, drawn
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.setup import SetupChange
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.ui.settings.backup_commands import LONGEST_FILE, SetupPreview
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.table import Table

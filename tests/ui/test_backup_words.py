@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from tooltray.snapshots.setup import SetupChange
+from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.ui.settings.backup_words import change_look, does_something, subject
 
 

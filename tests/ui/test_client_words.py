@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
 from tooltray.ui.clients import client_words
 from tooltray.ui.figures import since, tokens
 

@@ -4,8 +4,8 @@ import asyncio
 
 from tests.fakes.desk import until
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.pages.action import CoalescedRead
 
 

@@ -15,8 +15,8 @@ from tests.ui.browser import Browser
 from tests.ui.seen import cells, control, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.ai_clients import ClientScan
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.ui.clients.clients_page import COMPUTER, CONNECTED
 from tooltray.ui.clients.computer_tab import CHANGES as CHANGE_LIST
 from tooltray.ui.clients.computer_tab import ELSEWHERE, ComputerTab

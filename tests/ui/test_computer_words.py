@@ -5,8 +5,8 @@ from msgspec.structs import replace
 from PySide6.QtWidgets import QApplication
 from tests.fakes.found_clients import CHANGES, EDITS, SCAN
 
-from tooltray.errors import Problem
-from tooltray.snapshots.ai_clients import AiClient, AiClientFile, ClientScan
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientScan
 from tooltray.ui.clients import computer_words as said
 from tooltray.ui.pages.scan_words import scan_text, scan_title
 

@@ -6,9 +6,9 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import button, control, words
 
-from tooltray.errors import TooltrayError
-from tooltray.events import ServerChanged
-from tooltray.snapshots.confinement import ConfinementSnapshot
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ServerChanged
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 from tooltray.ui.confinement.choice_section import ChoiceSection
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import Chip

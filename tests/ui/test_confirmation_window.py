@@ -12,9 +12,9 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 
-from tooltray.errors import TooltrayError
-from tooltray.events import ConfirmationAsked, ConfirmationEnded
-from tooltray.snapshots.confirmations import ConfirmationSnapshot
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ConfirmationAsked, ConfirmationEnded
+from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
 from tooltray.ui.approvals.confirmation_body import fact_name, fact_value, origin
 from tooltray.ui.approvals.confirmation_prompt import ConfirmationPrompt
 from tooltray.ui.approvals.confirmation_window import ConfirmationWindow

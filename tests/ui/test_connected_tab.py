@@ -10,10 +10,10 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import cells, words
 
-from tooltray.errors import TooltrayError
-from tooltray.events import SessionListChanged
-from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
-from tooltray.snapshots.tools import ToolCosts
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import SessionListChanged
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
+from tooltray.foundation.snapshots.tools import ToolCosts
 from tooltray.ui.clients.client_details import ClientDetails, SessionDetails
 from tooltray.ui.clients.connected_tab import ConnectedTab
 from tooltray.ui.clients.result_limit import ResultLimit

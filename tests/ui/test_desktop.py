@@ -21,14 +21,14 @@ from tests.ui.scenes.shown_files import DEPLOY
 from tests.ui.seen import control
 
 from tooltray import __version__
-from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ElicitationAsked, ProblemReported, ServerFilesChanged, ServerStarted
-from tooltray.preferences import Preferences
-from tooltray.snapshots.approvals import ApprovalSnapshot
-from tooltray.snapshots.clients import SessionSnapshot
-from tooltray.snapshots.feedback import FeedbackSnapshot
-from tooltray.snapshots.questions import ElicitationSnapshot
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ElicitationAsked, ProblemReported, ServerFilesChanged, ServerStarted
+from tooltray.foundation.preferences import Preferences
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
+from tooltray.foundation.snapshots.clients import SessionSnapshot
+from tooltray.foundation.snapshots.feedback import FeedbackSnapshot
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
 from tooltray.ui.approvals.confirmation_prompt import ConfirmationPrompt
 from tooltray.ui.feedback.feedback_windows import FeedbackWindows
@@ -381,7 +381,7 @@ async def test_a_bug_anywhere_is_logged_and_shown_once_and_the_rest_goes_on(live
     error = ZeroDivisionError("seven")
     sys.excepthook(ZeroDivisionError, error, None)
     asyncio.get_running_loop().call_exception_handler({"message": "seven", "exception": error})
-    logging.getLogger("tooltray.tasks").error("a handler failed", exc_info=error)  # as the engine's thread does
+    logging.getLogger("tooltray.foundation.tasks").error("a handler failed", exc_info=error)  # as the engine's thread does
     await until(lambda: "Tooltray hit a bug. Your servers keep running." in life.words)
     assert "ZeroDivisionError" not in life.words
     assert "more notice" not in life.words
@@ -396,8 +396,8 @@ async def test_a_bug_anywhere_is_logged_and_shown_once_and_the_rest_goes_on(live
 async def test_what_was_to_be_expected_is_no_bug(live: Callable[..., Life]) -> None:
     life = live()
     await life.running()
-    logging.getLogger("tooltray.tasks").error("expected", exc_info=TooltrayError("the disk is full"))
-    logging.getLogger("tooltray.tasks").error("expected")
+    logging.getLogger("tooltray.foundation.tasks").error("expected", exc_info=TooltrayError("the disk is full"))
+    logging.getLogger("tooltray.foundation.tasks").error("expected")
     await asyncio.sleep(0)
     assert "hit a bug" not in life.words
 

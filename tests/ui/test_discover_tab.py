@@ -14,8 +14,8 @@ from tests.ui.browser import Browser
 from tests.ui.seen import control, field, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.discovery import RegistryOption, RegistryStatus
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryStatus
 from tooltray.ui.discover import discover_words as said
 from tooltray.ui.discover.bundle_sheet import BundlePanel
 from tooltray.ui.discover.discover_tab import DiscoverTab

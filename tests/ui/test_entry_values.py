@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tooltray.settings.server_config import LABEL_COLORS, SPELLINGS, MCPServerConfig, OAuthSettings, ToolFilter
+from tooltray.config.settings.server_config import LABEL_COLORS, SPELLINGS, MCPServerConfig, OAuthSettings, ToolFilter
 from tooltray.ui.opened_server.entry_fields import FIELDS, EntryField, colors
 from tooltray.ui.opened_server.entry_values import is_odd, is_wanted, looks_remote, options_of, value_in, with_value, with_values
 

@@ -22,8 +22,8 @@ from tests.ui.seen import control, words
 from tests.ui.test_accessibility import nameless, tab
 from tests.ui.test_attachments import bomb, encoded
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.ui.approvals.approval_body import WIDTH as APPROVAL_WIDTH
 from tooltray.ui.feedback import feedback_drafts
 from tooltray.ui.feedback.attachments import AttachmentChip

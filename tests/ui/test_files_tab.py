@@ -15,9 +15,9 @@ from tests.ui.scenes.shown_files import FILES, NO_COMMAND, PLAN, PROXY_FILE, REQ
 from tests.ui.seen import cells, control, table, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ServerFilesChanged
-from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ServerFilesChanged
+from tooltray.foundation.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.ui.files.file_sheets import FileSheet, ReloadPlanPanel
 from tooltray.ui.files.files_tab import MOST_FILES, FilesTab
 from tooltray.ui.theme import Theme

@@ -10,10 +10,10 @@ from tests.fakes.found_servers import STARTERS
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control, drawn
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.activity import ActivityChoices, ActivityEntry, ActivityRow
-from tooltray.snapshots.forms import FormField
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.activity import ActivityChoices, ActivityEntry, ActivityRow
+from tooltray.foundation.snapshots.forms import FormField
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.discover.offer_sheet import StarterPanel
 from tooltray.ui.servers.first_steps import FirstSteps
 from tooltray.ui.theme import Theme

@@ -14,11 +14,11 @@ from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import button, cells, table, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.events import GrantsChanged
-from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
-from tooltray.snapshots.clients import ClientModeSnapshot
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import GrantsChanged
+from tooltray.foundation.snapshots.approvals import GrantSnapshot, ToolChange
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.permissions.allow_tools import AllowToolsPanel
 from tooltray.ui.permissions.grant_commands import GrantSubjects, GrantWish
 from tooltray.ui.permissions.grant_sheets import ToolChangePanel

@@ -12,13 +12,13 @@ from PySide6.QtCore import QCoreApplication, QTranslator
 from PySide6.QtWidgets import QApplication
 from tests.fakes.server_snapshots import server
 
-from tooltray.errors import Problem
-from tooltray.languages import languages
-from tooltray.phrases import Phrase
-from tooltray.resources import resource
-from tooltray.settings.settings_reading import read_settings
-from tooltray.settings.usable import SettingsPlaces
-from tooltray.snapshots.servers import ServerState
+from tooltray.config.settings.settings_reading import read_settings
+from tooltray.config.settings.usable import SettingsPlaces
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.languages import languages
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.resources import resource
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.i18n import CONTEXT, JsonTranslator, install_language, say, tr
 from tooltray.ui.problem_words import in_a_row, whole
 from tooltray.ui.server_words import foot

@@ -15,9 +15,9 @@ from tests.fakes.server_snapshots import server
 from tests.ui.seen import cells, control, field, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ImportProgressed
-from tooltray.snapshots.ai_clients import ImportedServer, ImportPlan, ImportSource
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ImportProgressed
+from tooltray.foundation.snapshots.ai_clients import ImportedServer, ImportPlan, ImportSource
 from tooltray.ui.clients import import_words as said
 from tooltray.ui.clients.clients_page import COMPUTER
 from tooltray.ui.clients.import_sheet import ImportPanel

@@ -12,12 +12,12 @@ from tests.fakes.desk import until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 
-from tooltray.confirmation import confirm_widening
-from tooltray.errors import TooltrayError
-from tooltray.events import ServerChanged, ServerRemoved, ServerStarted, ToolCallResult
-from tooltray.snapshots.calls import MCPToolResponse
-from tooltray.snapshots.hub import HubSnapshot
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation.confirmation import confirm_widening
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ServerChanged, ServerRemoved, ServerStarted, ToolCallResult
+from tooltray.foundation.snapshots.calls import MCPToolResponse
+from tooltray.foundation.snapshots.hub import HubSnapshot
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.presenter.link import MOST_CALL_RESULTS, EngineLink
 
 RESPONSE = MCPToolResponse(tool="t", server="a", client="c", outcome="ok", duration_s=0.0, argument_bytes=0, result_bytes=0)

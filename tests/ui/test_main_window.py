@@ -14,10 +14,10 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control, drawn, field
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ProblemReported, SecretsChanged
-from tooltray.snapshots.servers import ServerState
-from tooltray.snapshots.stored_secrets import StoredSecrets
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ProblemReported, SecretsChanged
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.stored_secrets import StoredSecrets
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.pages.notice_area import NoticeArea
 from tooltray.ui.pages.page import HubPhase

@@ -11,11 +11,11 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import cells, control, words
 
-from tooltray.errors import TooltrayError
-from tooltray.files.atomic_file import write_atomically
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.snapshots.tools import ServerCost, ToolCosts
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.files.atomic_file import write_atomically
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.pages.window_memory import WindowMemory
 from tooltray.ui.servers.many_bar import ManyBar
 from tooltray.ui.servers.many_servers import can

@@ -6,8 +6,8 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import button, words
 
-from tooltray.errors import Problem
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.opened_server.server_menu import ServerMenu
 from tooltray.ui.server_words import reached_shortly
 from tooltray.ui.state_language import server_look

@@ -11,11 +11,11 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import cells, control, drawn, field, table
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.events import HttpAddressChanged, NpmRegistryChanged
-from tooltray.snapshots.discovery import RegistryStatus
-from tooltray.snapshots.http import HttpStatus
-from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import HttpAddressChanged, NpmRegistryChanged
+from tooltray.foundation.snapshots.discovery import RegistryStatus
+from tooltray.foundation.snapshots.http import HttpStatus
+from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.ui.network.network_tab import NetworkTab
 from tooltray.ui.theme import Theme
 

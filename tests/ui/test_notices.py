@@ -12,8 +12,8 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, words
 
-from tooltray.errors import Problem
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.clients.clients_page import PROFILES
 from tooltray.ui.pages.notice_area import NoticeArea
 from tooltray.ui.servers.server_table import ServerTable

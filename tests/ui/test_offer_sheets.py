@@ -16,10 +16,10 @@ from tests.ui.browser import Browser
 from tests.ui.seen import control, field, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.ai_clients import ClientScan
-from tooltray.snapshots.servers import InMemoryServer
-from tooltray.snapshots.trust import TrustRequest
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.ai_clients import ClientScan
+from tooltray.foundation.snapshots.servers import InMemoryServer
+from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.ui.clients.import_sheet import ImportPanel
 from tooltray.ui.discover.add_to_sheet import AddToPanel
 from tooltray.ui.discover.bundle_sheet import BundlePanel, ReadingBundlePanel, kind_text, signature_text, size_text

@@ -9,9 +9,9 @@ from tests.fakes.tools_in_memory import ToolsInMemory
 from tests.ui.seen import button, control, field, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.servers import ServerState
-from tooltray.snapshots.skills import SkillSnapshot
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.skills import SkillSnapshot
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import offered
 from tooltray.ui.tools.offer_preview import OfferPreview

@@ -11,7 +11,7 @@ from tests.ui.scenes.shown_files import SETTINGS_FILE, SHOP, SHOP_FILE
 from tests.ui.seen import control, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.opened_server.server_menu import ServerMenu
 from tooltray.ui.origins import change_there, origin, origin_chip
 from tooltray.ui.servers.add_server import AddServerPanel

@@ -12,9 +12,9 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control, words
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.clients import ClientModeSnapshot
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.palette.palette import RECENT, Palette
 from tooltray.ui.palette.palette_entry import PaletteEntry
 from tooltray.ui.palette.palette_match import indexed, matches

@@ -15,10 +15,10 @@ from tests.fakes.server_snapshots import server
 from tests.ui.seen import button, cells, control, drawn, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.errors import TooltrayError
-from tooltray.events import ClientListUpdated, ServerFilesChanged
-from tooltray.snapshots.activity import ActivityEntry, ActivityRow
-from tooltray.snapshots.approvals import (
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ClientListUpdated, ServerFilesChanged
+from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow
+from tooltray.foundation.snapshots.approvals import (
     CHOICES,
     ApprovalSnapshot,
     GrantSnapshot,
@@ -28,8 +28,8 @@ from tooltray.snapshots.approvals import (
     ServerPermissions,
     ToolPermission,
 )
-from tooltray.snapshots.clients import ClientModeSnapshot
-from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot
+from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.ui.permissions.call_sheet import CallPanel
 from tooltray.ui.permissions.permission_words import ToolRow, answer_word, comes_to
 from tooltray.ui.permissions.permissions_page import CLIENTS, GRANTED, TRUSTED, PermissionsPage

@@ -10,8 +10,8 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import BUILTIN, server, tool
 from tests.fakes.verb_table import PART_OF
 
-from tooltray.errors import Problem
-from tooltray.events import (
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import (
     ClientListUpdated,
     ConfigChanged,
     ProblemReported,
@@ -23,9 +23,9 @@ from tooltray.events import (
     SessionsChanged,
     ToolCallResult,
 )
-from tooltray.snapshots.calls import MCPToolResponse
-from tooltray.snapshots.hub import HubSnapshot
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.calls import MCPToolResponse
+from tooltray.foundation.snapshots.hub import HubSnapshot
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter, applied

@@ -2,7 +2,7 @@
 
 from tests.fakes.server_snapshots import BUILTIN, server, tool
 
-from tooltray.snapshots.clients import ProfileSnapshot
+from tooltray.foundation.snapshots.clients import ProfileSnapshot
 from tooltray.ui.clients.profile_choice import Choice, ProfileChoice, choices, profile_choice
 
 SERVERS = [server("files", description="Reads and writes"), server("web")]

@@ -9,8 +9,8 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control, field, words
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.clients import ProfileSnapshot
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.clients import ProfileSnapshot
 from tooltray.ui.clients.clients_page import PROFILES
 from tooltray.ui.clients.profile_choice import CheckTable
 from tooltray.ui.clients.profile_panel import ProfilePanel

@@ -9,11 +9,11 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control, words
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ToolListChanged
-from tooltray.snapshots.clients import ClientModeSnapshot
-from tooltray.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
-from tooltray.snapshots.tools import ServerCost, ToolCosts
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ToolListChanged
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot
+from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
 from tooltray.ui.opened_server.server_menu import ServerMenu
 from tooltray.ui.opened_server.server_overview import ServerOverview
 from tooltray.ui.pages.server_wishes import ServerWishes

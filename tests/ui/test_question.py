@@ -14,9 +14,9 @@ from tests.fakes.server_snapshots import server
 from tests.ui.browser import Browser
 from tests.ui.seen import control, field, words
 
-from tooltray.errors import TooltrayError
-from tooltray.events import ElicitationAsked, ElicitationEnded
-from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationOption, ElicitationSnapshot
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ElicitationAsked, ElicitationEnded
+from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationOption, ElicitationSnapshot
 from tooltray.ui.addresses import host_of
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.questions.question import QuestionPanel

@@ -11,8 +11,8 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, words
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.confinement import ConfinementSnapshot, RefusedThing
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, RefusedThing
 from tooltray.ui.confinement.refused_section import RefusedSection
 from tooltray.ui.confinement_words import refused_details, refused_in_full, refused_in_short
 from tooltray.ui.theme import Theme

@@ -8,8 +8,8 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import words
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.setup import ServerRemoval, SharedSecret
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.setup import ServerRemoval, SharedSecret
 from tooltray.ui.servers.server_commands import NewServer
 from tooltray.ui.servers.server_toasts import removed_words
 from tooltray.ui.theme import Theme

@@ -12,7 +12,7 @@ from tests.fakes.desk import until
 from tests.ui.seen import button, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.errors import Problem
+from tooltray.foundation.errors import Problem
 from tooltray.ui.results.json_tree import AT_ONCE, JsonTree
 from tooltray.ui.results.part_view import FIRST_SHOWN, LongText
 from tooltray.ui.results.picture import Picture

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 from tests.fakes.journal_in_memory import entry
 
-from tooltray.snapshots.activity import ActivityRow
+from tooltray.foundation.snapshots.activity import ActivityRow
 from tooltray.ui.activity.row_pages import MOST_INSIDE, MOST_KEPT, PAGE, Growth, RowPages
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tooltray.snapshots.approvals import JudgedCall, RulePreview
+from tooltray.foundation.snapshots.approvals import JudgedCall, RulePreview
 from tooltray.ui.approvals.rule_sentences import of_late
 
 

@@ -18,7 +18,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.fakes.set_clock import SetClock
 
-from tooltray.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError
 from tooltray.ui.shell import screen_lock_macos as macos
 from tooltray.ui.shell import screen_lock_windows as windows
 from tooltray.ui.shell.screen_lock_watch import ScreenLockWatch, Told

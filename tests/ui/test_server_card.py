@@ -16,8 +16,8 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import BUILTIN, server, tool
 from tests.ui.seen import cells, control, drawn
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.servers import LEFT_OUT, MENDED, ServerSnapshot, ServerState
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.servers import LEFT_OUT, MENDED, ServerSnapshot, ServerState
 from tooltray.ui.opened_server.server_menu import ServerMenu
 from tooltray.ui.opened_server.tool_table import ROW_HEIGHT, ToolTable
 from tooltray.ui.pages.server_wishes import ServerWishes

@@ -5,8 +5,8 @@ from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
 from tests.fakes.server_snapshots import BUILTIN, server
 
-from tooltray.errors import Problem
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.opened_server.server_menu import ServerMenu
 from tooltray.ui.opened_server.server_overview import ServerOverview
 from tooltray.ui.pages.server_wishes import ServerWishes

@@ -15,12 +15,12 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control
 
-from tooltray.errors import SECRET_MISSING, Problem, SecretsUnreachable
-from tooltray.events import ServerTestOutput
-from tooltray.files.json_text import revision_of
-from tooltray.phrases import Phrase
-from tooltray.snapshots.edited_entries import NextStep, ServerTest, ToolSize
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation.errors import SECRET_MISSING, Problem, SecretsUnreachable
+from tooltray.foundation.events import ServerTestOutput
+from tooltray.foundation.files.json_text import revision_of
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.edited_entries import NextStep, ServerTest, ToolSize
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.opened_server.save_sheet import SaveSheet
 from tooltray.ui.opened_server.server_settings import ServerSettings
 from tooltray.ui.servers.add_server import AddServerPanel

@@ -12,8 +12,8 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.opened_server.tool_table import ROW_HEIGHT
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.servers.server_table import ServerTable

@@ -9,14 +9,14 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.test_tray import approval
 
-from tooltray.errors import Problem
-from tooltray.events import ElicitationAsked, GrantsChanged, ProblemReported, ServerStarted
-from tooltray.snapshots.approvals import ToolChange
-from tooltray.snapshots.confirmations import ConfirmationSnapshot
-from tooltray.snapshots.discovery import RegistryUpdate
-from tooltray.snapshots.feedback import FeedbackSnapshot
-from tooltray.snapshots.questions import ElicitationSnapshot
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ElicitationAsked, GrantsChanged, ProblemReported, ServerStarted
+from tooltray.foundation.snapshots.approvals import ToolChange
+from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
+from tooltray.foundation.snapshots.discovery import RegistryUpdate
+from tooltray.foundation.snapshots.feedback import FeedbackSnapshot
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.shell.news_teller import NewsTeller
 from tooltray.ui.shell.system_notifications import LONGEST_TEXT, SAME_WITHIN_S, Notifications
 from tooltray.ui.theme import Theme

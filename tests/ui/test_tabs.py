@@ -10,7 +10,7 @@ from tests.fakes.server_snapshots import server
 from tests.ui.seen import control
 from tests.ui.test_accessibility import name_of, nameless, tab
 
-from tooltray.snapshots.clients import ProfileSnapshot
+from tooltray.foundation.snapshots.clients import ProfileSnapshot
 from tooltray.ui.clients.clients_page import COMPUTER, PROFILES
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.shell.pages import PAGES

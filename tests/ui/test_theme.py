@@ -11,9 +11,9 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 
-from tooltray.errors import Problem
-from tooltray.resources import resource
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.resources import resource
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.shell.motion import MotionSetting
 from tooltray.ui.shell.tray import INKS, ON_ANY_PANEL
 from tooltray.ui.state_language import look

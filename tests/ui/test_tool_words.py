@@ -11,7 +11,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import words
 
-from tooltray.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError
 from tooltray.ui.opened_server.tool_hints import ToolHints
 from tooltray.ui.opened_server.tool_table import ToolWordsPanel
 from tooltray.ui.theme import Theme

@@ -15,10 +15,10 @@ from tests.fakes.tools_in_memory import ToolsInMemory
 from tests.ui.seen import button, cells, control, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.activity import ActivityFigures, ToolUse
-from tooltray.snapshots.calls import MCPToolResponse
-from tooltray.snapshots.tools import ServerCost, ToolCost, ToolCosts
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.activity import ActivityFigures, ToolUse
+from tooltray.foundation.snapshots.calls import MCPToolResponse
+from tooltray.foundation.snapshots.tools import ServerCost, ToolCost, ToolCosts
 from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import tool_rows

@@ -11,14 +11,14 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ElicitationAsked, ElicitationEnded
-from tooltray.snapshots.activity import ActivityEntry, ActivityRow, CallNow
-from tooltray.snapshots.approvals import ApprovalSnapshot
-from tooltray.snapshots.hub import HubSnapshot
-from tooltray.snapshots.program import ProgramLoad
-from tooltray.snapshots.questions import ElicitationSnapshot
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ElicitationAsked, ElicitationEnded
+from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow, CallNow
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
+from tooltray.foundation.snapshots.hub import HubSnapshot
+from tooltray.foundation.snapshots.program import ProgramLoad
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.pause_words import HOUR_S, until_tomorrow_s
 from tooltray.ui.pages.server_wishes import ServerWishes

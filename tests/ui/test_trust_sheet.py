@@ -14,10 +14,10 @@ from tests.ui.scenes.shown_files import DB, DEPLOY, REQUESTS, SHOP, SITE, THIEF,
 from tests.ui.seen import button, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.errors import Conflict
-from tooltray.events import ServerFilesChanged
-from tooltray.snapshots.servers import ServerState
-from tooltray.snapshots.trust import TrustRequest
+from tooltray.foundation.errors import Conflict
+from tooltray.foundation.events import ServerFilesChanged
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.ui.files.trust_sheet import MOST_ENTRIES, TrustPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch

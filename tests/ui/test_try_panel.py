@@ -13,10 +13,10 @@ from tests.ui.browser import Browser
 from tests.ui.seen import button, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.errors import TooltrayError
-from tooltray.events import ApprovalAsked, ApprovalEnded
-from tooltray.snapshots.approvals import ApprovalSnapshot
-from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ApprovalAsked, ApprovalEnded
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
+from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
 from tooltray.ui.questions.question import QuestionPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.attempts import KEPT, LARGEST_KEPT, Attempt, Attempts, command_of, outcome_words

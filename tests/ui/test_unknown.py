@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from tests.fakes.server_snapshots import server
 
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.server_words import tool_count
 from tooltray.ui.servers.server_table import ServerTable

@@ -10,10 +10,10 @@ from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedBuiltIn, ScriptedServer, tool
 from tests.fakes.system_keyring import FakeKeyring
 
-from tooltray.events import EventBus
-from tooltray.home.home import Home
-from tooltray.secrets import file_vault
-from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.secrets import file_vault
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.home.home import Home
 
 
 class Heard(list[Any]):

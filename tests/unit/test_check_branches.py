@@ -33,6 +33,6 @@ def test_a_missing_branch_is_told_with_its_file() -> None:
 
 def test_a_pattern_that_matches_no_file_is_told() -> None:
     files = complete_files()
-    del files["desktop/tooltray/rest/rest_api.py"]
+    del files["desktop/tooltray/carriers/rest/rest_api.py"]
 
-    assert script.incomplete({"files": files}) == ["desktop/tooltray/rest/rest_api.py: no such file was measured"]
+    assert script.incomplete({"files": files}) == ["desktop/tooltray/carriers/rest/rest_api.py: no such file was measured"]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from tooltray.carriers.rest.openapi import document
 from tooltray.cli.arguments import command_parser
-from tooltray.events import EVENTS
-from tooltray.rest.openapi import document
-from tooltray.settings import call_rule, server_config, settings
+from tooltray.config.settings import call_rule, server_config, settings
+from tooltray.foundation.events import EVENTS
 
 PAGES = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "docs_reference.py"))["PAGES"]
 

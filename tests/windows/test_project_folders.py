@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.errors import TooltrayError
-from tooltray.upstream.project_folder import folder_of_uri, is_inside, own_user, real_folder, why_never_allowed
+from tooltray.foundation.errors import TooltrayError
+from tooltray.servers.upstream.project_folder import folder_of_uri, is_inside, own_user, real_folder, why_never_allowed
 
 
 @pytest.fixture

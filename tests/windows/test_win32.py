@@ -13,14 +13,14 @@ import psutil
 import pytest
 from tests.windows.world import PATIENCE_S
 
-from tooltray.activity.appending_windows import open_to_append
-from tooltray.control import local_windows
-from tooltray.downstream.local_endpoint_windows import accept_at
-from tooltray.files.atomic_file import write_atomically
-from tooltray.home.home import find_home
-from tooltray.home.hub_lock import HubLock
-from tooltray.launch.process_family import START_OPTIONS, ProcessFamily, command_line
-from tooltray.win32 import environment, pipes, processes, security
+from tooltray.carriers.control import local_windows
+from tooltray.carriers.mcp.local_endpoint_windows import accept_at
+from tooltray.foundation.files.atomic_file import write_atomically
+from tooltray.foundation.home.home import find_home
+from tooltray.foundation.home.hub_lock import HubLock
+from tooltray.foundation.platform.win32 import environment, pipes, processes, security
+from tooltray.records.activity.appending_windows import open_to_append
+from tooltray.servers.launch.process_family import START_OPTIONS, ProcessFamily, command_line
 from tooltray_bridge import paths_windows, relay_windows
 
 IS_WINE = hasattr(ctypes.WinDLL("ntdll"), "wine_get_version")
@@ -133,7 +133,7 @@ def test_a_read_that_takes_too_long_ends_and_so_does_one_that_is_shut_down(pipe:
 
 def test_a_lock_is_one_processes_alone_and_goes_with_it(tmp_path: Path) -> None:
     lock = HubLock(tmp_path / "lock")
-    program = "import sys, pathlib, tooltray.home.hub_lock as l; print(l.HubLock(pathlib.Path(sys.argv[1])).try_take())"
+    program = "import sys, pathlib, tooltray.foundation.home.hub_lock as l; print(l.HubLock(pathlib.Path(sys.argv[1])).try_take())"
     take = [sys.executable, "-c", program, str(tmp_path / "lock")]
 
     assert lock.try_take()
@@ -198,7 +198,7 @@ def test_a_batch_file_gets_each_argument_as_it_was_given(tmp_path: Path, argumen
 
 
 def test_a_batch_file_that_would_start_another_program_is_refused(tmp_path: Path) -> None:
-    from tooltray.launch.program_launch import CannotStart
+    from tooltray.servers.launch.program_launch import CannotStart
 
     script = tmp_path / "server.cmd"
     script.write_text("@echo %*\r\n")

@@ -12,7 +12,7 @@ from typing import Any
 
 import psutil
 
-from tooltray import programs
+from tooltray.foundation import programs
 
 PATIENCE_S = 60.0
 HERE = Path(__file__).parent

@@ -17,8 +17,8 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from tooltray.errors import Problem
-from tooltray.phrases import Phrase
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.phrases import Phrase
 
 Category = Literal["read", "write"]
 Choice = Literal["always", "ask", "default"]

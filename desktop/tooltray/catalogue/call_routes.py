@@ -17,13 +17,13 @@ from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.tool_copies import ToolCopies
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route, route_to
-from tooltray.errors import TooltrayError
-from tooltray.naming import tool_settings
-from tooltray.relay.relay import START_WAIT_S
-from tooltray.sessions.exchange import Exchange
-from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.server_manager import ServerManager
+from tooltray.config.naming import tool_settings
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.servers.relay.relay import START_WAIT_S
+from tooltray.servers.upstream.managed_server import ManagedServer
+from tooltray.servers.upstream.server_manager import ServerManager
 
 PRESENT_FOR_S = 3.0  # so long a list counts as the present one for what a person has allowed: one more request of many calls
 

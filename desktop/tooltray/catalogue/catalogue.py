@@ -19,8 +19,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Raw
 
-from tooltray.files.atomic_file import write_atomically
-from tooltray.regular_file import read_regular
+from tooltray.foundation.files.atomic_file import write_atomically
+from tooltray.foundation.regular_file import read_regular
 
 logger = logging.getLogger(__name__)
 

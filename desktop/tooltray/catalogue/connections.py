@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.foundation.snapshots.servers import McpClientSnapshot
 from tooltray.protocol import envelope
 from tooltray.protocol.eras import SERVER_INFO_KEY
-from tooltray.snapshots.servers import McpClientSnapshot
-from tooltray.upstream.instance import Instance
-from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_manager import ServerManager
+from tooltray.servers.upstream.instance import Instance
+from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.server_manager import ServerManager
 
 
 class Connections:

@@ -16,7 +16,8 @@ from msgspec import UNSET, Raw
 
 from tooltray.catalogue.tool_view import HINT as VIEW_HINT
 from tooltray.catalogue.tool_view import NO_VIEW, ToolView, read_view
-from tooltray.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.servers import MENDED
 from tooltray.protocol import definition_mending as mending
 from tooltray.protocol import member_scanner, output_schemas
 from tooltray.protocol.definition_mending import HINTS
@@ -24,7 +25,6 @@ from tooltray.protocol.definition_shapes import Tool, decoded
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.output_schemas import LegacyOutput
 from tooltray.protocol.routing_headers import InvalidAnnotation, marked_arguments
-from tooltray.snapshots.servers import MENDED
 
 MAX_REMARKS = 20  # about one list; a server with 5,000 odd tools needs no 5,000 lines to say so
 

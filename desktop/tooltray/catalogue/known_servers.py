@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tooltray.settings.server_config import MCPServerConfig
+from tooltray.config.settings.server_config import MCPServerConfig
 
 MAX_OFFERS = 300  # characters of a person's own description: it stands in every list of tools
 

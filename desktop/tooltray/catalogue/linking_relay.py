@@ -10,9 +10,9 @@ from collections.abc import Coroutine
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.result_uris import LinkedCaller, Publish, linked
 from tooltray.protocol.envelope import Envelope
-from tooltray.relay.relay import ServerRelay
-from tooltray.sessions.exchange import Exchange
-from tooltray.upstream.managed_server import ManagedServer
+from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.servers.relay.relay import ServerRelay
+from tooltray.servers.upstream.managed_server import ManagedServer
 
 
 class LinkingRelay:

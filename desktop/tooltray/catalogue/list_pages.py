@@ -9,14 +9,14 @@ from collections.abc import Sequence
 
 from msgspec import Raw
 
-from tooltray.errors import TooltrayError
-from tooltray.phrases import Phrase
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.tasks import finish_in_thread
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, TooLarge
 from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import elements_of, opened
-from tooltray.tasks import finish_in_thread
-from tooltray.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.mcp_client import McpClient
 
 LIST_TIMEOUT_S = 60.0  # of one page
 LISTED_WITHIN_S = 300.0  # all pages; the slowest servers that are used take some seconds

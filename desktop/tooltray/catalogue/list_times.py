@@ -12,9 +12,9 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from tooltray.catalogue.offer import OfferKind
-from tooltray.launch.command_lookup import is_launcher
-from tooltray.transports.transports import is_remote
-from tooltray.upstream.managed_server import ManagedServer
+from tooltray.servers.launch.command_lookup import is_launcher
+from tooltray.servers.transports.transports import is_remote
+from tooltray.servers.upstream.managed_server import ManagedServer
 
 TOGETHER_S = 1.0  # most servers have listed by then; clients give all their servers 5 s, and some ask for four lists one after the other
 FIRST_TOOLS_S = 4.0  # an empty first list is kept for the whole session by clients that ignore list_changed; after 5 s the first give up

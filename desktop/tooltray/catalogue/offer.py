@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 from msgspec import Raw
 
+from tooltray.foundation.snapshots.servers import LEFT_OUT, MENDED
 from tooltray.protocol import definition_mending as mending
 from tooltray.protocol.definition_mending import Mend
 from tooltray.protocol.definition_shapes import Named, Prompt, Resource, Template, decoded
 from tooltray.protocol.envelope import NOTHING, dump, load
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.snapshots.servers import LEFT_OUT, MENDED
 
 MAX_REMARKS = 20  # about one list
 

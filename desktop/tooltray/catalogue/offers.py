@@ -12,12 +12,12 @@ from msgspec import Raw
 
 from tooltray.catalogue.offer import KINDS, PROMPTS, Offer, OfferKind, read_offers
 from tooltray.catalogue.server_lists import ServerLists
-from tooltray.errors import Problem
-from tooltray.events import EventBus, PromptListChanged, ResourceListChanged
-from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_manager import ServerManager
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import EventBus, PromptListChanged, ResourceListChanged
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.servers.upstream.managed_server import ManagedServer
+from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.server_manager import ServerManager
 
 Offered = tuple[Offer, ...]
 NOTHING_OFFERED: Mapping[OfferKind, Offered] = dict.fromkeys(KINDS, ())

@@ -16,14 +16,14 @@ from tooltray.catalogue.offer import PROMPTS, Offer, listing_of
 from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.resource_manager import anybody, offered_by
 from tooltray.catalogue.second_looks import SecondLooks
-from tooltray.events import EventBus, PromptListChanged
-from tooltray.naming.published_names import PublishedNames
+from tooltray.config.naming.published_names import PublishedNames
+from tooltray.foundation.events import EventBus, PromptListChanged
+from tooltray.foundation.tasks import finish_in_thread
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump, failure
-from tooltray.sessions.exchange import Exchange
-from tooltray.tasks import finish_in_thread
-from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_manager import ServerManager
+from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.server_manager import ServerManager
 
 Published = tuple[str, Offer, str]
 """The server of a prompt, what it listed, and the short name that AI clients know it by."""

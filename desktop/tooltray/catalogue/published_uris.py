@@ -10,7 +10,7 @@ from tooltray.catalogue.offer import RESOURCES, TEMPLATES
 from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.resource_uris import VIEW_PREFIX, ResourceUris
 from tooltray.catalogue.skill_uris import SkillUris
-from tooltray.events import Event, EventBus, ResourceListChanged
+from tooltray.foundation.events import Event, EventBus, ResourceListChanged
 
 
 class ViewsMoved(Event, frozen=True):

@@ -20,17 +20,17 @@ from tooltray.catalogue.resource_uris import VIEW_PREFIX, ResourceUris, Target
 from tooltray.catalogue.result_uris import LinkedCaller, Publish, linked
 from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.catalogue.skill_uris import SkillUris
-from tooltray.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure, load
 from tooltray.protocol.eras import LEGACY_RESOURCE_NOT_FOUND, Era
 from tooltray.protocol.member_scanner import opened
-from tooltray.relay.relay import ServerRelay
-from tooltray.sessions.exchange import Exchange
-from tooltray.sessions.session_state import SessionState
-from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_manager import ServerManager
+from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.protocol.sessions.session_state import SessionState
+from tooltray.servers.relay.relay import ServerRelay
+from tooltray.servers.upstream.managed_server import ManagedServer
+from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.server_manager import ServerManager
 
 logger = logging.getLogger(__name__)
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Raw
 
+from tooltray.foundation.tasks import finish_in_thread
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, load
 from tooltray.protocol.member_scanner import STRING, closed, elements_of, opened
-from tooltray.sessions.caller import Caller, CallerBehind
-from tooltray.tasks import finish_in_thread
+from tooltray.protocol.sessions.caller import Caller, CallerBehind
 
 Publish = Callable[[str], str]
 """The URI by which clients know a resource of the server; the same one where it stays."""

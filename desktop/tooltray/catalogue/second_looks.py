@@ -14,13 +14,13 @@ import msgspec
 
 from tooltray.catalogue.offer import OfferKind
 from tooltray.catalogue.server_lists import ServerLists
-from tooltray.errors import TooltrayError
-from tooltray.naming.name_space import has_prefix
-from tooltray.tasks import Spawn
-from tooltray.transports.transports import is_remote
-from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_manager import ServerManager
+from tooltray.config.naming.name_space import has_prefix
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.tasks import Spawn
+from tooltray.servers.transports.transports import is_remote
+from tooltray.servers.upstream.managed_server import ManagedServer
+from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.server_manager import ServerManager
 
 WITHIN_S = 3.0  # servers list in milliseconds; most unknown names are a model's mistakes, which wait for it
 NAME_AGAIN_AFTER_S = 5.0  # a model that gets "unknown" tries again at once, or after it has done something else

@@ -25,17 +25,17 @@ from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.list_pages import TooLong, is_too_long, list_all
 from tooltray.catalogue.list_times import FirstListings, Relisting
 from tooltray.catalogue.offer import OfferKind
-from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ProblemReported
-from tooltray.long_lived import keep_for_long
-from tooltray.phrases import Phrase
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ProblemReported
+from tooltray.foundation.long_lived import keep_for_long
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.servers import LEFT_OUT, ServerState
+from tooltray.foundation.tasks import finish_in_thread
 from tooltray.protocol.deadlines import Deadline
-from tooltray.snapshots.servers import LEFT_OUT, ServerState
-from tooltray.tasks import finish_in_thread
-from tooltray.upstream.managed_server import ManagedServer, ServerNotified, ServersConfigured, ServerStateChanged
-from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_manager import ServerManager
-from tooltray.upstream.upstream_services import UpstreamServices
+from tooltray.servers.upstream.managed_server import ManagedServer, ServerNotified, ServersConfigured, ServerStateChanged
+from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.server_manager import ServerManager
+from tooltray.servers.upstream.upstream_services import UpstreamServices
 
 logger = logging.getLogger(__name__)
 EMPTY_CONFIRMED_AFTER_S = 1.0  # a server that is warming up may list nothing for a moment

@@ -15,8 +15,8 @@ from tooltray.catalogue.offer import OfferKind, bounded
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import dump, load
 from tooltray.protocol.member_scanner import closed, elements_of, opened
-from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.managed_server import ManagedServer
+from tooltray.servers.upstream.mcp_client import McpClient
 
 EXTENSION = "io.modelcontextprotocol/skills"
 SKILLS = OfferKind("skills", "skills/list", "skills", "uri", EXTENSION, "notifications/resources/list_changed", is_extension=True)

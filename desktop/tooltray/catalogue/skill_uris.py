@@ -9,10 +9,10 @@ the skill's name stays the last folder, and no server takes the place of another
 from collections.abc import Iterable
 from urllib.parse import quote, unquote
 
-from tooltray.naming.published_names import PublishedNames
-from tooltray.naming.tool_settings import as_compared
-from tooltray.tasks import finish_in_thread
-from tooltray.upstream.server_manager import ServerManager
+from tooltray.config.naming.published_names import PublishedNames
+from tooltray.config.naming.tool_settings import as_compared
+from tooltray.foundation.tasks import finish_in_thread
+from tooltray.servers.upstream.server_manager import ServerManager
 
 SCHEME = "skill://"
 

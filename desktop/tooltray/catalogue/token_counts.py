@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
-from tooltray.programs import module_command
+from tooltray.foundation.programs import module_command
 from tooltray.protocol.envelope import load
 from tooltray.protocol.member_scanner import opened
 

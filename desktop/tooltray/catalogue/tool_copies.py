@@ -15,12 +15,12 @@ from msgspec import Raw
 from tooltray.catalogue.definition import ToolDefinition, read_definitions
 from tooltray.catalogue.list_pages import list_all
 from tooltray.catalogue.offer import TOOLS, OfferKind
-from tooltray.errors import TooltrayError
-from tooltray.events import EventBus
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import EventBus
 from tooltray.protocol.eras import Era
-from tooltray.upstream.managed_server import ManagedServer, ServerNotified
-from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_manager import ServerManager
+from tooltray.servers.upstream.managed_server import ManagedServer, ServerNotified
+from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.server_manager import ServerManager
 
 
 class _Copy(msgspec.Struct):

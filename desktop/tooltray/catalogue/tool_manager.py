@@ -33,17 +33,17 @@ from tooltray.catalogue.tool_routes import (
     size_of,
     views_of,
 )
-from tooltray.errors import Problem
-from tooltray.events import EventBus, ToolListChanged
-from tooltray.naming import tool_settings
-from tooltray.naming.published_names import PublishedNames
+from tooltray.config.naming import tool_settings
+from tooltray.config.naming.published_names import PublishedNames
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import EventBus, ToolListChanged
+from tooltray.foundation.snapshots.tools import ToolSnapshot
+from tooltray.foundation.tasks import finish_in_thread, in_slices
 from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import opened
-from tooltray.snapshots.tools import ToolSnapshot
-from tooltray.tasks import finish_in_thread, in_slices
-from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_manager import ServerManager
+from tooltray.servers.upstream.managed_server import ManagedServer
+from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.server_manager import ServerManager
 
 TASK_ONLY = "(Can be called as a task only, by AI clients that know tasks.)"
 

@@ -18,14 +18,14 @@ from tooltray.catalogue.offer import TOOLS, listing_of
 from tooltray.catalogue.published_uris import PublishedUris
 from tooltray.catalogue.resource_uris import ResourceUris
 from tooltray.catalogue.tool_view import NO_VIEW, with_uris
-from tooltray.long_lived import keep_for_long
-from tooltray.naming import tool_settings
-from tooltray.naming.published_names import PublishedNames
+from tooltray.config.naming import tool_settings
+from tooltray.config.naming.published_names import PublishedNames
+from tooltray.config.settings.tool_override import ToolOverride
+from tooltray.foundation.long_lived import keep_for_long
+from tooltray.foundation.tasks import SLICE, finish_in_thread
 from tooltray.protocol.eras import Era
 from tooltray.protocol.output_schemas import LegacyOutput
-from tooltray.settings.tool_override import ToolOverride
-from tooltray.tasks import SLICE, finish_in_thread
-from tooltray.upstream.managed_server import ManagedServer
+from tooltray.servers.upstream.managed_server import ManagedServer
 
 
 class Route(msgspec.Struct, frozen=True):

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from msgspec import Raw
 
+from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.protocol.envelope import dump
-from tooltray.settings.tool_override import ToolOverride
 
 CAREFUL: Mapping[str, bool] = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
 """The value of each hint that lets nothing through which would have asked."""

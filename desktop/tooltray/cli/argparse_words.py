@@ -3,7 +3,7 @@
 Above it: scripts/languages.py, which reads it; no command imports it, since `say` recognises such a text by its words.
 """
 
-from tooltray.phrases import Phrase
+from tooltray.foundation.phrases import Phrase
 
 OF_ARGPARSE = (
     Phrase("argument {option}", option=""),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line
-from tooltray.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError
 
 ALL, READ, WRITE = "all", "read", "write"
 
@@ -35,7 +35,7 @@ def of_entry(entry: Mapping[str, object]) -> list[str]:
 
 def narrows(rules: Sequence[str], before: Sequence[str]) -> bool:
     """Returns whether these rules allow no call that those before them did not, whatever tools there are."""
-    from tooltray.settings.widening import rules_widen
+    from tooltray.config.settings.widening import rules_widen
 
     return not rules_widen((*before, ALL) if {READ, WRITE} <= {*before} else before, rules)
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from tooltray.cli.hubs import Hub
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, print_note
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.tools import ToolSnapshot
 
 LIST_TIMEOUT_S = 60.0  # for the tools of a server that has just been started again
 MOST_REASONS = 3

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from tooltray.errors import Problem, TooltrayError
+from tooltray.foundation.errors import Problem, TooltrayError
 
 FAILED, HUB_RUNNING, INTERRUPTED = 1, 3, 130
 

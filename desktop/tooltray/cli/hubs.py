@@ -12,17 +12,17 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from tooltray.api import Api, remote_parts
+from tooltray.api.parts import Api, remote_parts
+from tooltray.carriers.control.control_client import CALL_TIMEOUT_S, ControlClient
+from tooltray.carriers.control.verb_results import typed_result
 from tooltray.cli.person import ask_to_confirm, is_at_terminal
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import print_note
-from tooltray.confirmation import NeedsPassphrase
-from tooltray.control.control_client import CALL_TIMEOUT_S, ControlClient
-from tooltray.control.verb_results import typed_result
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home, hint_for
-from tooltray.home.hub_lock import HubLock
-from tooltray.home.hub_place import running_elsewhere
+from tooltray.foundation.confirmation import NeedsPassphrase
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home, hint_for
+from tooltray.foundation.home.hub_lock import HubLock
+from tooltray.foundation.home.hub_place import running_elsewhere
 
 LOCKED_TIMEOUT_S = 20.0  # a hub that starts listens within 3 s; one that ends has stopped its servers by then
 RETRY_EVERY_S = 0.05  # while a hub starts or ends; neither its lock nor its socket can be waited for
@@ -163,7 +163,7 @@ def started_hub(home: Home) -> RunningHub:
         return hub
     _prepare(home)
     _remember_environment(home)
-    from tooltray.home.home import default_home
+    from tooltray.foundation.home.home import default_home
     from tooltray_bridge.start import HubStart
 
     start = HubStart(os.fspath(home.root), os.fspath((default_home() or home).root))
@@ -187,7 +187,7 @@ def _prepare(home: Home) -> None:
 
 def _remember_environment(home: Home) -> None:
     """Stores the certificates and proxies of a person's terminal, as the started hub inherits nothing of this process."""
-    from tooltray.launch.remembered_variables import RememberedVariables, is_started_in_terminal
+    from tooltray.servers.launch.remembered_variables import RememberedVariables, is_started_in_terminal
 
     if is_started_in_terminal():
         remembered = RememberedVariables(home.environment)

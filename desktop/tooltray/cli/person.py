@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line
-from tooltray.confirmation import needs_terminal
-from tooltray.errors import TooltrayError
-from tooltray.phrases import Phrase
+from tooltray.foundation.confirmation import needs_terminal
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.phrases import Phrase
 
 YES, NO = ("y", "yes"), ("n", "no")
 

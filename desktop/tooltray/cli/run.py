@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Protocol
 from tooltray.cli import arguments
 from tooltray.cli.options.parsers import UsageError
 from tooltray.cli.speech import language_of, speak, tr
-from tooltray.languages import ENGLISH
+from tooltray.foundation.languages import ENGLISH
 
 if TYPE_CHECKING:
-    from tooltray.home.home import Home
+    from tooltray.foundation.home.home import Home
 
 WRONG_USAGE = 2
 ENGLISH_ALONE = {"--version", "--stdio"}  # the first says nothing, and is quick; what the second says goes to an AI client
@@ -70,7 +70,7 @@ def run(argv: Sequence[str], *, open_desktop: OpenDesktop, environ: Mapping[str,
         _flush_quietly()
         raise
     from tooltray.cli.error_report import outcome  # after this line things cost time; `--version` does not come here
-    from tooltray.home.home import find_home
+    from tooltray.foundation.home.home import find_home
 
     def action() -> int:
         home = find_home(args.home, environ)
@@ -110,7 +110,7 @@ def _flush_quietly() -> None:
 def _complain_of_usage(error: UsageError, *, as_json: bool) -> int:
     if as_json:
         from tooltray.cli.terminal import print_error
-        from tooltray.errors import Problem
+        from tooltray.foundation.errors import Problem
 
         print_error(Problem(tr("Wrong usage"), str(error), tr("See {program} --help", program=error.program)), as_json=True)
     else:

@@ -8,11 +8,11 @@ from typing import TypeVar
 
 from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.person import ask_for_passphrase, ask_for_secrets, is_person_there
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
-from tooltray.regular_file import read_regular
-from tooltray.secrets.secrets import PASSPHRASE_VARIABLE
-from tooltray.secrets.vaults import SecretsLocked
+from tooltray.config.secrets.secrets import PASSPHRASE_VARIABLE
+from tooltray.config.secrets.vaults import SecretsLocked
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.regular_file import read_regular
 
 KEYRING_TIMEOUT_S = None  # the keyring may show a dialog and wait for the person
 

@@ -15,23 +15,23 @@ from typing import IO, Protocol
 
 import msgspec
 
-from tooltray.activity.structured_log import StructuredLog
+from tooltray.app.engine import Engine, HubFailed
+from tooltray.app.hub import HubOptions, StartedBy
+from tooltray.carriers.control.control_client import END_TIMEOUT_S, ControlClient
 from tooltray.cli.error_report import FAILED, HUB_RUNNING, complain, silence_stdout
 from tooltray.cli.speech import tr
-from tooltray.control.control_client import END_TIMEOUT_S, ControlClient
-from tooltray.engine import Engine, HubFailed
-from tooltray.errors import TooltrayError
-from tooltray.event_loop import new_event_loop
-from tooltray.guardian import REPLACED
-from tooltray.home.home import Home
-from tooltray.home.hub_lock import HubLock
-from tooltray.home.hub_place import STOP_THERE, HubRunning
-from tooltray.hub import HubOptions, StartedBy
-from tooltray.installs.bridge_entry import bridge_entry_text
-from tooltray.launch.remembered_variables import is_started_in_terminal
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.event_loop import new_event_loop
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.home.hub_lock import HubLock
+from tooltray.foundation.home.hub_place import STOP_THERE, HubRunning
+from tooltray.foundation.installs.bridge_entry import bridge_entry_text
+from tooltray.foundation.platform.guardian import REPLACED
+from tooltray.foundation.tasks import TaskKeeper
+from tooltray.foundation.uncaught import reporting_uncaught
 from tooltray.protocol import envelope
-from tooltray.tasks import TaskKeeper
-from tooltray.uncaught import reporting_uncaught
+from tooltray.records.activity.structured_log import StructuredLog
+from tooltray.servers.launch.remembered_variables import is_started_in_terminal
 
 logger = logging.getLogger(__name__)
 

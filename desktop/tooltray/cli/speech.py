@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tooltray.languages import ENGLISH, Catalogue, chosen_language, names_in, spoken_language
+from tooltray.foundation.languages import ENGLISH, Catalogue, chosen_language, names_in, spoken_language
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from tooltray.cli.speech import in_one_line, say, tr
-from tooltray.errors import Problem
-from tooltray.phrases import Phrase, as_json
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.phrases import Phrase, as_json
 
 T = TypeVar("T")
 

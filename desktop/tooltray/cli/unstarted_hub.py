@@ -10,15 +10,15 @@ import os
 from collections.abc import Callable, Coroutine
 from typing import TypeVar
 
+from tooltray.api.presenter.unstarted_api import unstarted_api
+from tooltray.api.presenter.unstarted_parts import UnstartedParts
+from tooltray.carriers.control.control_client import CALL_TIMEOUT_S
 from tooltray.cli.hubs import Hub
 from tooltray.cli.person import ask_to_confirm
 from tooltray.cli.terminal import print_note
-from tooltray.confirmation import NeedsPassphrase, asked_by
-from tooltray.control.control_client import CALL_TIMEOUT_S
-from tooltray.home.home import Home
-from tooltray.phrases import Phrase
-from tooltray.presenter.unstarted_api import unstarted_api
-from tooltray.presenter.unstarted_parts import UnstartedParts
+from tooltray.foundation.confirmation import NeedsPassphrase, asked_by
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
 
 T = TypeVar("T")
 

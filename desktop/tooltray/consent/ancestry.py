@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from tooltray.approvals.suspicion import visible
+from tooltray.consent.approvals.suspicion import visible
 
 MOST_PROCESSES = 16  # from a command up to init there are five to ten
 LONGEST_NAME = 40  # characters
@@ -132,7 +132,7 @@ def look_among(table: Mapping[int, tuple[int, str]]) -> Look:
 
 def _table() -> dict[int, tuple[int, str]]:
     if sys.platform == "win32":
-        from tooltray.win32 import processes
+        from tooltray.foundation.platform.win32 import processes
 
         return processes.named_parents()
     return table_by_ps()

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from tooltray.confirmation import confirm_widening, current_asker
-from tooltray.errors import Denied
-from tooltray.phrases import Phrase
-from tooltray.snapshots.confirmations import ConfirmationSnapshot, PassphraseState
-from tooltray.tasks import finish_in_thread
+from tooltray.foundation.confirmation import confirm_widening, current_asker
+from tooltray.foundation.errors import Denied
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot, PassphraseState
+from tooltray.foundation.tasks import finish_in_thread
 
 if TYPE_CHECKING:
     from tooltray.consent.askers import Consent

@@ -10,14 +10,14 @@ command there is taken for its person's word, as far as anybody can tell (a prog
 import asyncio
 from collections.abc import Callable, Mapping
 
-from tooltray.audit.audit_trail import AuditTrail, Decision
-from tooltray.confirmation import Asker, NeedsPassphrase, Person, Wish, needs_terminal
 from tooltray.consent.ancestry import Origin, origin_of
 from tooltray.consent.confirmations import LATE, NO, YES, Confirmations
 from tooltray.consent.passphrase import Passphrase
-from tooltray.errors import Denied
-from tooltray.phrases import Phrase
-from tooltray.tasks import finish_in_thread
+from tooltray.foundation.confirmation import Asker, NeedsPassphrase, Person, Wish, needs_terminal
+from tooltray.foundation.errors import Denied
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.tasks import finish_in_thread
+from tooltray.records.audit.audit_trail import AuditTrail, Decision
 
 WINDOW, BY_PASSPHRASE, TERMINAL, SCRIPT = "window", "passphrase", "terminal", "script"
 GONE = "gone"  # who asked did not wait for the answer

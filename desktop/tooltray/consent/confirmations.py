@@ -13,14 +13,14 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
-from tooltray.approvals.suspicion import visible
-from tooltray.confirmation import Wish
 from tooltray.consent.ancestry import Origin
-from tooltray.errors import Denied, NotFound
-from tooltray.events import ConfirmationAsked, ConfirmationEnded, EventBus
-from tooltray.phrases import Phrase, plain_text
+from tooltray.consent.approvals.suspicion import visible
+from tooltray.foundation.confirmation import Wish
+from tooltray.foundation.errors import Denied, NotFound
+from tooltray.foundation.events import ConfirmationAsked, ConfirmationEnded, EventBus
+from tooltray.foundation.phrases import Phrase, plain_text
+from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
-from tooltray.snapshots.confirmations import ConfirmationSnapshot
 
 WAIT_S = 120.0  # as a tool call waits for its answer
 REFUSED_FOR_S = 60.0  # the same request is refused without a question for so long after a no

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import msgspec
 
-from tooltray.errors import Denied, TooltrayError
-from tooltray.files.atomic_file import read_own, write_atomically
-from tooltray.phrases import Phrase
-from tooltray.snapshots.confirmations import PassphraseState
+from tooltray.foundation.errors import Denied, TooltrayError
+from tooltray.foundation.files.atomic_file import read_own, write_atomically
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.confirmations import PassphraseState
 
 logger = logging.getLogger(__name__)
 SHORTEST = 8  # characters

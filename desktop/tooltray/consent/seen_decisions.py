@@ -7,14 +7,14 @@ What lasts is recorded by whoever writes it, before it counts (see ApprovalRound
 import time
 from collections.abc import Callable, Sequence
 
-from tooltray.approvals.grant_book import GrantBook
-from tooltray.audit.audit_trail import AuditTrail, Decision
+from tooltray.consent.approvals.grant_book import GrantBook
 from tooltray.consent.confirmations import NO, YES
-from tooltray.events import EventBus, GrantsChanged
-from tooltray.journal.happenings import APPROVAL, Happened
-from tooltray.phrases import Phrase
-from tooltray.snapshots.approvals import GrantSnapshot
-from tooltray.tasks import Spawn
+from tooltray.foundation.events import EventBus, GrantsChanged
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.approvals import GrantSnapshot
+from tooltray.foundation.tasks import Spawn
+from tooltray.records.audit.audit_trail import AuditTrail, Decision
+from tooltray.records.journal.happenings import APPROVAL, Happened
 
 CLIENT, REFUSED, ONCE = "client", "refused", "once"  # as waiting_approvals has them
 WAYS = {CLIENT: CLIENT, "person": ""}

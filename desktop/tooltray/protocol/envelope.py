@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import msgspec
 from msgspec import Raw
 
-from tooltray.phrases import plain_text
+from tooltray.foundation.phrases import plain_text
 from tooltray.protocol import member_scanner
 
 NOTHING, NULL = Raw(b""), Raw(b"null")

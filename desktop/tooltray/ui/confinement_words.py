@@ -6,7 +6,7 @@ Above it: those views. Below it: snapshots.
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from tooltray.snapshots.confinement import ConfinementSnapshot, Files, Net, RefusedThing
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, Files, Net, RefusedThing
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import say, tr
 

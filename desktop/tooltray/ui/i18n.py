@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QObject, QTranslator
 
-from tooltray.languages import ENGLISH, Catalogue
-from tooltray.phrases import Phrase
+from tooltray.foundation.languages import ENGLISH, Catalogue
+from tooltray.foundation.phrases import Phrase
 
 CONTEXT = "ui"
 QT_TEXTS = "texts of Qt"

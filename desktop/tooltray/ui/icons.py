@@ -10,7 +10,7 @@ from PySide6.QtCore import QByteArray, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 
-from tooltray.resources import resource
+from tooltray.foundation.resources import resource
 
 SCALES = (1, 2, 3)
 

@@ -2,7 +2,7 @@
 
 from pathlib import PurePath
 
-from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
 
 LONGEST_CHIP = 18  # characters; a card has room for that beside its state and its facts

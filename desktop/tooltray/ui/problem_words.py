@@ -2,8 +2,8 @@
 
 import unicodedata
 
-from tooltray.errors import Problem
-from tooltray.phrases import Phrase
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.phrases import Phrase
 from tooltray.ui.i18n import say
 
 WIDE = ("W", "F")  # characters of scripts that have a full stop of their own, and no space behind it

@@ -12,10 +12,10 @@ import msgspec
 from msgspec.structs import replace
 from PySide6.QtCore import QDate, QLocale
 
-from tooltray.errors import SECRET_MISSING, Problem
-from tooltray.phrases import Phrase
-from tooltray.snapshots.servers import LEFT_OUT, MENDED, ServerSnapshot, ServerState
-from tooltray.snapshots.tools import ServerCost
+from tooltray.foundation.errors import SECRET_MISSING, Problem
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.servers import LEFT_OUT, MENDED, ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.tools import ServerCost
 from tooltray.ui.confinement_words import in_full
 from tooltray.ui.figures import since
 from tooltray.ui.i18n import say, tr

@@ -6,7 +6,7 @@ Above it: every view that shows a state. Below it: events. Pure functions of the
 import msgspec
 from msgspec.structs import replace
 
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
 
 WORKING = frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.RESTARTING, ServerState.STOPPING})

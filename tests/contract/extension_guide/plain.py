@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
-from tooltray.api import JsonObject
-from tooltray.formats import contents
-from tooltray.formats.calls import tool_call
-from tooltray.formats.declared import declared
-from tooltray.formats.names import ANY_NAME, PLAIN, NameRule
-from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
+from tooltray.api.parts import JsonObject
+from tooltray.catalogue.formats import contents
+from tooltray.catalogue.formats.calls import tool_call
+from tooltray.catalogue.formats.declared import declared
+from tooltray.catalogue.formats.names import ANY_NAME, PLAIN, NameRule
+from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 
 
 class Plain:

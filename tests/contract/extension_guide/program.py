@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.fakes.hub_parts import hub_parts
 
-from tooltray.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError
 
 TOOLS = [{"name": "say_it_loudly", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}, {"name": "drop_it"}]
 

@@ -2,9 +2,9 @@
 
 import asyncio
 
-from tooltray.launch.program_launch import CannotStart
 from tooltray.protocol.dispatcher import RawDispatcher
-from tooltray.transports.transport import Transport, TransportOrder
+from tooltray.servers.launch.program_launch import CannotStart
+from tooltray.servers.transports.transport import Transport, TransportOrder
 
 
 async def make_unix(order: TransportOrder) -> Transport:

@@ -18,8 +18,8 @@ from PySide6.QtCore import QObject, QRect, Qt, QThread, Signal
 from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QApplication
 
-from tooltray import app
 from tooltray.__main__ import main
+from tooltray.app import desktop as app
 
 MOST_CHILDREN = 3000  # of one element; a table of thousands of rows shows some dozens
 PATIENCE_S = 20.0  # for the window's thread; a bound, not a measure

@@ -5,8 +5,8 @@ import contextlib
 
 from tests.end2end.verbs.hub_at_work import SOON_S, Checks
 
-from tooltray.control.control_client import ControlClient
-from tooltray.home.home import Home
+from tooltray.carriers.control.control_client import ControlClient
+from tooltray.foundation.home.home import Home
 
 
 @contextlib.asynccontextmanager

@@ -5,7 +5,7 @@ import json
 
 from tests.end2end.verbs.hub_at_work import Checks
 
-from tooltray.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError
 
 # reading files again
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.control.control_client import ControlClient
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
+from tooltray.carriers.control.control_client import ControlClient
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
 
 SERVERS = Path(__file__).parents[1] / "servers"
 FEATURED = {"command": sys.executable, "args": [str(SERVERS / "featured.py"), "legacy", "kit"], "autoApprove": ["all"]}

@@ -13,10 +13,10 @@ from tests.fakes.journal_in_memory import JournalInMemory, entry
 from tests.ui.scenes.opened_desk import SERVERS, TOOLS
 from tests.ui.scenes.shot import Shot
 
-from tooltray.errors import TooltrayError
-from tooltray.phrases import Phrase
-from tooltray.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes, CallNow, JournalStatus
-from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes, CallNow, JournalStatus
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui.activity.activity_list import ActivityList
 from tooltray.ui.activity.activity_page import FIGURES
 from tooltray.ui.theme import Theme

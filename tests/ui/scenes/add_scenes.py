@@ -4,7 +4,7 @@ from tests.fakes.desk import until
 from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
-from tooltray.errors import Problem
+from tooltray.foundation.errors import Problem
 from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 

@@ -6,13 +6,13 @@ from typing import Any
 from msgspec.structs import replace
 from tests.ui.scenes.shot import Shot, shot_of
 
-from tooltray.approvals.rule_words import brief
-from tooltray.approvals.rule_words import words as rule_words
-from tooltray.errors import Problem
-from tooltray.phrases import Phrase
-from tooltray.settings.call_rule import read_rule
-from tooltray.snapshots.approvals import ApprovalSnapshot, JudgedCall, OfferedRule, RulePreview
-from tooltray.snapshots.confirmations import ConfirmationSnapshot
+from tooltray.config.settings.call_rule import read_rule
+from tooltray.consent.approvals.rule_words import brief
+from tooltray.consent.approvals.rule_words import words as rule_words
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, JudgedCall, OfferedRule, RulePreview
+from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
 from tooltray.ui.approvals.approval_window import ApprovalWindow
 from tooltray.ui.approvals.confirmation_window import ConfirmationWindow
 from tooltray.ui.theme import Theme

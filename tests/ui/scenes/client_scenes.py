@@ -10,8 +10,8 @@ from tests.ui.scenes.project_scenes import COSTS, PROJECTS
 from tests.ui.scenes.shot import Shot
 from tests.ui.scenes.shown_files import SHOP
 
-from tooltray.phrases import Phrase
-from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
 from tooltray.ui.clients.clients_page import PROFILES
 from tooltray.ui.theme import Theme
 

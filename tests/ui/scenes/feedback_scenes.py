@@ -7,9 +7,9 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 from tests.ui.scenes.shot import Shot, shot_of
 
-from tooltray.errors import Problem
-from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.feedback.attachments import Attachment
 from tooltray.ui.feedback.feedback_drafts import Draft
 from tooltray.ui.feedback.feedback_window import FeedbackWindow

@@ -11,10 +11,10 @@ from tests.fakes.server_snapshots import server
 from tests.ui.scenes.opened_desk import SERVERS
 from tests.ui.scenes.shot import Shot
 
-from tooltray.errors import Problem
-from tooltray.snapshots.ai_clients import ClientScan, ImportPlan
-from tooltray.snapshots.discovery import RegistryStatus
-from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.ai_clients import ClientScan, ImportPlan
+from tooltray.foundation.snapshots.discovery import RegistryStatus
+from tooltray.foundation.snapshots.servers import InMemoryServer, ServerSnapshot
 from tooltray.ui.clients.clients_page import COMPUTER
 from tooltray.ui.clients.edits_sheet import EditsPanel
 from tooltray.ui.clients.import_sheet import ImportPanel

@@ -8,8 +8,8 @@ from tests.ui.scenes.approval_scenes import DEFINITION, ODD, PREVIEW, RULES, RUN
 from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
-from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
-from tooltray.snapshots.clients import ClientModeSnapshot
+from tooltray.foundation.snapshots.approvals import GrantSnapshot, ToolChange
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.ui.permissions.permissions_page import GRANTED as GRANTED_TAB
 from tooltray.ui.theme import Theme
 

@@ -5,9 +5,9 @@ from tests.fakes.desk import Desk, until
 from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
-from tooltray.errors import Problem
-from tooltray.logs.levels import level_behind
-from tooltray.snapshots.logs import LogLine, LogPage
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.logs import LogLine, LogPage
+from tooltray.servers.logs.levels import level_behind
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.theme import Theme
@@ -63,7 +63,9 @@ def messages() -> list[LogLine]:
 
 
 def records() -> list[LogLine]:
-    detail = '{"timestamp":"2026-11-25T14:31:02.120Z","component":"tooltray.engine","event":"service_started","pid":4711,"kind":"desktop"}'
+    detail = (
+        '{"timestamp":"2026-11-25T14:31:02.120Z","component":"tooltray.app.engine","event":"service_started","pid":4711,"kind":"desktop"}'
+    )
     said = (
         ("info", "tooltray: hub of /home/ann/.tooltray started"),
         ("info", "client 'claude-code': tools/call query"),

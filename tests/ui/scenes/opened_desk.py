@@ -8,8 +8,8 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 
-from tooltray.errors import Problem
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.theme import Theme
 
 REFUSED = Problem("Command 'uvx' not found", "looked in /usr/local/bin, /usr/bin and /bin", "Install uv, or set the command's full path")

@@ -9,14 +9,14 @@ from tests.ui.scenes.grant_scenes import GRANTED, grant
 from tests.ui.scenes.opened_desk import SERVERS, desk, many
 from tests.ui.scenes.shot import Shot
 
-from tooltray.approvals.permissions import ASKS_WRITING, CHOSEN_ASK, CHOSEN_FREE, REASONS
-from tooltray.approvals.rule_words import words as rule_words
-from tooltray.settings.call_rule import read_rule
-from tooltray.snapshots.activity import ActivityEntry, ActivityRow
-from tooltray.snapshots.approvals import ServerPermissions, ToolPermission
-from tooltray.snapshots.audit import AuditEntry
-from tooltray.snapshots.clients import ClientModeSnapshot
-from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.config.settings.call_rule import read_rule
+from tooltray.consent.approvals.permissions import ASKS_WRITING, CHOSEN_ASK, CHOSEN_FREE, REASONS
+from tooltray.consent.approvals.rule_words import words as rule_words
+from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow
+from tooltray.foundation.snapshots.approvals import ServerPermissions, ToolPermission
+from tooltray.foundation.snapshots.audit import AuditEntry
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot
+from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.ui.permissions.permission_words import tool_rows
 from tooltray.ui.permissions.permissions_page import CLIENTS, DECISIONS, TRUSTED, PermissionsPage
 from tooltray.ui.theme import Theme

@@ -9,9 +9,9 @@ from tests.ui.scenes.opened_desk import CALLS, CRASHED, SERVERS, TOOLS, desk, ma
 from tests.ui.scenes.shot import Shot
 from tests.ui.scenes.shown_files import SHOP, SITE
 
-from tooltray.phrases import Phrase
-from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
-from tooltray.snapshots.tools import ServerCost, ToolCosts
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerState
+from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
 from tooltray.ui.opened_server.server_menu import ServerMenu
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.page_frame import FittedScroll

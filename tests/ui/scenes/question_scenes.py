@@ -9,8 +9,8 @@ from tests.fakes.desk import until
 from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
-from tooltray.events import ElicitationAsked
-from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationOption, ElicitationSnapshot
+from tooltray.foundation.events import ElicitationAsked
+from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationOption, ElicitationSnapshot
 from tooltray.ui.theme import Theme
 
 A = AnswerKind

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from tests.ui.scenes.opened_desk import SERVERS, desk
 from tests.ui.scenes.shot import Shot
 
-from tooltray.snapshots.confinement import ConfinementSnapshot, RefusedThing
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, RefusedThing
 from tooltray.ui.theme import Theme
 
 NOW = time.time()

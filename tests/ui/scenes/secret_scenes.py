@@ -8,11 +8,11 @@ from tests.fakes.desk import until
 from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.phrases import Phrase
-from tooltray.secrets.keyring_vault import ANSWER
-from tooltray.secrets.keyring_vault import LOCKED as THE_KEYRING
-from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
+from tooltray.config.secrets.keyring_vault import ANSWER
+from tooltray.config.secrets.keyring_vault import LOCKED as THE_KEYRING
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 from tooltray.ui.secrets.secret_entry import SecretEntry
 from tooltray.ui.secrets.secrets_tab import SecretsTab
 from tooltray.ui.theme import Theme

@@ -10,10 +10,10 @@ from tests.fakes.server_snapshots import server, tool
 from tests.ui.scenes.opened_desk import CALLS, REFUSED, SERVERS, TOOLS, desk, many
 from tests.ui.scenes.shot import Shot
 
-from tooltray.doctor.diagnosis import Diagnosis, Remedy
-from tooltray.errors import Problem
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.snapshots.tools import ServerCost, ToolCosts
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
+from tooltray.sources.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.ui.i18n import tr
 from tooltray.ui.opened_server.server_menu import ServerMenu
 from tooltray.ui.pages.page import HubPhase

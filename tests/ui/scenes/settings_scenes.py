@@ -8,9 +8,9 @@ from tests.fakes.desk import until
 from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
-from tooltray.errors import Problem
-from tooltray.snapshots.activity import JournalStatus
-from tooltray.snapshots.setup import SetupChange
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.activity import JournalStatus
+from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.ui.settings.backup_commands import SetupPreview
 from tooltray.ui.theme import Theme
 

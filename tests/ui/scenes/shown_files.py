@@ -1,10 +1,10 @@
 """Files with servers in them for pictures and tests: projects' own files, problems, and entries that wait for a person's yes."""
 
-from tooltray.errors import Problem
-from tooltray.phrases import Phrase
-from tooltray.snapshots.confinement import ConfinementSnapshot
-from tooltray.snapshots.files import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
-from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
+from tooltray.foundation.snapshots.files import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
+from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
 
 SHOP, SITE = "/srv/projects/shop", "/srv/projects/a-site-with-a-very-long-name-in-a-deep-folder/frontend"
 NO_COMMAND = FileProblem(

@@ -5,8 +5,8 @@ from tests.ui.scenes.opened_desk import CALLS, SERVERS, desk, many
 from tests.ui.scenes.question_scenes import PAGE
 from tests.ui.scenes.shot import Shot
 
-from tooltray.errors import Problem
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.theme import Theme
 
 S = ServerState

@@ -9,10 +9,10 @@ from tests.fakes.server_snapshots import server, tool
 from tests.fakes.tools_in_memory import ToolsInMemory, response, text
 from tests.ui.scenes.shot import Shot
 
-from tooltray.snapshots.activity import ActivityFigures, ToolUse
-from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
-from tooltray.snapshots.servers import ServerState
-from tooltray.snapshots.tools import ServerCost, ToolCost, ToolCosts, ToolSnapshot
+from tooltray.foundation.snapshots.activity import ActivityFigures, ToolUse
+from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.tools import ServerCost, ToolCost, ToolCosts, ToolSnapshot
 from tooltray.ui.theme import Theme
 
 NOW = time.time()

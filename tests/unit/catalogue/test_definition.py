@@ -19,7 +19,7 @@ from tooltray.catalogue.definition import (
     read_definition,
     read_definitions,
 )
-from tooltray.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError
 
 SCHEMA = b'{"type":"object"}'
 USUAL = {"name": "t", "description": "d", "inputSchema": {"type": "object", "properties": {"a": {}, "b": {}}}}

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tooltray.catalogue.known_servers import MAX_OFFERS, KnownServers
-from tooltray.resources import resource
-from tooltray.settings.server_config import MCPServerConfig
+from tooltray.config.settings.server_config import MCPServerConfig
+from tooltray.foundation.resources import resource
 
 PATH = resource("known-servers.json")
 KNOWN = KnownServers(PATH)

@@ -22,7 +22,7 @@ from tooltray.catalogue.list_pages import (
     is_too_long,
     list_all,
 )
-from tooltray.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError
 from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.framing import LOOKED_AT_BYTES
 

@@ -12,8 +12,8 @@ from tests.fakes.offering import OfferingServer, offer_parts, prompt
 from tests.fakes.scripted_server import ScriptedBuiltIn, ScriptedServer, never, tool
 
 from tooltray.catalogue.list_times import AT_ONCE, CALM_AFTER_S, FIRST_PAUSE_S, LONGEST_PAUSE_S, FirstListings, FirstPatience, Relisting
-from tooltray.events import ToolListChanged
-from tooltray.upstream.upstream_services import Patience
+from tooltray.foundation.events import ToolListChanged
+from tooltray.servers.upstream.upstream_services import Patience
 
 LONG = Patience(restart_after_s=(600.0, 600.0, 600.0))
 SOME = FirstPatience(together_s=0.02, first_tools_s=600.0, in_memory_s=600.0, command_s=600.0, launcher_s=600.0, remote_s=600.0)

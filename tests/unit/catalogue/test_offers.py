@@ -8,9 +8,9 @@ from tests.fakes.hub_parts import settled
 from tests.fakes.offering import OfferingServer, all_kinds, keys, news, of_all, offer_parts, prompt, resource
 
 from tooltray.catalogue.offer import PROMPTS, RESOURCES, TEMPLATES
-from tooltray.events import PromptListChanged, ResourceListChanged
+from tooltray.foundation.events import PromptListChanged, ResourceListChanged
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.protocol.eras import Era
-from tooltray.snapshots.servers import ServerState
 
 # listing
 

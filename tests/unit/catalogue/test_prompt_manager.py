@@ -12,8 +12,8 @@ from tests.fakes.offering import OfferingServer, offer_parts, prompt
 from tests.fakes.scripted_server import raw
 
 from tooltray.catalogue.prompt_manager import PromptManager
-from tooltray.events import PromptListChanged
-from tooltray.naming.published_names import PublishedNames
+from tooltray.config.naming.published_names import PublishedNames
+from tooltray.foundation.events import PromptListChanged
 from tooltray.protocol.envelope import Envelope
 
 

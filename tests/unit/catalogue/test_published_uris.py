@@ -9,7 +9,7 @@ from tests.fakes.hub_parts import Client
 from tests.fakes.offering import OfferingServer, OfferParts, offer_parts, resource, template
 from tests.fakes.scripted_server import raw, tool
 
-from tooltray.events import ResourceListChanged, ToolListChanged
+from tooltray.foundation.events import ResourceListChanged, ToolListChanged
 from tooltray.protocol.envelope import Envelope, dump
 
 OF_A, OF_B = "ui://a/ui%3A%2F%2Fv", "ui://b/ui%3A%2F%2Fv"

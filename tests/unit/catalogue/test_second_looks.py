@@ -11,10 +11,10 @@ from tests.fakes.scripted_server import Copy, ScriptedServer, never, tool
 
 from tooltray.catalogue.offer import TOOLS
 from tooltray.catalogue.second_looks import MOST_NAMES, LookPatience
-from tooltray.errors import TooltrayError
-from tooltray.events import PromptListChanged, ToolListChanged
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import PromptListChanged, ToolListChanged
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.protocol.envelope import NOT_DELIVERED, Envelope
-from tooltray.snapshots.servers import ServerState
 
 AT_ONCE = {"look_patience": LookPatience(within_s=20.0, pause_s=0.0)}
 RARELY = {"look_patience": LookPatience(within_s=0.05, name_again_after_s=600.0, pause_s=600.0)}

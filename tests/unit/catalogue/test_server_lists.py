@@ -18,8 +18,8 @@ from tooltray.catalogue.list_pages import MAX_DEFINITIONS
 from tooltray.catalogue.list_times import AT_ONCE
 from tooltray.catalogue.offer import KINDS, PROMPTS, RESOURCES
 from tooltray.catalogue.server_lists import ERROR_LISTED_FOR_S, READ_AT_ONCE
-from tooltray.events import ConfigChanged, ProblemReported, PromptListChanged, ResourceListChanged, ToolListChanged
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation.events import ConfigChanged, ProblemReported, PromptListChanged, ResourceListChanged, ToolListChanged
+from tooltray.foundation.snapshots.servers import ServerState
 
 # listing
 

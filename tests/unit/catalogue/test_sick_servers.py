@@ -11,9 +11,9 @@ from tests.fakes.offering import OfferingServer, prompt, resource
 from tests.fakes.scripted_server import ScriptedServer, text, tool
 
 from tooltray.catalogue.offer import PROMPTS, RESOURCES, TEMPLATES, TOOLS
-from tooltray.events import ServerChanged
+from tooltray.foundation.events import ServerChanged
+from tooltray.foundation.snapshots.servers import LEFT_OUT, MENDED
 from tooltray.protocol.envelope import INTERNAL_ERROR, dump, failure
-from tooltray.snapshots.servers import LEFT_OUT, MENDED
 
 KINDS = (TOOLS, PROMPTS, RESOURCES, TEMPLATES)
 ODD_TOOL = tool("odd", inputSchema={"properties": {"a": None}}, annotations={"title": None}, execution=None)

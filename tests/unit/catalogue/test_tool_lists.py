@@ -26,10 +26,10 @@ from tests.fakes.lazy_hub import answered
 from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
 from tooltray.catalogue.tool_manager import TASK_ONLY
-from tooltray.events import ConfigChanged, ServerStarted, ToolListChanged
-from tooltray.naming.published_names import PublishedNames
-from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.managed_server import ServerNotified
+from tooltray.config.naming.published_names import PublishedNames
+from tooltray.foundation.events import ConfigChanged, ServerStarted, ToolListChanged
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.servers.upstream.managed_server import ServerNotified
 
 # listing
 

@@ -10,7 +10,7 @@ from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import hub_parts, one_server, opened, refusal_of, started, text_of, two_servers
 from tests.fakes.scripted_server import ScriptedServer, error, text, tool
 
-from tooltray.events import ToolListChanged
+from tooltray.foundation.events import ToolListChanged
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
 

@@ -9,8 +9,8 @@ from tests.fakes.hub_parts import hub_parts, one_server, started
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue import tool_words
-from tooltray.errors import TooltrayError
-from tooltray.settings.tool_override import LONGEST_IMAGE, LONGEST_TITLE, MOST_ICONS, ToolOverride
+from tooltray.config.settings.tool_override import LONGEST_IMAGE, LONGEST_TITLE, MOST_ICONS, ToolOverride
+from tooltray.foundation.errors import TooltrayError
 
 ICON = {"src": "https://example.org/i.png", "mimeType": "image/png", "sizes": ["48x48"], "theme": "dark"}
 DRAWN = {"src": "data:image/png;base64,AAAA"}

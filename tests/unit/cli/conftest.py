@@ -13,7 +13,7 @@ import pytest
 from tests.fakes.terminal import Terminal
 
 from tooltray.cli.run import run
-from tooltray.home.home import Home
+from tooltray.foundation.home.home import Home
 
 BOUND_S = 60.0  # for a process; on a busy machine a hub takes seconds to start
 

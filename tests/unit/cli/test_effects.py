@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.home.home import Home
+from tooltray.foundation.home.home import Home
 
 CLIENT = {"client": "acme", "title": "Acme", "mode": "", "shown_mode": "everything", "reason": "so it is", "profile": "", "is_seen": True}
 NOTICE = {"title": "Somebody made a slip", "message": "work: must be an object", "hint": ""}

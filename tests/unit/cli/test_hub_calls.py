@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.api import Api, verbs_of
-from tooltray.hub import Hub
+from tooltray.api.parts import Api, verbs_of
+from tooltray.app.hub import Hub
 
 CLI = Path(__file__).parents[3] / "desktop" / "tooltray" / "cli"
 MODULES = sorted(CLI.rglob("*.py"))

@@ -14,14 +14,14 @@ from tests.fakes.fake_control_hub import FakeControlHub, server_snapshot
 from tests.unit.cli.conftest import BOUND_S, Tooltray
 
 from tooltray import __version__
+from tooltray.carriers.control.control_client import ControlClient
 from tooltray.cli import hubs as cli_hub
 from tooltray.cli import run as cli_run
 from tooltray.cli.error_report import outcome
 from tooltray.cli.hubs import any_hub
 from tooltray.cli.run import has_display, run
-from tooltray.control.control_client import ControlClient
-from tooltray.home.home import Home
-from tooltray.home.hub_lock import HubLock
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.home.hub_lock import HubLock
 
 HEAVY = ("PySide6", "qasync", "pydantic", "keyring", "asyncio", "cryptography")
 

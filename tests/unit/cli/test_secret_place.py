@@ -11,9 +11,9 @@ from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.run import run
 from tooltray.cli.secret_place import SecretPlace
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
-from tooltray.secrets.vaults import SecretsLocked
+from tooltray.config.secrets.vaults import SecretsLocked
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
 
 BUNDLE_FIELD = {"key": "KEY", "label": "Key", "is_secret": True, "is_required": True}
 OPTION = {"id": "o", "kind": "npm", "label": "npx o", "fields": [BUNDLE_FIELD]}

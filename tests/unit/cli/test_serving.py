@@ -17,14 +17,14 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import BOUND_S
 
+from tooltray.app.engine import HubFailed
 from tooltray.cli import serving
 from tooltray.cli.serving import Serving, project_folder, refuse_requests, run_engine, served_files
-from tooltray.engine import HubFailed
-from tooltray.errors import TooltrayError
-from tooltray.home.home import ANOTHER_HOME, Home
-from tooltray.home.hub_lock import HubLock
-from tooltray.home.hub_place import HubRunning
-from tooltray.phrases import Phrase
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import ANOTHER_HOME, Home
+from tooltray.foundation.home.hub_lock import HubLock
+from tooltray.foundation.home.hub_place import HubRunning
+from tooltray.foundation.phrases import Phrase
 
 INITIALIZE = b'{"jsonrpc":"2.0","id":"a-1","method":"initialize","params":{}}\n'
 
@@ -288,7 +288,7 @@ def test_on_stdio_a_person_at_standard_error_is_told(
 
 def test_a_hub_runs_on_where_nobody_reads_what_it_says(hub_home: Home) -> None:
     code = (
-        "import sys; from tooltray.cli.serving import Serving, announce; from tooltray.home.home import Home; from pathlib import Path\n"
+        "import sys; from tooltray.cli.serving import Serving, announce; from tooltray.foundation.home.home import Home; from pathlib import Path\n"
         "announce(Serving(Home(Path('/h')))); print('more'); print('still here', file=sys.stderr)"
     )
     reader, writer = os.pipe()

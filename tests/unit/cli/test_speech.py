@@ -7,8 +7,8 @@ import pytest
 
 from tooltray.cli.run import run
 from tooltray.cli.speech import in_one_line, say, speak, spoken, tr
-from tooltray.home.home import Home
-from tooltray.phrases import Phrase
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
 
 CHINESE = {"LANG": "zh_TW.UTF-8"}
 

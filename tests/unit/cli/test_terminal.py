@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tooltray.cli import terminal
-from tooltray.errors import Problem
+from tooltray.foundation.errors import Problem
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,20 @@ from pathlib import Path
 import pytest
 from tests.fakes.consents import consent_in
 
-from tooltray.confirmation import PERSON, NeedsPassphrase, asked_by, confirm_answer, confirm_reading, confirm_widening, note_narrowing
 from tooltray.consent.api import ConfirmationsApi
 from tooltray.consent.askers import CommandAsker, Consent
-from tooltray.errors import Denied, TooltrayError
-from tooltray.events import ConfirmationAsked, EventBus
-from tooltray.snapshots.audit import AuditEntry
+from tooltray.foundation.confirmation import (
+    PERSON,
+    NeedsPassphrase,
+    asked_by,
+    confirm_answer,
+    confirm_reading,
+    confirm_widening,
+    note_narrowing,
+)
+from tooltray.foundation.errors import Denied, TooltrayError
+from tooltray.foundation.events import ConfirmationAsked, EventBus
+from tooltray.foundation.snapshots.audit import AuditEntry
 
 PASSPHRASE = "correct horse"
 

@@ -9,13 +9,13 @@ import pytest
 from tests.fakes.heard import Record
 from tests.fakes.manual_wheel import ManualWheel
 
-from tooltray.confirmation import Wish
 from tooltray.consent.ancestry import Origin, Process
 from tooltray.consent.confirmations import LONGEST_FACT, MOST_FACTS, MOST_REFUSED, MOST_WAITING, REFUSED_FOR_S, WAIT_S, Confirmations
-from tooltray.errors import Denied, NotFound
-from tooltray.events import ConfirmationAsked, ConfirmationEnded, EventBus
-from tooltray.snapshots.confirmations import ConfirmationSnapshot
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.confirmation import Wish
+from tooltray.foundation.errors import Denied, NotFound
+from tooltray.foundation.events import ConfirmationAsked, ConfirmationEnded, EventBus
+from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
+from tooltray.foundation.tasks import TaskKeeper
 
 FROM = Origin((Process(7, "bash"), Process(5, "claude")), "Claude Code")
 

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Awaitable
 from pathlib import Path
 
-from tooltray.audit.audit_trail import AuditTrail
 from tooltray.consent.seen_decisions import SeenDecisions
-from tooltray.events import EventBus, GrantsChanged
-from tooltray.journal.happenings import Happened
-from tooltray.snapshots.approvals import GrantSnapshot
+from tooltray.foundation.events import EventBus, GrantsChanged
+from tooltray.foundation.snapshots.approvals import GrantSnapshot
+from tooltray.records.audit.audit_trail import AuditTrail
+from tooltray.records.journal.happenings import Happened
 
 
 class Allowed:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tooltray import __version__
-from tooltray.installs.installation import KINDS
+from tooltray.foundation.installs.installation import KINDS
 
 ROOT = Path(__file__).parents[3]
 spec = importlib.util.spec_from_file_location("packaging_build", ROOT / "packaging" / "build.py")

@@ -9,10 +9,10 @@ from msgspec import Raw
 from tests.fakes.fake_channel import FakeChannel, line, make_dispatcher
 from tests.fakes.fake_clock import in_fake_time
 
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import CANCELLED, JOIN_BELOW_BYTES
 from tooltray.protocol.envelope import dump
-from tooltray.tasks import TaskKeeper
 
 
 @pytest.mark.parametrize("template", ['"%d"', "%d"])

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_transport import FakeTransport
 
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.protocol.unsent import (
     HUB_BYTES,
     LOOKED_AT_EVERY_S,
@@ -20,7 +21,6 @@ from tooltray.protocol.unsent import (
     Outbox,
     Unsent,
 )
-from tooltray.tasks import TaskKeeper
 
 
 class Servers:

@@ -5,7 +5,7 @@ import pytest
 
 PROGRAM = """
 import resource, sys
-from tooltray.allocator import return_large_blocks
+from tooltray.foundation.allocator import return_large_blocks
 
 def resident():
     with open("/proc/self/statm") as file:

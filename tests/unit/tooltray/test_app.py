@@ -4,9 +4,9 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 
 from tooltray import __version__
-from tooltray.app import Opening, check_display, is_running
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
+from tooltray.app.desktop import Opening, check_display, is_running
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 from tests.fakes.fake_clock import in_fake_time
 
-from tooltray.confirmation import (
+from tooltray.foundation.confirmation import (
     PERSON,
     UNATTENDED,
     Asker,
@@ -20,8 +20,8 @@ from tooltray.confirmation import (
     set_call,
     with_current_asker,
 )
-from tooltray.errors import Denied
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Denied
+from tooltray.foundation.tasks import TaskKeeper
 
 
 class Program(Person):

@@ -16,16 +16,16 @@ from tests.fakes import fake_server
 from tests.fakes.heard import PATIENCE_S
 from tests.fakes.modes import has_mode
 
-from tooltray.downstream import replaced_exit
-from tooltray.engine import ENDED, Engine, HubFailed, HubOptions
-from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ElicitationAsked, ProblemReported, ServerChanged
-from tooltray.home.home import Home
-from tooltray.home.hub_lock import HubLock
-from tooltray.home.hub_place import HubRunning
-from tooltray.installs.own_program import OwnProgram
-from tooltray.snapshots.questions import ElicitationSnapshot
-from tooltray.snapshots.servers import ServerState
+from tooltray.app.engine import ENDED, Engine, HubFailed, HubOptions
+from tooltray.carriers.mcp import replaced_exit
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ElicitationAsked, ProblemReported, ServerChanged
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.home.hub_lock import HubLock
+from tooltray.foundation.home.hub_place import HubRunning
+from tooltray.foundation.installs.own_program import OwnProgram
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.snapshots.servers import ServerState
 
 FAKE = {"command": sys.executable, "args": ["-I", fake_server.__file__], "autoApprove": ["all"]}
 

@@ -1,6 +1,6 @@
 """What went wrong, as a person reads it."""
 
-from tooltray.errors import Problem, TooltrayError, in_one_line
+from tooltray.foundation.errors import Problem, TooltrayError, in_one_line
 
 
 def test_a_problem_reads_as_sentences() -> None:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import threading
 
-from tooltray.event_loop import ROUNDS_WITHOUT_NEWS, new_event_loop
+from tooltray.foundation.event_loop import ROUNDS_WITHOUT_NEWS, new_event_loop
 
 
 def test_what_comes_in_is_heard_of_although_callbacks_never_stop() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tooltray import events
-from tooltray.events import (
+from tooltray.foundation import events
+from tooltray.foundation.events import (
     EVENTS,
     FOR_THE_WINDOW,
     ClientListUpdated,

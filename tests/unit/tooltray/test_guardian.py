@@ -21,14 +21,14 @@ from typing import Any
 import psutil
 import pytest
 
-from tooltray import guardian_linux, guardian_macos
-from tooltray.guardian import REPLACED
+from tooltray.foundation.platform import guardian_linux, guardian_macos
+from tooltray.foundation.platform.guardian import REPLACED
 from tooltray.ui.shell import desktop
 
 BOUND_S = 20.0  # for every wait
 HEAD = """
 import json, os, signal, subprocess, sys, threading, time
-from tooltray import guardian
+from tooltray.foundation.platform import guardian
 {before}
 
 def say(**told):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tooltray import languages as found
-from tooltray.languages import Catalogue, Language, chosen_language, language_for, languages, names_in, spoken_language
+from tooltray.foundation import languages as found
+from tooltray.foundation.languages import Catalogue, Language, chosen_language, language_for, languages, names_in, spoken_language
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from tooltray.long_lived import MANY, keep_for_long
+from tooltray.foundation.long_lived import MANY, keep_for_long
 
 
 @pytest.mark.parametrize(("count", "is_left_out"), [(MANY - 1, False), (MANY, True)])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tooltray.moments import JUMP_S, Moment, SteadyWallClock, day_of, days_kept
+from tooltray.foundation.moments import JUMP_S, Moment, SteadyWallClock, day_of, days_kept
 
 
 class Clocks:

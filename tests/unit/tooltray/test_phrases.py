@@ -5,7 +5,7 @@ import copy
 import msgspec
 import pytest
 
-from tooltray.phrases import Phrase, plain_text
+from tooltray.foundation.phrases import Phrase, plain_text
 
 
 def test_a_phrase_is_its_text_and_knows_what_it_was_made_of() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tooltray import programs
+from tooltray.foundation import programs
 
 BEFORE = {"PATH": "/usr/bin", "QT_SCALE_FACTOR": "2"}
 DURING = {"_PYI_ARCHIVE_FILE": "/opt/tooltray/tooltray", "_MEIPASS2": "/opt/tooltray", "QT_PLUGIN_PATH": "/opt/tooltray/plugins"}
@@ -47,7 +47,7 @@ def test_a_module_is_run_with_its_own_arguments(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["tooltray", "run-module"])
     (file := tmp_path / "file").write_text("where the home's folder should be")
-    assert programs.run_module(["tooltray.copilot.start_hub", str(file)]) == 1
+    assert programs.run_module(["tooltray.carriers.copilot.start_hub", str(file)]) == 1
     assert str(file) in capsys.readouterr().out
 
 

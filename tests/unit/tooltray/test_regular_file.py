@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.regular_file import NotRegular, open_regular, read_regular
+from tooltray.foundation.regular_file import NotRegular, open_regular, read_regular
 
 
 def test_a_file_is_read(tmp_path: Path) -> None:

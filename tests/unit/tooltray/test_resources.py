@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.resources import find_resources, resource
+from tooltray.foundation.resources import find_resources, resource
 
 
 def folder(path: Path) -> Path:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.shell_words import joined, quoted
+from tooltray.foundation.shell_words import joined, quoted
 
 
 @pytest.fixture

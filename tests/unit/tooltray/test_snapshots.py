@@ -8,8 +8,8 @@ from typing import Any, get_type_hints
 import msgspec
 import pytest
 
-from tooltray import snapshots
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation import snapshots
+from tooltray.foundation.snapshots.servers import ServerState
 
 
 def kinds() -> list[type[Any]]:

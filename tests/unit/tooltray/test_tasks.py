@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 from tests.fakes.fake_clock import in_fake_time
 
-from tooltray.tasks import SLICE, TaskKeeper, end_in_turn, finish, finish_in_thread, in_slices
+from tooltray.foundation.tasks import SLICE, TaskKeeper, end_in_turn, finish, finish_in_thread, in_slices
 
 
 @in_fake_time

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tooltray import uncaught
-from tooltray.uncaught import leaves_half_dead, log_loop_exception, logging_uncaught, reporting_uncaught
+from tooltray.foundation import uncaught
+from tooltray.foundation.uncaught import leaves_half_dead, log_loop_exception, logging_uncaught, reporting_uncaught
 
 
 def fail() -> None:

@@ -20,7 +20,7 @@ from tests.fakes.bridge_process import BridgeProcess
 from tests.fakes.fake_hub import FakeHub, request
 from tests.fakes.startable_hub import StartableHub
 
-from tooltray.home.home import Home
+from tooltray.foundation.home.home import Home
 from tooltray_bridge import start, start_posix
 from tooltray_bridge.start import HubStart
 

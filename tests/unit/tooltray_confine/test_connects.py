@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tooltray.programs import launcher_command
+from tooltray.foundation.programs import launcher_command
 from tooltray_confine import connects, kernel, landlock, launcher
 from tooltray_confine.seccomp_program import ALLOW, ASK, NUMBER, Line, answer, assemble, is_equal, load
 from tooltray_confine.syscall_numbers import NUMBERS, PROCESSORS

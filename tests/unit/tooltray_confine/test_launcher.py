@@ -15,7 +15,7 @@ from typing import NoReturn
 import pytest
 from tests.fakes.forked import in_child
 
-from tooltray.programs import launcher_command
+from tooltray.foundation.programs import launcher_command
 from tooltray_confine import capabilities, connects, landlock, launcher
 
 ABI = landlock.newest_abi()

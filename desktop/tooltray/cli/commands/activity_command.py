@@ -11,15 +11,15 @@ from collections.abc import Iterator
 
 import msgspec
 
+from tooltray.carriers.control.control_client import ControlClient, HubLost
 from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.person import check_terminal
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, clean_line, count, print_json, print_table, to_json
-from tooltray.control.control_client import ControlClient, HubLost
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
-from tooltray.phrases import Phrase, as_json
-from tooltray.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityRow, ActivityTimes, cut_from
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase, as_json
+from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityRow, ActivityTimes, cut_from
 
 READ_TIMEOUT_S = 60.0  # of 200 MB on a slow disk
 EXPORT_TIMEOUT_S = 600.0

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from tooltray.cli.hubs import any_hub
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, count, print_json, print_table, problem_line
-from tooltray.home.home import Home
-from tooltray.phrases import Phrase
-from tooltray.snapshots.ai_clients import AiClient, AiClientFile, ClientScan, ClientServer
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientScan, ClientServer
 
 SCAN_TIMEOUT_S = 30.0  # a fraction of a second, and before the first look of a hub up to five for the login shell
 _CONNECTIONS = {"none": "no", "connected": "yes", "outdated": Phrase("in an older way"), "broken": "broken"}

@@ -15,11 +15,11 @@ from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.person import NO, YES, check_terminal, typed_answer
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, cut, day, print_json, print_table
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
-from tooltray.phrases import Phrase
-from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
-from tooltray.snapshots.tools import CoveredTool, ToolSnapshot
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
+from tooltray.foundation.snapshots.tools import CoveredTool, ToolSnapshot
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 DESCRIPTION_COLUMNS = 100  # of each tool that consent covers; there may be dozens, and each is shown on one line

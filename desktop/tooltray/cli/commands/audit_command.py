@@ -9,10 +9,10 @@ import time
 from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, answer_list, clean_line
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
-from tooltray.phrases import Phrase
-from tooltray.snapshots.audit import AuditEntry
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.audit import AuditEntry
 
 PAGE = 1000  # decisions; a hub gives no more at once
 READ_TIMEOUT_S = 60.0  # of some 30 MB on a slow disk

@@ -7,8 +7,8 @@ import argparse
 
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer
-from tooltray.home.home import Home
-from tooltray.installs import start_at_login
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.installs import start_at_login
 
 
 def on(args: argparse.Namespace, home: Home) -> int:

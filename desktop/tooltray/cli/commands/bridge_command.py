@@ -8,12 +8,12 @@ import json
 
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home, default_home
-from tooltray.installs.bridge_entry import bridge_entry
-from tooltray.installs.installation import Installation, this_installation
-from tooltray.installs.installations import Installations
-from tooltray.phrases import as_json
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home, default_home
+from tooltray.foundation.installs.bridge_entry import bridge_entry
+from tooltray.foundation.installs.installation import Installation, this_installation
+from tooltray.foundation.installs.installations import Installations
+from tooltray.foundation.phrases import as_json
 
 
 def show(args: argparse.Namespace, home: Home) -> int:

@@ -14,12 +14,12 @@ from tooltray.cli.person import confirmed, is_person_there
 from tooltray.cli.secret_place import SecretPlace
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean_line, day, print_error, print_json, print_note
-from tooltray.errors import Problem, TooltrayError
-from tooltray.home.home import Home
-from tooltray.phrases import as_json
-from tooltray.shell_words import joined
-from tooltray.snapshots.discovery import BundleOffer, BundleSnapshot
-from tooltray.snapshots.forms import FieldValue, FormField
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import as_json
+from tooltray.foundation.shell_words import joined
+from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot
+from tooltray.foundation.snapshots.forms import FieldValue, FormField
 
 READ_TIMEOUT_S = 1860.0  # a download may take half an hour; the hub's own limit is shorter and gives a reason
 PACK_TIMEOUT_S = 600.0  # thousands of files

@@ -11,10 +11,10 @@ from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.person import check_terminal, confirmed
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean, clean_line, print_json, print_table, problem_line
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
-from tooltray.phrases import Phrase
-from tooltray.snapshots.ai_clients import ClientChange, ClientEdit
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit
 
 TIMEOUT_S = 120.0  # a keyring may ask the person first, and a client's own command takes up to ten seconds
 CHANGING = Phrase("A change of an AI client's file")

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Mapping
 
 from tooltray.cli.command_tree import CommandNode, command_tree
-from tooltray.home.home import Home
+from tooltray.foundation.home.home import Home
 
 
 def completion(args: argparse.Namespace, home: Home) -> int:

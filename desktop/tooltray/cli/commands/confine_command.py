@@ -10,8 +10,8 @@ from typing import Literal
 from tooltray.cli.hubs import any_hub
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, clean_line
-from tooltray.home.home import Home
-from tooltray.snapshots.confinement import ConfinementSnapshot, RefusedThing
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, RefusedThing
 
 NONE = "none"  # takes away all that were named
 

@@ -31,12 +31,12 @@ from tooltray.cli.terminal import (
     print_notes,
     problem_line,
 )
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
-from tooltray.shell_words import joined
-from tooltray.snapshots.discovery import RegistryOption, RegistryServer, RegistryStatus
-from tooltray.snapshots.forms import FieldValue, FormField, NewServer
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.shell_words import joined
+from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryServer, RegistryStatus
+from tooltray.foundation.snapshots.forms import FieldValue, FormField, NewServer
+from tooltray.foundation.snapshots.servers import ServerState
 
 FETCH_TIMEOUT_S = 930.0  # all of a registry, over a slow line
 BUNDLE = "mcpb"

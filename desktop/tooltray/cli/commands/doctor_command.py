@@ -30,12 +30,12 @@ from tooltray.cli.hubs import RunningHub, any_hub, started_hub
 from tooltray.cli.secret_place import chosen_backend
 from tooltray.cli.speech import in_one_line, say, tr
 from tooltray.cli.terminal import answer, clean, clean_line, count, print_json, print_note, state_in_words
-from tooltray.errors import Problem, TooltrayError
-from tooltray.home.home import Home, default_home, hint_for, how_to_make_writable
-from tooltray.snapshots.hub import EnvironmentChange, EnvironmentVariable
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.home.home import Home, default_home, hint_for, how_to_make_writable
+from tooltray.foundation.snapshots.hub import EnvironmentChange, EnvironmentVariable
 
 if TYPE_CHECKING:
-    from tooltray.doctor.diagnosis import Diagnosis, Remedy
+    from tooltray.sources.doctor.diagnosis import Diagnosis, Remedy
 
 _LABEL_COLUMNS = 14
 SETTLE_TIMEOUT_S = 15.0  # a cold hub's servers need a few seconds, and one that fails is tried again for 7; a download may take longer
@@ -226,8 +226,8 @@ def _check_secrets(hub: RunningHub, home: Home) -> Check:
 
 def _check_bridge(home: Home) -> Check:
     """Checks the program that AI clients start, and writes it anew where it is not as it should be."""
-    from tooltray.installs.bridge_entry import bridge_entry
-    from tooltray.installs.installations import Installations
+    from tooltray.foundation.installs.bridge_entry import bridge_entry
+    from tooltray.foundation.installs.installations import Installations
 
     installations = Installations(default_home() or home)
     try:

@@ -15,14 +15,14 @@ from tooltray.cli.hubs import RunningHub, running_hub
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer as answer_with
 from tooltray.cli.terminal import answer_list, clean, clean_line, count, day, print_json
-from tooltray.errors import TooltrayError
-from tooltray.feedback.feedback_attachments import LIMITS, MOST_FILE_BYTES, MOST_PICTURE_BYTES, read_picture
-from tooltray.feedback.feedback_history import FeedbackHistory, as_lost
-from tooltray.feedback.feedback_report import ANSWER_KEPT_S
-from tooltray.feedback.feedbacks import REPORTS_HINT
-from tooltray.home.home import Home
-from tooltray.phrases import Phrase
-from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
+from tooltray.gateway.feedback.feedback_attachments import LIMITS, MOST_FILE_BYTES, MOST_PICTURE_BYTES, read_picture
+from tooltray.gateway.feedback.feedback_history import FeedbackHistory, as_lost
+from tooltray.gateway.feedback.feedback_report import ANSWER_KEPT_S
+from tooltray.gateway.feedback.feedbacks import REPORTS_HINT
 
 NOTHING_WAITS = Phrase("No report waits for an answer.")
 LONGEST_FIRST_LINE = 80  # characters of a summary in a list

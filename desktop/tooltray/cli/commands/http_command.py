@@ -12,9 +12,9 @@ from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.person import check_terminal
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean_line, day, print_json, print_note, print_notes, problem_line
-from tooltray.home.home import Home
-from tooltray.phrases import Phrase, as_json
-from tooltray.snapshots.http import ApiTokenSnapshot, HttpStatus, NewApiToken
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase, as_json
+from tooltray.foundation.snapshots.http import ApiTokenSnapshot, HttpStatus, NewApiToken
 
 TOKEN_HERE = "TOKEN"  # where a person puts what `clients token` showed
 TRUSTED_NAME = "trusted"  # of a trusted token for which nobody chose another name

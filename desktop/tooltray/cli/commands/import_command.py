@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from tooltray.carriers.control.control_client import ControlClient
 from tooltray.cli.commands import setup_command
 from tooltray.cli.hubs import RunningHub, running_hub, started_hub
 from tooltray.cli.options.values import STDIN, is_path
@@ -17,12 +18,11 @@ from tooltray.cli.person import confirmed, is_person_there
 from tooltray.cli.secret_place import SecretPlace
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, count, print_json, print_note, problem_line
-from tooltray.control.control_client import ControlClient
-from tooltray.errors import TooltrayError
-from tooltray.files.file_text import CannotOpen, read_text
-from tooltray.home.home import Home
-from tooltray.snapshots.ai_clients import ImportCandidate, ImportedServer, ImportPlan
-from tooltray.snapshots.forms import FormField
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.files.file_text import CannotOpen, read_text
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.ai_clients import ImportCandidate, ImportedServer, ImportPlan
+from tooltray.foundation.snapshots.forms import FormField
 
 MAX_BYTES = 16 * 1024 * 1024  # of a file, and characters of standard input; thousands of servers have a few hundred KB
 LOOK_TIMEOUT_S = 60.0  # the files of all clients take less than a second; before the first look the login shell is asked

@@ -8,12 +8,12 @@ import contextlib
 import time
 from collections.abc import Iterator, Sequence
 
-from tooltray import phrases
 from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean, clean_line, print_json, print_note, problem_line, to_json
-from tooltray.home.home import Home
-from tooltray.snapshots.logs import HUB, LEVELS, MESSAGES, SERVER, LogFilter, LogLine, LogPage
+from tooltray.foundation import phrases
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.logs import HUB, LEVELS, MESSAGES, SERVER, LogFilter, LogLine, LogPage
 
 FOLLOW_EVERY_S = 0.5
 RECORD_S = 600.0  # of messages; begun anew in time while somebody follows

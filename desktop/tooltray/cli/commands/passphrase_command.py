@@ -9,8 +9,8 @@ from tooltray.cli.hubs import any_hub
 from tooltray.cli.person import ask_for_new_passphrase, ask_to_confirm, check_terminal
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
 
 
 def set_passphrase(args: argparse.Namespace, home: Home) -> int:

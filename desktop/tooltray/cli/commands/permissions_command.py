@@ -10,11 +10,11 @@ from tooltray.cli.hubs import Hub, started_hub
 from tooltray.cli.person import YES, check_terminal, typed_answer
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, answer_list, clean_line
-from tooltray.errors import NotFound, TooltrayError
-from tooltray.home.home import Home
-from tooltray.phrases import Phrase
-from tooltray.snapshots.approvals import ServerPermissions, ToolPermission
-from tooltray.snapshots.clients import ClientModeSnapshot
+from tooltray.foundation.errors import NotFound, TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.approvals import ServerPermissions, ToolPermission
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 
 LIST_TIMEOUT_S = 60.0  # of thousands of tools
 ASK = "ask"

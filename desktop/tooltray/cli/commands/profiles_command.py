@@ -10,8 +10,8 @@ from tooltray.cli.effects import check_effect, warn_of_missing
 from tooltray.cli.hubs import started_hub
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean_line, count, print_note
-from tooltray.home.home import Home
-from tooltray.snapshots.clients import ProfileSnapshot
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.clients import ProfileSnapshot
 
 EVERY = "*"
 """In the place of a server's name: all servers."""

@@ -10,9 +10,9 @@ from tooltray.cli.hubs import any_hub, folder_path, started_hub
 from tooltray.cli.person import check_terminal
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, print_json, print_note, print_table, state_in_words
-from tooltray.home.home import Home
-from tooltray.phrases import Phrase, as_json
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase, as_json
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 
 OF_CLIENTS = Phrase("For an AI client itself, the folder in which it was started and the folders that it declares (roots) are allowed")
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from tooltray.cli.hubs import any_hub
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, day, print_json, print_note, print_table
-from tooltray.home.home import Home
-from tooltray.phrases import Phrase
-from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 
 if TYPE_CHECKING:
-    from tooltray.registries.api import RegistriesApi
+    from tooltray.servers.npm_mirrors.api import RegistriesApi
 
 MEASURE_TIMEOUT_S = 60.0  # 10 s for the registries; before that the login shell and npm may be asked
 COUNTS_LATER = Phrase("Servers that run get it when they start again.")

@@ -11,9 +11,9 @@ from tooltray.cli.hubs import started_hub
 from tooltray.cli.person import YES, check_terminal, typed_answer
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, clean_line, cut, day, print_json, print_table
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
-from tooltray.snapshots.approvals import RulePreview, tried_in_words
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.approvals import RulePreview, tried_in_words
 
 LINE_COLUMNS = 80  # of what each call of late was called with
 MOST_SHOWN = 20  # calls of late

@@ -23,12 +23,12 @@ from tooltray.cli.terminal import (
     problem_line,
     state_in_words,
 )
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
-from tooltray.phrases import Phrase, as_json
-from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
-from tooltray.snapshots.hub import HubSnapshot
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase, as_json
+from tooltray.foundation.snapshots.files import ReloadChange, ServerFileSnapshot
+from tooltray.foundation.snapshots.hub import HubSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 
 STATUS_WITHIN_S = 1.2  # with the start of the command, that of a stopped hub answers within 2 s
 READ_TIMEOUT_S = 60.0  # a file that is half written gets a second look; one on a slow disk takes its time

@@ -14,12 +14,12 @@ from tooltray.cli.person import ask_for_passphrase, ask_for_secret, confirmed
 from tooltray.cli.secret_place import KEYRING_TIMEOUT_S, SecretPlace, chosen_backend, with_secrets
 from tooltray.cli.speech import in_one_line, say, tr
 from tooltray.cli.terminal import answer, answer_list, clean_line, count
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
-from tooltray.phrases import Phrase
-from tooltray.secrets.secrets import PASSPHRASE_VARIABLE
-from tooltray.snapshots.setup import ServerRemoval
-from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
+from tooltray.config.secrets.secrets import PASSPHRASE_VARIABLE
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.setup import ServerRemoval
+from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 
 NOT_CHOSEN = Phrase("the system's keyring (nothing else is chosen)")
 REMOVE = "tooltray secrets remove --unused"

@@ -8,13 +8,13 @@ import argparse
 import sys
 
 from tooltray.cli.error_report import outcome
-from tooltray.home.home import Home
-from tooltray.programs import tooltray_command
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.programs import tooltray_command
 
 
 def serve(args: argparse.Namespace, home: Home) -> int:
     """Returns the hub's exit code in the guardian; in its child, the hub, it ends with SystemExit."""
-    from tooltray import guardian
+    from tooltray.foundation.platform import guardian
 
     files = (home.socket, home.control_socket, home.hub_json)
     anew = tooltray_command(*sys.argv[1:])

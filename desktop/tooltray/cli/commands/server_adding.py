@@ -30,11 +30,11 @@ from tooltray.cli.person import YES, check_terminal, is_person_there, typed_answ
 from tooltray.cli.secret_place import SecretPlace
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, needs_sign_in, print_error, print_json, print_note
-from tooltray.errors import Problem, TooltrayError
-from tooltray.home.home import Home
-from tooltray.secrets.vaults import SecretsAbsent
-from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.project_folder import is_inside
+from tooltray.config.secrets.vaults import SecretsAbsent
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.servers.upstream.project_folder import is_inside
 
 CLIENT_SECRET = "CLIENT_SECRET"  # behind the server's name
 FILE = ".mcp.json"
@@ -143,7 +143,7 @@ def _started(hub: Hub, args: argparse.Namespace) -> _Added:
 
 def _found_at_terminal(args: argparse.Namespace, error: TooltrayError) -> str:
     """Returns where this terminal finds a command that the hub does not, as in a virtual environment; empty: nowhere, or not asked for."""
-    from tooltray.launch.command_lookup import not_found_title
+    from tooltray.servers.launch.command_lookup import not_found_title
 
     if not args.command_line or args.project or args.inmemory or not is_person_there():
         return ""
@@ -199,8 +199,8 @@ def _rules_so_far(hub: Hub, name: str) -> list[str]:
 
 def _twin(hub: Hub, args: argparse.Namespace) -> str:
     """The server of another name that runs the same program in the same way; empty: none."""
-    from tooltray.settings.given_entries import read_entry
-    from tooltray.settings.server_config import config_hash
+    from tooltray.config.settings.given_entries import read_entry
+    from tooltray.config.settings.server_config import config_hash
 
     for name, entry in _entries(hub).items():
         with contextlib.suppress(TooltrayError):  # an entry that cannot be used runs nothing, and the new one is refused when it is stored
@@ -230,8 +230,8 @@ def _added_line(args: argparse.Namespace, added: _Added) -> str:
 def _note_braces(args: argparse.Namespace) -> None:
     """Prints a note about placeholders that are not filled in."""
     if args.deferred:
-        from tooltray.settings.expansion import project_remark
-        from tooltray.settings.given_entries import read_entry
+        from tooltray.config.settings.expansion import project_remark
+        from tooltray.config.settings.given_entries import read_entry
 
         if remark := project_remark(read_entry(args.name, _entry(args))):
             print_note(remark)
@@ -252,7 +252,7 @@ def _typed_secrets(args: argparse.Namespace) -> dict[str, str]:
 
 
 def _without_typed_secrets(args: argparse.Namespace) -> tuple[Entry, dict[str, str]]:
-    from tooltray.entries.portable_entry import with_new_secrets_moved
+    from tooltray.sources.entries.portable_entry import with_new_secrets_moved
 
     entry = _typed_entry(args)
     return (entry, {}) if args.plain else with_new_secrets_moved(args.name, entry, {})
@@ -303,7 +303,7 @@ def _confirm_inside(args: argparse.Namespace) -> None:
     Raises:
         TooltrayError: nobody is at a terminal to read the sentence, or the answer is no.
     """
-    from tooltray.server_files.trust_requests import INSIDE
+    from tooltray.sources.project_files.trust_requests import INSIDE
 
     check_terminal(tr("A server inside Tooltray"))
     print(clean_line(f"{args.name}: {shlex.join([args.inmemory, *args.command_line])}"))
@@ -372,7 +372,7 @@ def _note_typed_secrets(args: argparse.Namespace) -> None:
 
 def note_secret_arguments(name: str, words: Sequence[str]) -> None:
     """Prints a note about arguments that look like passwords or keys: they are no safer among the secrets while they are arguments."""
-    from tooltray.settings.secret_looks import HIDDEN, hidden_words
+    from tooltray.config.settings.secret_looks import HIDDEN, hidden_words
 
     shown = list(hidden_words(words))
     if shown != list(words):
@@ -392,8 +392,8 @@ def _note_missing_variables(args: argparse.Namespace) -> None:
     if args.url or args.inmemory:
         return
     from tooltray.catalogue.known_servers import KnownServers
-    from tooltray.resources import resource
-    from tooltray.settings.given_entries import read_entry
+    from tooltray.config.settings.given_entries import read_entry
+    from tooltray.foundation.resources import resource
 
     needs = KnownServers(resource("known-servers.json")).variables(args.name, read_entry(args.name, _entry(args)))
     given = {*args.secret, *(name for name, _ in args.env), *os.environ}

@@ -11,10 +11,10 @@ from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.secret_place import SecretPlace
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer
-from tooltray.entries.portable_entry import with_new_secrets_moved
-from tooltray.errors import NotFound, TooltrayError
-from tooltray.home.home import Home
-from tooltray.settings.server_config import SPELLINGS
+from tooltray.config.settings.server_config import SPELLINGS
+from tooltray.foundation.errors import NotFound, TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.sources.entries.portable_entry import with_new_secrets_moved
 
 Entry = dict[str, Any]  # a server's entry, as it stands in its file
 

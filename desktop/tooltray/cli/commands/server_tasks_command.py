@@ -9,9 +9,9 @@ import time
 from tooltray.cli.hubs import started_hub
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, answer_list, clean_line
-from tooltray.home.home import Home
-from tooltray.phrases import Phrase
-from tooltray.snapshots.server_tasks import ServerTaskSnapshot
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.server_tasks import ServerTaskSnapshot
 
 STATES = {
     "working": Phrase("working"),

@@ -10,8 +10,8 @@ from tooltray.cli.commands.servers_command import START_TIMEOUT_S, note_start
 from tooltray.cli.hubs import started_hub
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, count, print_note, problem_line
-from tooltray.home.home import Home
-from tooltray.snapshots.edited_entries import ServerTest
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.edited_entries import ServerTest
 
 
 def try_out(args: argparse.Namespace, home: Home) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from tooltray.carriers.control.control_client import ControlClient
 from tooltray.cli.commands.secrets_command import going, gone, once_unlocked
 from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.person import confirmed, is_person_there
@@ -31,10 +32,9 @@ from tooltray.cli.terminal import (
     state_in_words,
     to_json,
 )
-from tooltray.control.control_client import ControlClient
-from tooltray.errors import NotFound, TooltrayError
-from tooltray.home.home import Home
-from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
+from tooltray.foundation.errors import NotFound, TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
 
 START_TIMEOUT_S = 660.0  # a first start may download a whole runtime; the hub's own limits are shorter and give a reason
 LIST_TIMEOUT_S = 60.0  # for the first list of a server's tools

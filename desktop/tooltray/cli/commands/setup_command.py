@@ -15,14 +15,14 @@ from tooltray.cli.person import confirmed
 from tooltray.cli.secret_place import KEYRING_TIMEOUT_S, with_secrets
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, print_json, print_note, to_json
-from tooltray.errors import TooltrayError
-from tooltray.files.atomic_file import write_atomically
-from tooltray.files.json_text import NotJson, read_json
-from tooltray.home.home import Home
-from tooltray.snapshots.setup import SetupChange
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.files.atomic_file import write_atomically
+from tooltray.foundation.files.json_text import NotJson, read_json
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.setup import SetupChange
 
 if TYPE_CHECKING:
-    from tooltray.entries.setup_api import SetupApi
+    from tooltray.sources.entries.setup_api import SetupApi
 
 STDOUT = "-"  # in the place of a file, as many programs have it
 SIGNS = {"add": "+", "replace": "~", "remove": "-", "keep": "="}

@@ -15,11 +15,11 @@ from tooltray.cli.hubs import RunningHub, running_hub, started_hub
 from tooltray.cli.person import is_person_there
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, print_note, problem_line
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
-from tooltray.phrases import as_json
-from tooltray.snapshots.questions import SignInSnapshot
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import as_json
+from tooltray.foundation.snapshots.questions import SignInSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 
 BEGIN_TIMEOUT_S = 150.0  # a slow server and several slow answers of the authorization server; the hub's own limits give a reason
 FINISH_TIMEOUT_S = 690.0  # the person has ten minutes, and the tokens are got after that

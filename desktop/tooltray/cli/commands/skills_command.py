@@ -8,8 +8,8 @@ import argparse
 from tooltray.cli.hubs import started_hub
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, print_json
-from tooltray.home.home import Home
-from tooltray.snapshots.skills import SkillSnapshot
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.skills import SkillSnapshot
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tooltray.cli.speech import tr
-from tooltray.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError
 
 Override = dict[str, Any]
 """As it stands in `toolOverrides`: `name`, `description`, `title`, `annotations`, `icons`."""

@@ -6,14 +6,14 @@ Above it: run. Below it: a hub; one is started where none runs.
 import argparse
 import json
 
-from tooltray.api import JsonObject
+from tooltray.api.parts import JsonObject
+from tooltray.carriers.control.control_client import HubSilent
 from tooltray.cli.hubs import Hub, folder_path, started_hub
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, print_json, print_notes, print_table
-from tooltray.control.control_client import HubSilent
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
-from tooltray.snapshots.tools import ServerCost, ToolCost, ToolCosts, ToolSnapshot
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.tools import ServerCost, ToolCost, ToolCosts, ToolSnapshot
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 COUNT_TIMEOUT_S = 120.0  # the same, and then 5,000 tools are counted

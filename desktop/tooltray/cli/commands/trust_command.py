@@ -15,12 +15,12 @@ from tooltray.cli.hubs import Hub, any_hub, folder_path
 from tooltray.cli.person import YES, check_terminal, typed_answer
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, day, print_json
-from tooltray.errors import NotFound
-from tooltray.foreign_configs.reading import read_file
-from tooltray.home.home import Home
-from tooltray.phrases import Phrase
-from tooltray.settings.file_server import FILE_NAME
-from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.config.foreign_configs.reading import read_file
+from tooltray.config.settings.file_server import FILE_NAME
+from tooltray.foundation.errors import NotFound
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
 
 QUESTION = Phrase("Let this server run?")
 VARIABLE_STATES = {

@@ -15,25 +15,25 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
-from tooltray.ai_clients.client_kinds import read_client_kinds
-from tooltray.ai_clients.client_look import ClientLook
-from tooltray.ai_clients.client_places import ClientPlaces
-from tooltray.ai_clients.file_edits import FileEdit
-from tooltray.ai_clients.leftovers import leftovers, unreadable
-from tooltray.ai_clients.version_control import WorkTrees
 from tooltray.cli.hubs import RETRY_EVERY_S, RunningHub, any_hub, running_hub
 from tooltray.cli.person import confirmed
 from tooltray.cli.secret_place import chosen_backend
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, count, print_json, problem_line
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home, default_home
-from tooltray.home.hub_lock import HubLock
-from tooltray.installs import start_at_login
-from tooltray.installs.installation import this_installation
-from tooltray.installs.upkeep import how_to_remove, uninstaller
-from tooltray.regular_file import read_regular
-from tooltray.snapshots.ai_clients import moved_by
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home, default_home
+from tooltray.foundation.home.hub_lock import HubLock
+from tooltray.foundation.installs import start_at_login
+from tooltray.foundation.installs.installation import this_installation
+from tooltray.foundation.installs.upkeep import how_to_remove, uninstaller
+from tooltray.foundation.regular_file import read_regular
+from tooltray.foundation.snapshots.ai_clients import moved_by
+from tooltray.sources.clients.client_kinds import read_client_kinds
+from tooltray.sources.clients.client_look import ClientLook
+from tooltray.sources.clients.client_places import ClientPlaces
+from tooltray.sources.clients.file_edits import FileEdit
+from tooltray.sources.clients.leftovers import leftovers, unreadable
+from tooltray.sources.clients.version_control import WorkTrees
 from tooltray_bridge.start import START_WITHIN_S
 
 SECRET_NAMES = "secret-names.json"

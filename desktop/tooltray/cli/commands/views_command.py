@@ -12,10 +12,10 @@ from tooltray.cli.effects import check_effect, tools_of, warn_of_missing
 from tooltray.cli.hubs import started_hub
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, print_json, print_note, print_table
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
-from tooltray.phrases import Phrase
-from tooltray.snapshots.clients import ClientModeSnapshot, SessionSnapshot
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, SessionSnapshot
 
 EVERY = "*"
 """In the place of a client's or a server's name: all of them."""

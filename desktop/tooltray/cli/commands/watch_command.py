@@ -11,8 +11,8 @@ from tooltray.cli.hubs import RunningHub, started_hub
 from tooltray.cli.person import confirmed, is_person_there
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, clean_line, print_note
-from tooltray.home.home import Home
-from tooltray.snapshots.watch import WatchProposal, WatchSnapshot, in_words, proposal_in_words
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.watch import WatchProposal, WatchSnapshot, in_words, proposal_in_words
 
 LOOK_EVERY_S = 0.5
 LEAST_S = 0.05  # while a server is started again after its time, and no time is left

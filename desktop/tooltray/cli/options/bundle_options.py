@@ -7,7 +7,7 @@ import argparse
 
 from tooltray.cli.options.parsers import Commands, command, group
 from tooltray.cli.speech import tr
-from tooltray.phrases import Phrase
+from tooltray.foundation.phrases import Phrase
 
 SOURCE = Phrase("a .mcpb or .dxt file, or its address")
 

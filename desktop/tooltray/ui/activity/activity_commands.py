@@ -9,9 +9,9 @@ import msgspec
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.activity import ActivityDetails, ActivityFilter, ActivityPoint
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter, ActivityPoint
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import CoalescedRead, Commands, action
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

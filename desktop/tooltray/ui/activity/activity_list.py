@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.activity import ActivityFilter, ActivityRow
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.ui.activity.activity_table import ActivityTable
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import CoalescedRead

@@ -10,9 +10,9 @@ from typing import Protocol
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.activity import ActivityFilter, ActivityRow
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.activity.row_pages import MOST_INSIDE, PAGE, Page, RowPages, ShownRow, Span
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import CoalescedRead

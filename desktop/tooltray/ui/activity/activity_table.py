@@ -11,8 +11,8 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem
 
-from tooltray.snapshots.activity import ActivityRow
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.snapshots.activity import ActivityRow
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui import icons
 from tooltray.ui.activity.activity_model import ActivityModel, ReadActivity
 from tooltray.ui.activity.activity_words import (

@@ -9,7 +9,15 @@ from functools import lru_cache
 import msgspec
 from PySide6.QtCore import QDate, QLocale
 
-from tooltray.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityRow, ActivityTimes, CallNow, cut_from
+from tooltray.foundation.snapshots.activity import (
+    ActivityDetails,
+    ActivityEntry,
+    ActivityFilter,
+    ActivityRow,
+    ActivityTimes,
+    CallNow,
+    cut_from,
+)
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.state_language import Look

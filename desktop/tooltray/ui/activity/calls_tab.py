@@ -12,8 +12,8 @@ from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow, JournalStatus
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow, JournalStatus
 from tooltray.ui.activity.activity_commands import ActivityCommands
 from tooltray.ui.activity.activity_list import ALL, CALLS, COUNT_EVERY_MS, OUTCOMES, SETTLE_MS, SHARE, ActivityList
 from tooltray.ui.activity.entry_details import EntryDetails

@@ -11,8 +11,8 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.shell_words import joined
-from tooltray.snapshots.activity import ActivityDetails, ActivityEntry
+from tooltray.foundation.shell_words import joined
+from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry
 from tooltray.ui.activity.activity_words import (
     OF_SERVERS,
     PERSON,

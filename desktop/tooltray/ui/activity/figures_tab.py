@@ -14,7 +14,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from tooltray.snapshots.activity import ActivityFigures, ActivityFilter, ActivityPoint
+from tooltray.foundation.snapshots.activity import ActivityFigures, ActivityFilter, ActivityPoint
 from tooltray.ui.activity.activity_words import client_words, milliseconds
 from tooltray.ui.activity.journal_notice import JournalNotice
 from tooltray.ui.figures import moment

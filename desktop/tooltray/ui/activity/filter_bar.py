@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu, QScrollArea, QSizePolicy, QWidget
 
-from tooltray.snapshots.activity import KINDS, ActivityChoices, ActivityFilter
+from tooltray.foundation.snapshots.activity import KINDS, ActivityChoices, ActivityFilter
 from tooltray.ui.activity.activity_words import FilterChip, chips, client_words, kind_name
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme

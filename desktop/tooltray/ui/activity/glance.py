@@ -11,7 +11,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from tooltray.snapshots.activity import ActivityPoint, CallNow
+from tooltray.foundation.snapshots.activity import ActivityPoint, CallNow
 from tooltray.ui.activity.activity_commands import BAR_S, Glance
 from tooltray.ui.activity.activity_words import client_words, milliseconds, took, waits
 from tooltray.ui.i18n import tr

@@ -6,8 +6,8 @@ Above it: CallsTab. Below it: banners. It has no height while nothing is wrong.
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.activity import JournalStatus
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.activity import JournalStatus
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import sentences, title, whole
 from tooltray.ui.theme import Theme

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from PySide6.QtWidgets import QWidget
 
-from tooltray.errors import Problem
+from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import run_action
 from tooltray.ui.pages.page_context import PageContext

@@ -10,7 +10,7 @@ from itertools import accumulate, takewhile
 import msgspec
 from msgspec.structs import replace
 
-from tooltray.snapshots.activity import ActivityRow
+from tooltray.foundation.snapshots.activity import ActivityRow
 
 PAGE = 200  # rows that are read at once; a screen has 20 to 50
 MOST_KEPT = 15  # pages in memory: some thousand rows, and 3 MB

@@ -10,8 +10,8 @@ from functools import partial
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui.activity.activity_words import client_words
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import CoalescedRead, Commands, action, at_page

@@ -7,8 +7,8 @@ from datetime import datetime
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import whole

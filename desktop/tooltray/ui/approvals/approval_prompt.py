@@ -6,9 +6,9 @@ Above it: the desktop's life and the tray. Below it: the approval window and the
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.approvals import ApprovalSnapshot, OfferedRule
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, OfferedRule
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.approvals.approval_window import ApprovalWindow
 from tooltray.ui.pages.approval_line import ApprovalLine, disk_diff
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton
 
-from tooltray.snapshots.approvals import ApprovalSnapshot, OfferedRule, RulePreview
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, OfferedRule, RulePreview
 from tooltray.ui.approvals.approval_body import LASTING, MARGIN, ApprovalBody, because, lasting_choice, question, wish
 from tooltray.ui.approvals.asking_window import AskingWindow
 from tooltray.ui.approvals.rule_choice import RuleChoice

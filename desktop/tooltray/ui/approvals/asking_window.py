@@ -13,7 +13,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QWidget
 
-from tooltray.errors import Problem
+from tooltray.foundation.errors import Problem
 from tooltray.ui import icons
 from tooltray.ui.approvals.approval_body import WIDTH, minutes
 from tooltray.ui.i18n import tr

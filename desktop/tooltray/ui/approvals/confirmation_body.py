@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.approvals import TAKEN_BACK
-from tooltray.snapshots.confirmations import ConfirmationSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.approvals import TAKEN_BACK
+from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
 from tooltray.ui.approvals.approval_body import FACT_WIDTH, MARGIN
 from tooltray.ui.confinement_words import FILES, NETWORKS, files_title, network_title
 from tooltray.ui.figures import duration

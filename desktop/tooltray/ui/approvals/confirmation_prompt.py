@@ -6,9 +6,9 @@ Above it: the desktop's life and the tray. Below it: the confirmation window and
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.confirmations import ConfirmationSnapshot
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.approvals.confirmation_window import ConfirmationWindow
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme

@@ -6,7 +6,7 @@ Above it: the window and the sheet of a call. Below it: widgets. Emits what it w
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.snapshots.approvals import ApprovalSnapshot, OfferedRule, RulePreview
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, OfferedRule, RulePreview
 from tooltray.ui.approvals.rule_sentences import cautions, covered, of_late
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.theme import Theme

@@ -3,7 +3,7 @@
 Above it: RuleChoice, the Permissions page. Below it: i18n. The rule's own words are the engine's.
 """
 
-from tooltray.snapshots.approvals import JudgedCall, RulePreview, tried_in_words
+from tooltray.foundation.snapshots.approvals import JudgedCall, RulePreview, tried_in_words
 from tooltray.ui.approvals.approval_body import warnings
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import in_a_row

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 
-from tooltray.snapshots.ai_clients import ImportCandidate
+from tooltray.foundation.snapshots.ai_clients import ImportCandidate
 from tooltray.ui.clients import import_words as said
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme

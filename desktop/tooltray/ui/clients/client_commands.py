@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.pages.action import CoalescedRead, Commands, action
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 

@@ -6,8 +6,8 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from tooltray.snapshots.clients import ClientModeSnapshot, SessionSnapshot
-from tooltray.snapshots.tools import ToolCosts
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, SessionSnapshot
+from tooltray.foundation.snapshots.tools import ToolCosts
 from tooltray.ui.clients.client_words import (
     MODES,
     client_name,

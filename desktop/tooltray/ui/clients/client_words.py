@@ -3,8 +3,8 @@
 Above it: pages, cards and details. Below it: events and the language of states. Pure functions of snapshots.
 """
 
-from tooltray.errors import Problem
-from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import whole
 from tooltray.ui.state_language import Look

@@ -6,8 +6,8 @@ from itertools import islice
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.ai_clients import AiClient, AiClientFile, ClientServer
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientServer
 from tooltray.ui.clients.computer_words import connection_look, file_chips, own_servers, presence, server_chips, wants_disconnect, wish_word
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import folder_name, visible_path

@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.ai_clients import AiClient, ClientChange, ClientEdit, ClientScan
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.ai_clients import AiClient, ClientChange, ClientEdit, ClientScan
 from tooltray.ui.clients import computer_words as said
 from tooltray.ui.clients.computer_commands import ComputerCommands
 from tooltray.ui.clients.computer_details import ComputerDetails

@@ -1,7 +1,7 @@
 """What the window says of the AI clients on this computer, their files and what was changed in them. Pure functions of snapshots."""
 
-from tooltray.errors import Problem
-from tooltray.snapshots.ai_clients import AiClient, AiClientFile, ClientChange, ClientEdit, ClientScan, ClientServer
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientChange, ClientEdit, ClientScan, ClientServer
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.scan_words import here
 from tooltray.ui.problem_words import in_a_row, whole

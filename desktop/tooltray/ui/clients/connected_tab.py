@@ -11,9 +11,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
-from tooltray.snapshots.tools import ToolCosts
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.foundation.snapshots.tools import ToolCosts
 from tooltray.ui.clients.client_commands import ClientCommands
 from tooltray.ui.clients.client_details import ClientDetails, SessionDetails
 from tooltray.ui.clients.client_words import (

@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from tooltray.errors import Problem
-from tooltray.shell_words import quoted
-from tooltray.snapshots.ai_clients import ClientChange, ClientEdit
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.shell_words import quoted
+from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit
 from tooltray.ui.clients.computer_words import change_look, change_note, change_word, edit_word, undo_word
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import visible_path

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
-from tooltray.events import ImportProgressed
-from tooltray.snapshots.ai_clients import ImportCandidate, ImportedServer
+from tooltray.foundation.events import ImportProgressed
+from tooltray.foundation.snapshots.ai_clients import ImportCandidate, ImportedServer
 from tooltray.ui.clients import import_words as said
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.secrets_help import PROMPT_AFTER_MS, waiting_banner

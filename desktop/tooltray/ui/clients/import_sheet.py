@@ -9,10 +9,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from tooltray.errors import Problem
-from tooltray.events import ImportProgressed
-from tooltray.snapshots.ai_clients import ImportCandidate, ImportedServer, ImportPlan
-from tooltray.snapshots.forms import FieldValue
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ImportProgressed
+from tooltray.foundation.snapshots.ai_clients import ImportCandidate, ImportedServer, ImportPlan
+from tooltray.foundation.snapshots.forms import FieldValue
 from tooltray.ui.clients import import_words as said
 from tooltray.ui.clients.candidate_table import MOST_LINES, CandidateDetails, CandidateTable
 from tooltray.ui.clients.import_progress import ImportProgressList

@@ -7,9 +7,9 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QStyleOptionViewItem
 
-from tooltray.snapshots.clients import ProfileSnapshot
-from tooltray.snapshots.servers import ServerSnapshot
-from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.foundation.snapshots.clients import ProfileSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme

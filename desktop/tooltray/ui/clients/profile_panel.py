@@ -6,11 +6,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit
 
-from tooltray.errors import Problem
-from tooltray.shell_words import quoted
-from tooltray.snapshots.clients import ProfileSnapshot
-from tooltray.snapshots.servers import ServerSnapshot
-from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.shell_words import quoted
+from tooltray.foundation.snapshots.clients import ProfileSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.clients.profile_choice import CheckTable, Choice, choices, profile_choice
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import UNKNOWN

@@ -9,9 +9,9 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QStackedWidget
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.clients import ProfileSnapshot
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.clients import ProfileSnapshot
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.clients.client_words import profile_servers
 from tooltray.ui.clients.profile_panel import ProfilePanel
 from tooltray.ui.i18n import tr

@@ -6,9 +6,9 @@ Above it: the table of sections. Below it: confinement_commands. Draws a frozen 
 from msgspec.structs import replace
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport
-from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, ConfinementSupport
+from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.confinement.confinement_commands import ConfinementCommands
 from tooltray.ui.confinement.confinement_section import ConfinementSection
 from tooltray.ui.confinement.named_list import NamedList

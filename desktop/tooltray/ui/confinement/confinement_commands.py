@@ -7,8 +7,8 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, RefusedThing
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, RefusedThing
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.confinement_words import in_full
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action

@@ -5,7 +5,7 @@ Above it: the sections, and the tab that shows them. Below it: snapshots.
 
 from PySide6.QtWidgets import QWidget
 
-from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot
 
 
 class ConfinementSection(QWidget):

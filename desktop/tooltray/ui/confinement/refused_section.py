@@ -7,9 +7,9 @@ from datetime import datetime
 
 from PySide6.QtWidgets import QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.confinement import ConfinementSnapshot, RefusedThing
-from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, RefusedThing
+from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.confinement.confinement_commands import ConfinementCommands
 from tooltray.ui.confinement.confinement_section import ConfinementSection
 from tooltray.ui.confinement_words import refused_details, refused_title

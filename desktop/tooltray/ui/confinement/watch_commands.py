@@ -5,8 +5,8 @@ Above it: the section Watch. Below it: the Qt presenter layer. Knows no widget.
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.snapshots.watch import WatchSnapshot
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.snapshots.watch import WatchSnapshot
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

@@ -5,7 +5,7 @@ from functools import partial
 
 from PySide6.QtCore import Signal
 
-from tooltray.errors import Problem
+from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button

@@ -10,9 +10,9 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeyEvent, Qt
 from PySide6.QtWidgets import QStackedWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.discovery import RegistrySearch, RegistryServer, RegistryStatus, RegistryUpdate, StarterServer
-from tooltray.snapshots.forms import FieldValue
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.discovery import RegistrySearch, RegistryServer, RegistryStatus, RegistryUpdate, StarterServer
+from tooltray.foundation.snapshots.forms import FieldValue
 from tooltray.ui.discover import discover_words as said
 from tooltray.ui.discover.discover_commands import DiscoverCommands
 from tooltray.ui.discover.offer_sheet import OfferPanel, RegistryPanel, StarterPanel

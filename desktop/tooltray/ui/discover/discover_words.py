@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from tooltray.snapshots.discovery import RegistryHit, RegistryOption, RegistryStatus, RegistryUpdate, StarterServer
+from tooltray.foundation.snapshots.discovery import RegistryHit, RegistryOption, RegistryStatus, RegistryUpdate, StarterServer
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import shipped, tr
 from tooltray.ui.problem_words import in_a_row, whole

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from tooltray.errors import Problem
-from tooltray.shell_words import joined
-from tooltray.snapshots.forms import NewServer
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.shell_words import joined
+from tooltray.foundation.snapshots.forms import NewServer
 from tooltray.ui.confinement_words import entry_words
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import whole

@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.discovery import RegistryOption, RegistryServer, StarterServer
-from tooltray.snapshots.forms import FormField, NewServer
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryServer, StarterServer
+from tooltray.foundation.snapshots.forms import FormField, NewServer
 from tooltray.ui.addresses import can_follow
 from tooltray.ui.discover.discover_words import option_title
 from tooltray.ui.discover.new_server_preview import NewServerPreview

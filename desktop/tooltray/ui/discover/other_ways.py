@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.snapshots.servers import InMemoryServer
+from tooltray.foundation.snapshots.servers import InMemoryServer
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme

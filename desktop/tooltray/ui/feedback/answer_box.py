@@ -10,8 +10,8 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QSizePolicy, QWidget
 from shiboken6 import isValid
 
-from tooltray.errors import TooltrayError
-from tooltray.tasks import Spawn, finish_in_thread
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.ui.feedback.attachments import Attachment, AttachmentChip, Source, check_room, has_sources, read, sources_of
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme

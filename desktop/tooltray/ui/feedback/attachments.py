@@ -15,8 +15,8 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QMimeDatab
 from PySide6.QtGui import QImage, QImageReader, QImageWriter, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.feedback import FeedbackAttachment
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.feedback import FeedbackAttachment
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme

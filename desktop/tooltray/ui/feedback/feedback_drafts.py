@@ -6,7 +6,7 @@ outlive the hub either, and the window says that it is kept only as long as Tool
 
 import msgspec
 
-from tooltray.snapshots.feedback import FeedbackSnapshot
+from tooltray.foundation.snapshots.feedback import FeedbackSnapshot
 from tooltray.ui.feedback.attachments import Attachment
 
 MOST = 10  # projects; the oldest is forgotten

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.feedback import FeedbackEntry
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.feedback import FeedbackEntry
 from tooltray.ui.addresses import LOOPBACK, can_follow, host_of
 from tooltray.ui.feedback.feedback_words import moment_words, outcome_words
 from tooltray.ui.feedback.ready_answers_panel import ReadyAnswersPanel

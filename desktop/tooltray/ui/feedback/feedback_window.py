@@ -12,9 +12,9 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QHideEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
-from tooltray.tasks import Spawn
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
+from tooltray.foundation.tasks import Spawn
 from tooltray.ui import icons
 from tooltray.ui.feedback.answer_box import AnswerBox
 from tooltray.ui.feedback.attachments import has_sources, sources_of

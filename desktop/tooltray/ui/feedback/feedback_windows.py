@@ -13,9 +13,9 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.feedback.feedback_drafts import Drafts, whose
 from tooltray.ui.feedback.feedback_sheets import MOST
 from tooltray.ui.feedback.feedback_window import FeedbackWindow

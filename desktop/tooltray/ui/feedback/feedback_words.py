@@ -6,7 +6,7 @@ Above it: the feedback window and its sheets. Below it: events. Pure functions.
 import os
 from datetime import datetime
 
-from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
+from tooltray.foundation.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.ui.i18n import tr
 
 

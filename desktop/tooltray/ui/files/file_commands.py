@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.trust import TrustRequest
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.trust import TrustRequest
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action, at_sheet
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

@@ -10,9 +10,9 @@ from pathlib import PurePath
 from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QShowEvent
 
-from tooltray.errors import Problem
-from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
-from tooltray.snapshots.trust import TrustRequest
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.files import ReloadChange, ServerFileSnapshot
+from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.ui.files.file_commands import FileCommands
 from tooltray.ui.files.file_words import (
     entry_look,

@@ -8,9 +8,9 @@ from pathlib import PurePath
 
 from msgspec.structs import replace
 
-from tooltray.errors import Problem
-from tooltray.snapshots.files import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
-from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.files import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
+from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.origins import file_name, folder_name, visible_path
 from tooltray.ui.problem_words import sentences, title, whole

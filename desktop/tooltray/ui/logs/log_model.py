@@ -8,8 +8,8 @@ from datetime import datetime
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
 
-from tooltray.snapshots.logs import LogLine
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.logs import LogLine
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import look
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Coroutine
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.logs import LogFilter, LogPage
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.logs import LogFilter, LogPage
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.logs.log_model import MOST_LINES, LogModel
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 

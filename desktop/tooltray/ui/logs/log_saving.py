@@ -6,8 +6,8 @@ Above it: LogView. Below it: the hub's verbs, the disk.
 import asyncio
 from pathlib import Path
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.logs import START, LogFilter, LogLine
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.logs import START, LogFilter, LogLine
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_model import copied_text
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

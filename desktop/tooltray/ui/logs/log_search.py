@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.logs import LogFilter, LogLine
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.logs import LogFilter, LogLine
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.logs.log_model import shown_text
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 

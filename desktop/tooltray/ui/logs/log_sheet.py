@@ -6,9 +6,9 @@ Above it: whoever is asked for a log from somewhere else than a server's own pan
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
 
-from tooltray.errors import Problem
-from tooltray.snapshots.logs import SERVER
-from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.logs import SERVER
+from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.pages.page_context import PageContext

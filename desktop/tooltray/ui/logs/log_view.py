@@ -11,8 +11,8 @@ from PySide6.QtCore import QEvent, QModelIndex, QRect, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.logs import HUB, MESSAGES, SERVER, LogLine
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.logs import HUB, MESSAGES, SERVER, LogLine
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_bar import LogBar
 from tooltray.ui.logs.log_details import LogDetails

@@ -6,8 +6,8 @@ Above it: the Network tab. Below it: widgets. Draws frozen snapshots.
 from PySide6.QtCore import QUrl, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.http import HttpStatus
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.http import HttpStatus
 from tooltray.ui.i18n import tr
 from tooltray.ui.network.token_list import TokenList
 from tooltray.ui.problem_words import sentences, title

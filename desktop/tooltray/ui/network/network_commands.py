@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, Place, action
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

@@ -5,8 +5,8 @@ Above it: the Settings page. Below it: its sections, NetworkCommands and TokenSh
 
 from PySide6.QtWidgets import QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.http import HttpStatus
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.http import HttpStatus
 from tooltray.ui.i18n import tr
 from tooltray.ui.network.add_registry import AddRegistryPanel
 from tooltray.ui.network.api_section import ApiSection

@@ -5,8 +5,8 @@ Above it: that tab. Below it: snapshots.
 
 from datetime import datetime, timedelta
 
-from tooltray.snapshots.discovery import RegistryStatus
-from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.foundation.snapshots.discovery import RegistryStatus
+from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import UNKNOWN, Look

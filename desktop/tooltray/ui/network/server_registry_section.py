@@ -8,8 +8,8 @@ from datetime import datetime
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.discovery import RegistryStatus
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.discovery import RegistryStatus
 from tooltray.ui.i18n import tr
 from tooltray.ui.network.network_words import server_registry
 from tooltray.ui.problem_words import sentences, title

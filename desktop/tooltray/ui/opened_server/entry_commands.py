@@ -8,10 +8,10 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.errors import Conflict, Problem, SecretsUnreachable, TooltrayError
-from tooltray.snapshots.edited_entries import ServerUpdatePreview
-from tooltray.snapshots.servers import ServerState
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Conflict, Problem, SecretsUnreachable, TooltrayError
+from tooltray.foundation.snapshots.edited_entries import ServerUpdatePreview
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, Work, action
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 
-from tooltray.snapshots.edited_entries import ServerUpdatePreview
+from tooltray.foundation.snapshots.edited_entries import ServerUpdatePreview
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import visible_path
 from tooltray.ui.problem_words import sentences, title

@@ -5,7 +5,7 @@ Above it: the table of tabs. Below it: ui/confinement.
 
 from PySide6.QtWidgets import QWidget
 
-from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.confinement.sections import SECTIONS
 from tooltray.ui.i18n import tr
 from tooltray.ui.opened_server.server_view import ServerView

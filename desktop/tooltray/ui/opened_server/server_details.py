@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.servers import ServerSnapshot
-from tooltray.snapshots.tools import ServerCost, ToolSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.opened_server.server_menu import ServerActions
 from tooltray.ui.opened_server.server_tabs import CONFINEMENT, OVERVIEW, SERVER_TABS, SETTINGS, ServerTab

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from tooltray.snapshots.servers import ProjectCopySnapshot, ServerSnapshot
+from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import origin
 from tooltray.ui.pages.server_wishes import ServerWishes

@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import is_of_file

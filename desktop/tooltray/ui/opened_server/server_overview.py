@@ -5,9 +5,9 @@ from datetime import datetime
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.snapshots.tools import ServerCost
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.tools import ServerCost
 from tooltray.ui.i18n import tr
 from tooltray.ui.opened_server.server_facts import OriginLine, ProjectCopies
 from tooltray.ui.opened_server.server_menu import ServerActions

@@ -12,10 +12,10 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from tooltray.errors import Problem
-from tooltray.phrases import Phrase
-from tooltray.snapshots.edited_entries import EntrySlip, NextStep, ServerTest, ServerUpdatePreview
-from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.edited_entries import EntrySlip, NextStep, ServerTest, ServerUpdatePreview
+from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.opened_server.entry_commands import EntryCommands
 from tooltray.ui.opened_server.entry_form import EntryForm, same_entry

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.edited_entries import ServerTest
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.edited_entries import ServerTest
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QWidget
 
-from tooltray.snapshots.servers import ServerSnapshot
-from tooltray.snapshots.tools import ServerCost, ToolSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.opened_server.server_view import ServerView

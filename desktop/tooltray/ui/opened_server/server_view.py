@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.servers import ServerSnapshot
-from tooltray.snapshots.tools import ServerCost, ToolSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
 
 
 class ServerView(QWidget):

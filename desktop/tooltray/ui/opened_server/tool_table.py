@@ -7,8 +7,8 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.opened_server.tool_hints import ToolHints
 from tooltray.ui.theme import Theme

@@ -10,8 +10,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 

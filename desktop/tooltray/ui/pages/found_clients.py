@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.snapshots.ai_clients import ClientScan
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.snapshots.ai_clients import ClientScan
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.pages.action import CoalescedRead, Commands
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 

@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.errors import Problem
+from tooltray.foundation.errors import Problem
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.secrets_help import SecretsHelp

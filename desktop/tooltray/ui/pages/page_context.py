@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from tooltray.errors import Problem
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Work, run_action
 from tooltray.ui.pages.found_clients import ClientScans

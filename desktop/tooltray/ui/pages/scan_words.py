@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tooltray.snapshots.ai_clients import AiClient, ClientScan
+from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import in_a_row
 

@@ -5,7 +5,7 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from tooltray.errors import Problem
+from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import tr
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import sentences, title

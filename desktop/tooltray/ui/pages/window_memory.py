@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from tooltray.regular_file import open_regular
-from tooltray.tasks import TaskKeeper, finish_in_thread
+from tooltray.foundation.regular_file import open_regular
+from tooltray.foundation.tasks import TaskKeeper, finish_in_thread
 
 logger = logging.getLogger(__name__)
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.clients import ClientModeSnapshot
-from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot
+from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import CoalescedRead
 from tooltray.ui.pages.page_context import PageContext

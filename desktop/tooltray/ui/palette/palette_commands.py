@@ -9,7 +9,7 @@ from datetime import datetime
 
 from PySide6.QtCore import QObject
 
-from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action, as_notice

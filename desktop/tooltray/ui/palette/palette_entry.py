@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from tooltray.snapshots.clients import ClientModeSnapshot
-from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot
+from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.palette.palette_commands import PaletteCommands
 

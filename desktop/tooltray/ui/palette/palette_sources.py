@@ -7,7 +7,7 @@ may be 5,000 tools.
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.pages.pause_words import HOUR_S, until_tomorrow_s

@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.tools import CoveredTool, ToolSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.tools import CoveredTool, ToolSnapshot
 from tooltray.ui.approvals.approval_body import DAY_S, HOUR_S
 from tooltray.ui.i18n import tr
 from tooltray.ui.permissions.grant_commands import GrantSubjects, GrantWish

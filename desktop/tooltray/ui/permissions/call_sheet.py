@@ -6,8 +6,8 @@ Above it: the Permissions page. Below it: ApprovalBody. Enter allows nothing; Ct
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 
-from tooltray.errors import Problem
-from tooltray.snapshots.approvals import ApprovalSnapshot, RulePreview
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, RulePreview
 from tooltray.ui.approvals.approval_body import WIDTH, ApprovalBody, lasting_choice, question
 from tooltray.ui.approvals.rule_choice import RuleChoice
 from tooltray.ui.i18n import tr

@@ -9,7 +9,7 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.snapshots.clients import ClientModeSnapshot
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.ui.approvals.rule_sentences import covered
 from tooltray.ui.i18n import tr
 from tooltray.ui.permissions.asking_section import AskingSection

@@ -6,9 +6,9 @@ Above it: the window, whose page and sheets it serves. Below it: the Qt presente
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.snapshots.approvals import ToolChange
-from tooltray.snapshots.servers import ServerSnapshot
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.snapshots.approvals import ToolChange
+from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action, at_sheet
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

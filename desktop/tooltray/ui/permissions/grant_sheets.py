@@ -6,8 +6,8 @@ Above it: the page. Below it: those sheets, and GrantCommands.
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QShowEvent
 
-from tooltray.errors import Problem
-from tooltray.snapshots.approvals import ToolChange
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.approvals import ToolChange
 from tooltray.ui.approvals.approval_body import warnings
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext

@@ -11,7 +11,7 @@ from PySide6.QtCore import QModelIndex, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
+from tooltray.foundation.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.ui.approvals.approval_body import details, ends, granted, granted_to, own_permissions
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr

@@ -9,9 +9,9 @@ from functools import partial
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.activity import ActivityFilter
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.activity import ActivityFilter
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import CoalescedRead, Commands, action
 from tooltray.ui.pages.approval_line import disk_diff

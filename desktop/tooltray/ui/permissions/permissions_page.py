@@ -10,12 +10,12 @@ from functools import partial
 import msgspec
 from PySide6.QtWidgets import QStackedWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.activity import ActivityFilter, ActivityRow
-from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
-from tooltray.snapshots.audit import AuditEntry
-from tooltray.snapshots.clients import ClientModeSnapshot
-from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
+from tooltray.foundation.snapshots.audit import AuditEntry
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot
+from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext

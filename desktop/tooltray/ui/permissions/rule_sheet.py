@@ -7,7 +7,7 @@ from datetime import datetime
 
 from PySide6.QtCore import Signal
 
-from tooltray.snapshots.approvals import GrantSnapshot, JudgedCall, RulePreview
+from tooltray.foundation.snapshots.approvals import GrantSnapshot, JudgedCall, RulePreview
 from tooltray.ui.approvals.approval_body import details, granted_to
 from tooltray.ui.approvals.rule_sentences import calls, cautions, covered, of_late
 from tooltray.ui.figures import moment

@@ -11,7 +11,7 @@ from PySide6.QtCore import QModelIndex, QPoint, Signal
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
-from tooltray.snapshots.approvals import GrantSnapshot, ServerPermissions
+from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermissions
 from tooltray.ui.approvals.rule_sentences import covered
 from tooltray.ui.i18n import tr
 from tooltray.ui.permissions.permission_words import (

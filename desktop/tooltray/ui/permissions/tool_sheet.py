@@ -10,9 +10,9 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.activity import ActivityRow
-from tooltray.snapshots.approvals import GrantSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.activity import ActivityRow
+from tooltray.foundation.snapshots.approvals import GrantSnapshot
 from tooltray.ui.approvals.approval_body import granted, granted_to, granted_until
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr

@@ -5,8 +5,8 @@ from typing import Protocol
 
 from PySide6.QtCore import Property, QObject, Signal
 
-from tooltray.errors import Problem
-from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 

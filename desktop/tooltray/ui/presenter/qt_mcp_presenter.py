@@ -6,8 +6,8 @@ Above it: the window, the tray and their commands. Below it: the link to the eng
 from msgspec.structs import replace
 from PySide6.QtCore import Property, QObject, Signal
 
-from tooltray.api import Api, remote_parts
-from tooltray.events import (
+from tooltray.api.parts import Api, remote_parts
+from tooltray.foundation.events import (
     ActivityWritten,
     ApprovalAsked,
     ApprovalEnded,
@@ -39,7 +39,7 @@ from tooltray.events import (
     ToolCallResult,
     TryProgressed,
 )
-from tooltray.snapshots.hub import HubSnapshot
+from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.ui.presenter.link import EngineLink
 
 

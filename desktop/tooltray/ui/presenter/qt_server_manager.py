@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Property, QObject, Signal
 
-from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 

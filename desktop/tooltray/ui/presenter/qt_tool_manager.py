@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.events import ToolListChanged
+from tooltray.foundation.events import ToolListChanged
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 

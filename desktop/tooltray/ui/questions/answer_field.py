@@ -3,7 +3,7 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
-from tooltray.snapshots.questions import AnswerKind, ElicitationField
+from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField
 from tooltray.ui.i18n import tr
 from tooltray.ui.questions import answers
 from tooltray.ui.theme import Theme

@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import date, datetime
 from urllib.parse import urlsplit
 
-from tooltray.snapshots.questions import AnswerKind, ElicitationField
+from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField
 from tooltray.ui.i18n import tr
 
 Value = str | float | bool | list[str]

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from tooltray.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.addresses import LOOPBACK, host_of, is_of_other_letters
 from tooltray.ui.i18n import tr
 from tooltray.ui.questions.answer_field import AnswerField

@@ -6,7 +6,7 @@ Above it: the window. Below it: the sheet of one question, and the line of those
 from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
-from tooltray.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action, as_notice
 from tooltray.ui.pages.open_attempts import OpenAttempts

@@ -11,7 +11,7 @@ from PySide6.QtCore import QSaveFile, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from tooltray.errors import Problem
+from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.results.part_view import FIRST_SHOWN, PartView, size_words

@@ -5,8 +5,8 @@ Above it: the section about them, and the sheet of a command. Below it: snapshot
 
 from collections.abc import Mapping, Sequence
 
-from tooltray.shell_words import joined
-from tooltray.snapshots.stored_secrets import SecretSnapshot
+from tooltray.foundation.shell_words import joined
+from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot
 from tooltray.ui.i18n import say, tr
 
 Commands = Mapping[str, Sequence[str]]

@@ -6,8 +6,8 @@ Above it: the Secrets tab. Below it: widgets. Draws a frozen snapshot.
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.stored_secrets import StoredSecrets
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.stored_secrets import StoredSecrets
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.secrets.secret_words import place_look, places

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import CoalescedRead, Commands, action, at_sheet
 from tooltray.ui.pages.secrets_help import open_secrets

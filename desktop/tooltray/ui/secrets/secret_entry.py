@@ -7,7 +7,7 @@ keyring that shows a prompt.
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from tooltray.errors import Problem
+from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.pages.secrets_help import SecretsHelp

@@ -6,7 +6,7 @@ Above it: that tab and its sheet. Below it: snapshots.
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
-from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
+from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import Look
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from tooltray.errors import Problem, TooltrayError
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.ui.discover.other_ways import OtherWays
 from tooltray.ui.i18n import tr
 from tooltray.ui.opened_server.entry_values import with_values

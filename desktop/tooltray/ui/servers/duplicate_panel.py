@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QLineEdit
 
-from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button

@@ -6,7 +6,7 @@ Above it: the Servers page. Below it: widgets, and what the look at this compute
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.snapshots.ai_clients import ClientScan
+from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action, as_notice
 from tooltray.ui.pages.scan_words import here, names_in_a_row, scan_text, scan_title

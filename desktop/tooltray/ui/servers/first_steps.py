@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.snapshots.activity import ActivityFilter
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.snapshots.activity import ActivityFilter
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import CoalescedRead, Commands, action
 from tooltray.ui.pages.page_context import PageContext

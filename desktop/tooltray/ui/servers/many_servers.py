@@ -10,8 +10,8 @@ from functools import partial
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import is_of_file
 from tooltray.ui.pages.action import Commands, action, as_notice

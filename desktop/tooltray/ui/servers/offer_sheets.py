@@ -11,10 +11,10 @@ from PySide6.QtCore import QObject, Qt, QUrl, Signal, SignalInstance
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.discovery import BundleOffer
-from tooltray.snapshots.forms import FieldValue, FormField, NewServer
-from tooltray.snapshots.servers import InMemoryServer
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.discovery import BundleOffer
+from tooltray.foundation.snapshots.forms import FieldValue, FormField, NewServer
+from tooltray.foundation.snapshots.servers import InMemoryServer
 from tooltray.ui.discover.add_to_sheet import AddToPanel
 from tooltray.ui.discover.bundle_commands import BundleCommands
 from tooltray.ui.discover.bundle_sheet import BundlePanel, ReadingBundlePanel

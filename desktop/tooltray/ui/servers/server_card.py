@@ -10,9 +10,9 @@ from datetime import datetime
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.servers import LEFT_OUT, ServerSnapshot, ServerState
-from tooltray.snapshots.tools import ServerCost
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.servers import LEFT_OUT, ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.tools import ServerCost
 from tooltray.ui.confinement_words import in_full, in_short, refused_in_short
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr

@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.errors import Problem, SecretsUnreachable, TooltrayError
-from tooltray.hidden_fields import HidesFields
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.snapshots.setup import ServerRemoval
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem, SecretsUnreachable, TooltrayError
+from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.setup import ServerRemoval
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import change_there, is_of_file, project_of
 from tooltray.ui.pages.action import CoalescedRead, Commands, action, as_notice, at_sheet

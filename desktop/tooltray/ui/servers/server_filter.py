@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.clients import ClientModeSnapshot
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.server_wishes import ServerWishes

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.servers import ServerSnapshot
-from tooltray.snapshots.tools import ServerCost
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.tools import ServerCost
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.server_words import found_words

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.servers import ServerSnapshot
-from tooltray.snapshots.tools import ServerCost
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.tools import ServerCost
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import change_there, is_of_file

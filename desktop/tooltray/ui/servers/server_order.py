@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import file_name, is_of_file, project_of
 from tooltray.ui.server_words import LAUNCHERS

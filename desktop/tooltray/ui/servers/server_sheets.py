@@ -10,10 +10,10 @@ from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QLineEdit
 
-from tooltray.errors import Problem
-from tooltray.snapshots.logs import HUB, SERVER
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.logs import HUB, SERVER
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.opened_server.server_tester import ServerTester

@@ -6,8 +6,8 @@ from typing import Any
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QResizeEvent
 
-from tooltray.snapshots.servers import ServerSnapshot
-from tooltray.snapshots.tools import ServerCost
+from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.tools import ServerCost
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.opened_server.server_menu import ServerMenu

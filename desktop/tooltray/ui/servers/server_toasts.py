@@ -8,7 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.snapshots.setup import ServerRemoval
+from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.servers.server_commands import NewServer, ServerCommands

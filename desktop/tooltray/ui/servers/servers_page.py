@@ -10,10 +10,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.ai_clients import ClientScan
-from tooltray.snapshots.servers import ServerSnapshot
-from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.ai_clients import ClientScan
+from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.discover.discover_tab import DiscoverTab
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_view import LogView

@@ -9,7 +9,7 @@ from functools import partial
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.server_wishes import ServerWishes

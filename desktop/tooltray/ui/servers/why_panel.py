@@ -7,9 +7,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from tooltray.errors import Problem
-from tooltray.phrases import Phrase
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import run_action
 from tooltray.ui.presenter.qt_mcp_client import Diagnosis, QtMcpClient, Remedy

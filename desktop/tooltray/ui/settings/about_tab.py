@@ -8,9 +8,9 @@ from functools import partial
 from PySide6.QtCore import QLocale, QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.program import ProgramLoad, ProgramSnapshot
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.program import ProgramLoad, ProgramSnapshot
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.pages.action import CoalescedRead, Commands, action
 from tooltray.ui.pages.page import Page

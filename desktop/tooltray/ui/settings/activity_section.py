@@ -12,9 +12,9 @@ import msgspec
 from PySide6.QtCore import QLocale, QObject, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.activity import JournalStatus
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.activity import JournalStatus
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import CoalescedRead, Commands, action

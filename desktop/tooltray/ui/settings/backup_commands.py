@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.setup import SetupChange
-from tooltray.tasks import TaskKeeper, finish_in_thread
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.setup import SetupChange
+from tooltray.foundation.tasks import TaskKeeper, finish_in_thread
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action
 from tooltray.ui.pages.window_memory import SaveFile

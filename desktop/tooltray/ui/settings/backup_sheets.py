@@ -7,8 +7,8 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog
 
-from tooltray.errors import Problem
-from tooltray.snapshots.setup import SetupChange
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.settings.backup_commands import BackupCommands, SetupPreview

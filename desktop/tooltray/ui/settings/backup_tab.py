@@ -5,7 +5,7 @@ Above it: the Settings page. Below it: BackupCommands, which carries its wishes 
 
 from PySide6.QtCore import Signal
 
-from tooltray.errors import Problem
+from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext

@@ -5,7 +5,7 @@ Above it: that page and those sheets. Below it: events.
 
 from collections.abc import Sequence
 
-from tooltray.snapshots.setup import SetupChange
+from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import Look
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.preferences import preferences_of
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.preferences import preferences_of
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.pages.action import CoalescedRead, Commands, action
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 

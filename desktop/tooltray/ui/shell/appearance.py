@@ -7,9 +7,9 @@ it reads whenever they have changed.
 from PySide6.QtCore import QLocale, QObject, Signal
 from PySide6.QtWidgets import QApplication
 
-from tooltray.languages import ENGLISH, spoken_language
-from tooltray.preferences import Preferences, preferences_of
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.languages import ENGLISH, spoken_language
+from tooltray.foundation.preferences import Preferences, preferences_of
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import install_language, locale_of
 from tooltray.ui.pages.action import CoalescedRead
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from PySide6.QtCore import qVersion
 
 from tooltray import __version__
-from tooltray.errors import TooltrayError
+from tooltray.foundation.errors import TooltrayError
 
 
 def bug_report(error: BaseException) -> str:

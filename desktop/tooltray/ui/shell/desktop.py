@@ -17,10 +17,11 @@ import msgspec
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.questions import ElicitationSnapshot
-from tooltray.snapshots.trust import TrustRequest
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.snapshots.trust import TrustRequest
+from tooltray.foundation.tasks import TaskKeeper
+from tooltray.foundation.uncaught import log_loop_exception, logging_uncaught
 from tooltray.ui.clients.client_words import client_name
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import while_valid
@@ -36,7 +37,6 @@ from tooltray.ui.shell.news_teller import NewsTeller, advice
 from tooltray.ui.shell.screen_lock_watch import ScreenLockWatch
 from tooltray.ui.shell.system_notifications import Notifications
 from tooltray.ui.shell.tray import Tray
-from tooltray.uncaught import log_loop_exception, logging_uncaught
 
 if TYPE_CHECKING:  # imported once the tray's icon is there
     from tooltray.ui.approvals.approval_prompt import ApprovalPrompt

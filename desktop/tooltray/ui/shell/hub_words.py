@@ -4,8 +4,8 @@ from enum import Enum
 
 import msgspec
 
-from tooltray.snapshots.hub import HubSnapshot
-from tooltray.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.hub import HubSnapshot
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.pause_words import paused_until

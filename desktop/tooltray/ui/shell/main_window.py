@@ -12,8 +12,8 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QPaintEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
-from tooltray.errors import Problem
-from tooltray.events import ProblemReported
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ProblemReported
 from tooltray.ui import icons
 from tooltray.ui.discover.bundle_urls import bundle_of_urls
 from tooltray.ui.i18n import tr

@@ -8,15 +8,15 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer
 
-from tooltray.errors import Problem
-from tooltray.events import ProblemReported
-from tooltray.snapshots.approvals import ApprovalSnapshot
-from tooltray.snapshots.confirmations import ConfirmationSnapshot
-from tooltray.snapshots.feedback import FeedbackSnapshot
-from tooltray.snapshots.questions import ElicitationSnapshot
-from tooltray.snapshots.servers import ServerState
-from tooltray.snapshots.trust import TrustRequest
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ProblemReported
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
+from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
+from tooltray.foundation.snapshots.feedback import FeedbackSnapshot
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.trust import TrustRequest
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.feedback.feedback_words import headline, project_words
 from tooltray.ui.files.file_words import waiting_text, waiting_title
 from tooltray.ui.i18n import tr

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from tooltray.errors import TooltrayError
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 logger = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 if sys.platform == "win32":
-    from tooltray.win32.session_notices import SessionNotices
+    from tooltray.foundation.platform.win32.session_notices import SessionNotices
 
 SESSION_CHANGE, POWER = 0x02B1, 0x0218  # WM_WTSSESSION_CHANGE, WM_POWERBROADCAST
 LOCK, UNLOCK, REMOTE_DISCONNECT = 0x7, 0x8, 0x4  # of the first: WTS_SESSION_LOCK, ...

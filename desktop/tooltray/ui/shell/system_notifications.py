@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QObject
 
-from tooltray.notification_kinds import is_wanted
+from tooltray.foundation.notification_kinds import is_wanted
 from tooltray.ui.shell.tray import Tray
 
 SAME_WITHIN_S = 60.0  # a server that fails again and again says so once a minute

@@ -9,10 +9,10 @@ from PySide6.QtCore import QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QSystemTrayIcon
 
-from tooltray.snapshots.approvals import ApprovalSnapshot
-from tooltray.snapshots.confirmations import ConfirmationSnapshot
-from tooltray.snapshots.questions import ElicitationSnapshot
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
+from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui import icons
 from tooltray.ui.files.file_words import waiting_entries
 from tooltray.ui.pages.page import HubPhase

@@ -12,10 +12,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from tooltray.snapshots.activity import ActivityEntry
-from tooltray.snapshots.approvals import ApprovalSnapshot
-from tooltray.snapshots.hub import HubSnapshot
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.activity import ActivityEntry
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
+from tooltray.foundation.snapshots.hub import HubSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import HubPhase

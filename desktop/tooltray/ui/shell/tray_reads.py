@@ -7,10 +7,10 @@ reading ends by itself after a while.
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from tooltray.errors import TooltrayError
-from tooltray.snapshots.activity import ActivityEntry, ActivityFilter, CallNow
-from tooltray.snapshots.program import ProgramLoad
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityFilter, CallNow
+from tooltray.foundation.snapshots.program import ProgramLoad
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.pages.action import CoalescedRead
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 

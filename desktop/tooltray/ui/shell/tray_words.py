@@ -6,9 +6,9 @@ Above it: the tray's menu. Below it: figures.
 import time
 from datetime import datetime
 
-from tooltray.snapshots.activity import ActivityEntry, CallNow
-from tooltray.snapshots.approvals import ApprovalSnapshot
-from tooltray.snapshots.program import ProgramLoad
+from tooltray.foundation.snapshots.activity import ActivityEntry, CallNow
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
+from tooltray.foundation.snapshots.program import ProgramLoad
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 

@@ -10,8 +10,8 @@ from datetime import datetime
 
 import msgspec
 
-from tooltray.errors import Problem
-from tooltray.shell_words import joined
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.shell_words import joined
 from tooltray.ui.activity.activity_words import took
 from tooltray.ui.i18n import tr
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.activity import ActivityFilter
-from tooltray.snapshots.tools import ToolSnapshot
-from tooltray.tasks import TaskKeeper
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.activity import ActivityFilter
+from tooltray.foundation.snapshots.tools import ToolSnapshot
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import CoalescedRead, Commands, action, at_sheet
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

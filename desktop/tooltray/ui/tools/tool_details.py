@@ -11,8 +11,8 @@ import msgspec
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from tooltray.snapshots.activity import ActivityFilter
-from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.foundation.snapshots.activity import ActivityFilter
+from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.activity.activity_words import milliseconds
 from tooltray.ui.i18n import tr
 from tooltray.ui.schema_form.slots import kind_words

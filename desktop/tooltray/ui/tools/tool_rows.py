@@ -9,8 +9,8 @@ from datetime import datetime
 
 import msgspec
 
-from tooltray.snapshots.activity import ToolUse
-from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
+from tooltray.foundation.snapshots.activity import ToolUse
+from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import UNKNOWN, not_known

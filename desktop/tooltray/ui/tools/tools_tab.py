@@ -13,9 +13,9 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.activity import ToolUse
-from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.activity import ToolUse
+from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext

@@ -11,8 +11,8 @@ from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from tooltray.events import TryProgressed
-from tooltray.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.events import TryProgressed
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.activity.activity_words import took
 from tooltray.ui.i18n import tr
 from tooltray.ui.questions.question import QuestionPanel

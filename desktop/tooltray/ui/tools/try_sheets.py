@@ -12,10 +12,10 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.events import TryProgressed
-from tooltray.snapshots.approvals import ApprovalSnapshot
-from tooltray.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import TryProgressed
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action, as_notice, at_page
 from tooltray.ui.pages.page_context import PageContext

@@ -5,7 +5,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QShowEv
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
-from tooltray.errors import Problem
+from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme

@@ -12,7 +12,7 @@ from tests.fakes.journals import entry as kept
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.commands import activity_command
-from tooltray.home.home import Home
+from tooltray.foundation.home.home import Home
 
 
 def entry(id: int, **fields: Any) -> dict[str, Any]:

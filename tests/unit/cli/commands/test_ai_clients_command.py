@@ -9,8 +9,8 @@ from tests.fakes.client_files import put
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.home.home import Home
-from tooltray.installs.bridge_entry import bridge_entry
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.installs.bridge_entry import bridge_entry
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, whole
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.home.home import Home
+from tooltray.foundation.home.home import Home
 
 CALL = {
     "id": "ab12",

@@ -6,11 +6,11 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.audit.audit_file import AuditFile
-from tooltray.audit.audit_trail import AuditTrail, Decision
 from tooltray.cli.commands import audit_command
-from tooltray.home.home import Home
-from tooltray.snapshots.audit import AuditEntry
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.audit import AuditEntry
+from tooltray.records.audit.audit_file import AuditFile
+from tooltray.records.audit.audit_trail import AuditTrail, Decision
 
 ENTRIES = [
     {"number": 2, "at": 1e30, "what": "A no", "answer": "no", "way": "program", "who": "panel\x1b[1m"},

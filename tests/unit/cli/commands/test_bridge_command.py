@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.home.home import Home
-from tooltray.installs.installation import Installation, this_installation
-from tooltray.installs.installations import Installations
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.installs.installation import Installation, this_installation
+from tooltray.foundation.installs.installations import Installations
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.home.home import Home
-from tooltray.phrases import as_json
-from tooltray.snapshots.discovery import BundleOffer, BundleSnapshot
-from tooltray.snapshots.forms import FormField, NewServer
-from tooltray.snapshots.setup import ServerRemoval
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import as_json
+from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot
+from tooltray.foundation.snapshots.forms import FormField, NewServer
+from tooltray.foundation.snapshots.setup import ServerRemoval
 
 SHA = "ab" * 32
 KEY = FormField("key", "A key", is_required=True, is_secret=True)

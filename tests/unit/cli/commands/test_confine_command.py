@@ -8,8 +8,8 @@ from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.commands.confine_command import confinement_words
-from tooltray.home.home import Home
-from tooltray.snapshots.confinement import ConfinementSnapshot
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 
 NOW = {"files": "own", "network": "hosts", "hosts": ["a.org"], "read": ["/srv"], "write": ["/x"], "missing": ["It does not get ~."]}
 

@@ -6,10 +6,10 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot, server_snapshot
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.errors import Problem, TooltrayError
-from tooltray.home.home import Home
-from tooltray.phrases import as_json
-from tooltray.snapshots.discovery import (
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import as_json
+from tooltray.foundation.snapshots.discovery import (
     BundleOffer,
     RegistryHit,
     RegistryOption,
@@ -19,7 +19,7 @@ from tooltray.snapshots.discovery import (
     RegistryUpdate,
     StarterServer,
 )
-from tooltray.snapshots.forms import FormField, NewServer
+from tooltray.foundation.snapshots.forms import FormField, NewServer
 
 NAME = "io.github.owner/notes"
 STATUS = RegistryStatus(2, 1_700_000_000.0)

@@ -9,10 +9,10 @@ from tests.fakes.fake_control_hub import FakeControlHub, HangUp, hub_snapshot, p
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.commands.doctor_command import SETTLE_TIMEOUT_S
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
-from tooltray.installs.installation import this_installation
-from tooltray.installs.installations import Installations
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.installs.installation import this_installation
+from tooltray.foundation.installs.installations import Installations
 
 
 def diagnosis(server: str, **changes: Any) -> dict[str, Any]:

@@ -10,11 +10,11 @@ from tests.fakes.fake_control_hub import FakeControlHub, whole
 from tests.fakes.pictures import png
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.errors import TooltrayError
-from tooltray.feedback.feedback_attachments import MOST_FILE_BYTES, MOST_PICTURE_BYTES
-from tooltray.feedback.feedback_history import FeedbackHistory
-from tooltray.home.home import Home
-from tooltray.snapshots.feedback import FeedbackEntry
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.feedback import FeedbackEntry
+from tooltray.gateway.feedback.feedback_attachments import MOST_FILE_BYTES, MOST_PICTURE_BYTES
+from tooltray.gateway.feedback.feedback_history import FeedbackHistory
 
 WAITING = {
     "id": "ab12",

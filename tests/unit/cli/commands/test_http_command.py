@@ -8,9 +8,9 @@ from tests.fakes.fake_control_hub import FakeControlHub, problem
 from tests.fakes.modes import has_mode
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.access.client_tokens import ClientTokens
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
+from tooltray.consent.tokens.client_tokens import ClientTokens
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
 
 URL, API_URL = "http://127.0.0.1:7717/mcp", "http://127.0.0.1:7717/api/mcp"
 

@@ -10,11 +10,11 @@ from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.run import run
-from tooltray.errors import Problem
-from tooltray.home.home import Home
-from tooltray.phrases import as_json
-from tooltray.snapshots.ai_clients import ClientChange, FoundSecret, ImportCandidate, ImportedServer, ImportPlan, ImportSource
-from tooltray.snapshots.forms import FormField
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import as_json
+from tooltray.foundation.snapshots.ai_clients import ClientChange, FoundSecret, ImportCandidate, ImportedServer, ImportPlan, ImportSource
+from tooltray.foundation.snapshots.forms import FormField
 
 SOURCE = ImportSource("cursor", "/f", "git")
 GIT = ImportCandidate("1", "git", "new", (SOURCE,), target="npx git", secrets=(FoundSecret("TOKEN", "form"),), proxied="a proxy")

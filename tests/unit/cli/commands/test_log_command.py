@@ -8,9 +8,9 @@ from tests.fakes.fake_control_hub import FakeControlHub, HangUp
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.commands import log_command
-from tooltray.home.home import Home
-from tooltray.logs.line_formats import MARK, OUTPUT, server_line
-from tooltray.logs.server_log_files import ServerLogFiles
+from tooltray.foundation.home.home import Home
+from tooltray.servers.logs.line_formats import MARK, OUTPUT, server_line
+from tooltray.servers.logs.server_log_files import ServerLogFiles
 
 AT = 1_795_600_000.0
 

@@ -7,8 +7,8 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.confirmation import NeedsPassphrase
-from tooltray.home.home import Home
+from tooltray.foundation.confirmation import NeedsPassphrase
+from tooltray.foundation.home.home import Home
 
 RIGHT, FOLDER = "correct horse", "/nowhere-at-all"
 

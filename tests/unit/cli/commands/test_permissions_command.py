@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.home.home import Home
+from tooltray.foundation.home.home import Home
 
 
 def of_tool(tool: str, **more: Any) -> dict[str, Any]:

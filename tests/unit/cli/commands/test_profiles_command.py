@@ -6,8 +6,8 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot, server_snapshot
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
 
 SERVERS = hub_snapshot(server_snapshot("a", tool_count=2), server_snapshot("b", tool_count=0), server_snapshot("a:1", tool_count=0))
 TOOLS_OF_A = [{"original_name": "x", "name": "a_x"}, {"original_name": "z", "name": "z"}]

@@ -3,7 +3,7 @@
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.home.home import Home
+from tooltray.foundation.home.home import Home
 
 
 def test_diagnostics_are_the_hub_s_without_what_could_move_the_cursor(tooltray: Tooltray, hub_home: Home) -> None:

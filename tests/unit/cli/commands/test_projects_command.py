@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.home.home import Home
+from tooltray.foundation.home.home import Home
 
 COPY = {"path": "/p/one", "name": "one\x1b[1m", "state": "running", "session_count": 2, "target": "x", "problem": None, "pids": [1]}
 SERVER = {"name": "s", "state": "running", "detail": "", "is_deferred": True, "copies": [COPY]}

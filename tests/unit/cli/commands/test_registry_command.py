@@ -7,11 +7,11 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
-from tooltray.phrases import as_json
-from tooltray.registries.registry_cache import Measured, RegistryCache
-from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import as_json
+from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.servers.npm_mirrors.registry_cache import Measured, RegistryCache
 
 OWN = RegistryMeasurement("https://own.example/", "npm", "npm", "", 80.4)
 MIRROR = RegistryMeasurement("https://m.example/", "Mirror", "mirror", "Here", 20.0)

@@ -8,7 +8,7 @@ from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.commands.test_approve_command import CALL, GRANT
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.home.home import Home
+from tooltray.foundation.home.home import Home
 
 RULE = {"tool": "write_file", "arguments": {"path": {"equals": "x"}}}
 CALLS = [

@@ -6,8 +6,8 @@ from typing import Any
 from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot, problem, server_snapshot
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
 
 
 def test_no_hub_is_an_answer_with_a_code_of_its_own(tooltray: Tooltray, hub_home: Home) -> None:

@@ -12,8 +12,8 @@ from tests.unit.cli.conftest import Tooltray
 from tooltray.cli import person
 from tooltray.cli.commands.secrets_command import chosen_backend
 from tooltray.cli.run import run
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
 
 PASSPHRASE = "open sesame"
 

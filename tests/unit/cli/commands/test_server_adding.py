@@ -8,8 +8,8 @@ from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.commands.server_adding import project_entry
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.home.home import Home
+from tooltray.foundation.home.home import Home
 
 COMMAND = {"command": "npx", "args": ["-y", "a"], "env": {"A": "1", "B": "2"}, "autoApprove": ["read"], "label": "work"}
 REMOTE = {"url": "https://a.example/mcp", "headers": {"X-A": "1"}}

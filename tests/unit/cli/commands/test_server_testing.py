@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, problem
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.home.home import Home
+from tooltray.foundation.home.home import Home
 
 
 def outcome(**fields: Any) -> dict[str, Any]:

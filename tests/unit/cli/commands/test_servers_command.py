@@ -11,13 +11,13 @@ from tests.fakes.fake_control_hub import FakeControlHub, HangUp, hub_snapshot, p
 from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
+from tooltray.carriers.control.control_client import ControlClient
 from tooltray.cli.commands.servers_command import new_lines, progress_shown
 from tooltray.cli.run import run
-from tooltray.control.control_client import ControlClient
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
-from tooltray.naming.published_names import PublishedNames
-from tooltray.upstream.stops import StoppedServers
+from tooltray.config.naming.published_names import PublishedNames
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.servers.upstream.stops import StoppedServers
 
 
 def settings_of(home: Home) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.commands.import_command import MAX_BYTES
 from tooltray.cli.run import run
-from tooltray.home.home import Home
+from tooltray.foundation.home.home import Home
 
 SETUP = {"version": 1, "mcpServers": {"files": {"command": "files", "env": {"KEY": "${secret:files/KEY}"}}}, "defaultServers": ["files"]}
 

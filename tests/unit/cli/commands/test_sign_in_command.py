@@ -9,8 +9,8 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot, problem, server_snapshot
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
 
 URL = "https://sign-in.example/page?state=abc"
 PAGE = {"server": "far", "url": URL, "ends_at": 0.0}
@@ -131,7 +131,7 @@ def test_a_person_at_a_terminal_is_asked_for_the_address(tooltray: Tooltray, hub
 
 
 def test_who_interrupts_gives_it_up(tooltray: Tooltray, hub_home: Home, opened: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from tooltray.control.control_client import ControlClient
+    from tooltray.carriers.control.control_client import ControlClient
 
     call = ControlClient.call
 

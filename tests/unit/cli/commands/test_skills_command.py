@@ -6,8 +6,8 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, whole
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.errors import NotFound
-from tooltray.home.home import Home
+from tooltray.foundation.errors import NotFound
+from tooltray.foundation.home.home import Home
 
 GIT = "skill://git-workflow/SKILL.md"
 

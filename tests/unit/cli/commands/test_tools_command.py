@@ -7,8 +7,8 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, KeepSilent, hub_snapshot, server_snapshot, whole
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
 
 
 def tool(name: str, **changes: Any) -> dict[str, Any]:

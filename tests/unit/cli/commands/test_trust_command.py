@@ -9,8 +9,8 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, whole
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.errors import Conflict
-from tooltray.home.home import Home
+from tooltray.foundation.errors import Conflict
+from tooltray.foundation.home.home import Home
 
 ONE: dict[str, Any] = {
     "project": "/p/shop",

@@ -10,19 +10,19 @@ from tests.fakes.fake_control_hub import FakeControlHub
 from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.ai_clients.change_store import ChangeStore
-from tooltray.ai_clients.change_writer import ChangeWriter
-from tooltray.ai_clients.client_kinds import read_client_kinds
-from tooltray.ai_clients.file_edits import removing
-from tooltray.ai_clients.found_entries import entries_in
 from tooltray.cli.run import run
-from tooltray.foreign_configs.documents import read_document
-from tooltray.home.home import Home
-from tooltray.home.hub_lock import HubLock
-from tooltray.installs import start_at_login
-from tooltray.installs.bridge_entry import bridge_entry
-from tooltray.installs.installation import this_installation
-from tooltray.installs.upkeep import ROOT, how_to_remove
+from tooltray.config.foreign_configs.documents import read_document
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.home.hub_lock import HubLock
+from tooltray.foundation.installs import start_at_login
+from tooltray.foundation.installs.bridge_entry import bridge_entry
+from tooltray.foundation.installs.installation import this_installation
+from tooltray.foundation.installs.upkeep import ROOT, how_to_remove
+from tooltray.sources.clients.change_store import ChangeStore
+from tooltray.sources.clients.change_writer import ChangeWriter
+from tooltray.sources.clients.client_kinds import read_client_kinds
+from tooltray.sources.clients.file_edits import removing
+from tooltray.sources.clients.found_entries import entries_in
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot, server_snapshot
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.home.home import Home
+from tooltray.foundation.home.home import Home
 
 
 def session(**changes: Any) -> dict[str, Any]:

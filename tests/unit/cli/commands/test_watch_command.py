@@ -8,10 +8,10 @@ from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.commands import watch_command
-from tooltray.home.home import Home
-from tooltray.phrases import as_json
-from tooltray.snapshots.confinement import ConfinementSnapshot
-from tooltray.snapshots.watch import SeenThing, WatchProposal, WatchSnapshot
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import as_json
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
+from tooltray.foundation.snapshots.watch import SeenThing, WatchProposal, WatchSnapshot
 
 PROPOSAL = WatchProposal(
     "own",

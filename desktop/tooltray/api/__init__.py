@@ -1,0 +1,4 @@
+"""Every verb that a window, a command or a program may call.
+
+Begin with `parts`.
+"""

@@ -1,0 +1,72 @@
+"""What the settings say counts at once, whoever has changed them: a verb, or somebody who has edited the file.
+
+Above it: the engine. Below it: McpConfHelper, which says that something has changed, and the parts that have to be told of it. Most parts
+ask the settings each time, or follow them by themselves; here is what is left: what starts, where secrets are, how tools are named.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol
+
+from tooltray.config.naming.published_names import PublishedNames
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import MCPServerConfig, config_hash
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.tasks import Spawn, finish_in_thread
+from tooltray.servers.upstream.managed_server import ServersConfigured
+
+
+class Hub(Protocol):
+    """What starts, and starts again: ServerStarts."""
+
+    async def initialize(self) -> None: ...
+    def begin_to_start(self, servers: Iterable[str]) -> None: ...
+    def use_secret_backend(self) -> None: ...
+
+
+class LiveSettings:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, config: McpConfHelper, names: PublishedNames, hub: Hub, spawn: Spawn, bus: EventBus) -> None:
+        self._config, self._names, self._hub, self._spawn, self._bus = config, names, hub, spawn, bus
+        self._known = config.settings
+        self._written = self._names_written()
+
+    def start(self) -> None:
+        """From now on; what the hub starts with has been started."""
+        self._known, self._written = self._config.settings, self._names_written()
+        self._bus.subscribe(ServersConfigured, self._on_servers_configured)
+
+    def _on_servers_configured(self, event: ServersConfigured) -> None:
+        before, self._known = self._known, self._config.settings
+        now = self._known
+        self._names.naming = now.publish.naming
+        self._follow_names()
+        if now.secrets.backend != before.secrets.backend:
+            self._hub.use_secret_backend()
+        if now.mcp_enabled and not before.mcp_enabled:
+            self._spawn(self._hub.initialize(), name="start servers again")
+        elif now.mcp_enabled and (others := dict(_others(before.mcp_servers, now.mcp_servers))):
+            self._hub.begin_to_start([name for name, is_new in others.items() if is_new])
+
+    def _follow_names(self) -> None:
+        """Published names of servers that have left the settings are free after a while; those of projects' files come and go."""
+        before, self._written = self._written, self._names_written()
+        here = self._config.settings.mcp_servers
+        if gone := [name for name in before - self._written if name not in here]:
+            self._spawn(finish_in_thread(self._names.retire, gone), name="retire names")
+        if back := [name for name in here if self._names.is_retired(name)]:
+            self._spawn(finish_in_thread(self._names.keep, back), name="keep names")
+
+    def _names_written(self) -> frozenset[str]:
+        """Of all entries in the settings, also of those that cannot be used: a slip of the pen removes no server."""
+        written = self._config.document.get("mcpServers")
+        return frozenset(written if isinstance(written, dict) else ())
+
+
+def _others(before: Mapping[str, MCPServerConfig], now: Mapping[str, MCPServerConfig]) -> Iterator[tuple[str, bool]]:
+    """The servers that are others than before, and whether each is there for the first time, or switched on again."""
+    for name, config in now.items():
+        known = before.get(name)
+        is_new = known is None or known.disable
+        if not config.disable and (known is None or is_new or config_hash(known) != config_hash(config)):
+            yield name, is_new

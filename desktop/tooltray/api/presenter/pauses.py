@@ -1,0 +1,80 @@
+"""A pause that ends by itself: for an hour, until tomorrow. It outlives the hub, and a clock that jumps makes it no longer.
+
+Above it: the engine, the API, the snapshot of the hub. Below it: the settings, in which the end of a pause stands. Knows no server.
+"""
+
+import asyncio
+import time
+
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ConfigChanged, EventBus, ProblemReported
+from tooltray.foundation.moments import Moment
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.tasks import Spawn
+
+MOST_PAUSE_S = 7 * 86400.0  # what is to stay off longer is not forgotten by a person: they pause without an end
+CHECK_EVERY_S = 30.0  # timers stand still while a computer sleeps; so late, at most, a pause ends after it has woken
+
+
+class Pauses:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, config: McpConfHelper, spawn: Spawn, bus: EventBus, check_every_s: float = CHECK_EVERY_S) -> None:
+        self._config, self._spawn, self._bus, self._check_every_s = config, spawn, bus, check_every_s
+        self._written = 0.0  # what the settings say of the end
+        self._end: Moment | None = None
+
+    def start(self) -> None:
+        """Goes on with a pause of an earlier hub, and follows the settings from now on."""
+        self._bus.subscribe(ConfigChanged, self._on_config_changed)
+        self._follow()
+
+    @property
+    def until(self) -> float:
+        """When the pause ends by itself, in unix seconds; 0: it does not, or there is none."""
+        return self._end.unix if self._end is not None else 0.0
+
+    async def set_enabled(self, enabled: bool, for_s: float | None) -> None:
+        """Pauses, or resumes.
+
+        Args:
+            for_s: seconds after which a pause ends; None: when somebody resumes.
+
+        Raises:
+            TooltrayError: a pause cannot be so long, or the settings cannot be written.
+        """
+        if for_s is not None and (enabled or not 0 < for_s <= MOST_PAUSE_S):
+            days = int(MOST_PAUSE_S / 86400)
+            raise TooltrayError(
+                Phrase("This is no length of a pause"),
+                Phrase("it ends after more than 0 s and at most {days} days, or when somebody resumes", days=days),
+            )
+        await self._config.set_enabled(enabled, paused_until=round(time.time() + for_s) if for_s is not None else 0.0)
+
+    def _on_config_changed(self, _event: ConfigChanged) -> None:
+        self._follow()
+
+    def _follow(self) -> None:
+        settings = self._config.settings
+        written = 0.0 if settings.mcp_enabled else settings.paused_until
+        if written == self._written:
+            return
+        self._written = written
+        end = self._end = Moment(min(written, time.time() + MOST_PAUSE_S)) if written else None
+        if end is not None:
+            self._spawn(self._resume_at(end), name="end a pause")
+
+    async def _resume_at(self, end: Moment) -> None:
+        is_told = False
+        while self._end is end:
+            if end.left_s > 0:
+                await asyncio.sleep(min(end.left_s, self._check_every_s))
+                continue
+            try:
+                await self._config.set_enabled(True)
+            except TooltrayError as error:
+                if not is_told:
+                    self._bus.publish(ProblemReported(error.problem))
+                is_told = True
+                await asyncio.sleep(self._check_every_s)

@@ -1,0 +1,368 @@
+"""The API over parts that are built and not started: what can be done with the files of a home alone.
+
+Above it: the command line, where no hub runs. Below it: unstarted_parts. A part's class here is that of the hub; what needs servers that
+run is done otherwise, or is not offered.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from tooltray import __version__
+from tooltray.api.parts import Api, remote_parts
+from tooltray.api.presenter.hub_api import HubApi
+from tooltray.api.presenter.unstarted_parts import UnstartedParts
+from tooltray.config.naming.published_names import PublishedNames
+from tooltray.config.settings.given_entries import BUILTIN_NAMES
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import MCPServerConfig, config_hash
+from tooltray.config.settings.server_edits import name_is_taken
+from tooltray.consent.api import ConfirmationsApi
+from tooltray.consent.approvals.api import ApprovalsApi
+from tooltray.consent.approvals.permissions import Permissions
+from tooltray.consent.tokens.api import AccessApi
+from tooltray.foundation.confirmation import confirm_widening, note_narrowing
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.programs import is_frozen
+from tooltray.foundation.resources import resource
+from tooltray.foundation.snapshots.http import NewApiToken, Scope
+from tooltray.foundation.snapshots.hub import HubSnapshot
+from tooltray.foundation.snapshots.logs import ALL_LINES, LogFilter, LogPage
+from tooltray.foundation.snapshots.servers import ServerEntry, ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.setup import ServerRemoval, SetupChange
+from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.records.audit.api import AuditApi
+from tooltray.records.journal.api import ActivityApi
+from tooltray.records.journal.journal import Journal
+from tooltray.servers.confinement.api import ConfinementApi
+from tooltray.servers.logs.api import LogsApi
+from tooltray.servers.logs.log_pages import LogPages
+from tooltray.servers.logs.server_log_files import ServerLogFiles
+from tooltray.servers.npm_mirrors.api import RegistriesApi
+from tooltray.sources.clients.api import AiClientsApi
+from tooltray.sources.discovery.api import DiscoveryApi
+from tooltray.sources.discovery.starters import Starters
+from tooltray.sources.entries.api import ServersApi
+from tooltray.sources.entries.files_api import (
+    YES_TO_SERVERS,
+    FilesApi,
+    about_entries,
+    commands_of,
+    distrust_other,
+    known_requests,
+    trust_others,
+)
+from tooltray.sources.entries.outgoing_links import client_links
+from tooltray.sources.entries.secrets_api import SecretsApi
+from tooltray.sources.entries.server_entries import as_added
+from tooltray.sources.entries.setup_api import SetupApi
+from tooltray.sources.projects.api import ALLOWING, ProjectsApi
+
+
+def unstarted_api(parts: UnstartedParts) -> Api:
+    """Each part of it is made with its first verb."""
+    made: dict[str, Callable[[], object]] = {
+        "hub": lambda: _HubApi(parts),
+        "servers": lambda: _ServersApi(parts),
+        "logs": lambda: _LogsApi(parts),
+        "secrets": lambda: _SecretsApi(parts),
+        "access": lambda: _AccessApi(parts),
+        "ai_clients": lambda: _AiClientsApi(parts),
+        "approvals": lambda: _ApprovalsApi(parts),
+        "projects": lambda: _ProjectsApi(parts),
+        "files": lambda: _FilesApi(parts),
+        "registries": lambda: RegistriesApi(registries=parts.registries),
+        "setup": lambda: _SetupApi(parts),
+        "activity": lambda: _ActivityApi(parts),
+        "confirmations": lambda: ConfirmationsApi(consent=parts.consent),
+        "audit": lambda: AuditApi(trail=parts.trail),
+        "confinement": lambda: _ConfinementApi(parts),
+        "discovery": lambda: _DiscoveryApi(parts),
+    }
+    return Api(**remote_parts(_not_offered) | {name: _Lazy(make) for name, make in made.items()})
+
+
+class _Lazy:
+    """Stands for a part of the API, which is made with its first verb."""
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        self._made = cache(make)
+
+    def __getattr__(self, verb: str) -> Any:
+        return getattr(self._made(), verb)
+
+
+async def _not_offered(verb: str, /, **params: object) -> Any:
+    raise TooltrayError(Phrase("No hub is running"), Phrase("{verb} needs one", verb=verb), Phrase("Start it with: tooltray serve"))
+
+
+class _Unstarted:
+    """A part of the API without what only a hub has: an inherited verb that asks for it is not offered, either."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise TooltrayError(Phrase("No hub is running"), Phrase("This needs one"), Phrase("Start it with: tooltray serve"))
+
+
+class _HubApi(_Unstarted, HubApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._parts = parts
+
+    async def get_snapshot(self) -> HubSnapshot:
+        parts, settings = self._parts, self._parts.config.settings
+        has_proposals = parts.home.proposals.exists()
+        servers = [self._server(name, config, waits=self._waits(name, config)) for name, config in settings.mcp_servers.items()]
+        servers += parts.proposals.snapshots() if has_proposals else ()
+        return HubSnapshot(0, __version__, not settings.mcp_enabled, 0, 0.0, tuple(servers), parts.config.problems)
+
+    def _waits(self, name: str, config: MCPServerConfig) -> bool:
+        parts = self._parts
+        is_proposed = parts.home.proposals.exists() and parts.proposals.waits(name)
+        return is_proposed or (config.transport == "inmemory" and parts.inmemory_trust.waits(name))
+
+    def _server(self, name: str, config: MCPServerConfig, *, waits: bool) -> ServerSnapshot:
+        settings = self._parts.config.settings
+        is_default = name in settings.default_servers
+        since = self._parts.stopped.since(name)
+        is_stopped = config.disable or since is not None or (is_default and not config.deferred_startup)
+        idle_state = ServerState.WAITING if config.deferred_startup else ServerState.ON_DEMAND
+        catalogue = self._parts.catalogues.load(name, config_hash(config))
+        return ServerSnapshot(
+            name,
+            config.transport,
+            config.target,
+            ServerState.STOPPED if is_stopped else idle_state,
+            since=since or 0.0,
+            is_default=is_default,
+            is_disabled=config.disable,
+            icon=config.icons,
+            description=config.descriptions,
+            tool_count=len(catalogue.definitions) if catalogue else 0,
+            is_listed=catalogue is not None,
+            auto_approve=config.auto_approve,
+            isolation=config.isolation,
+            idle_stop_s=config.idle_stop,
+            is_lazy=settings.publish.shows_lazily(config),
+            is_deferred=config.deferred_startup,
+            startup_template=config.template if config.deferred_startup else (),
+            waiting=waits,
+            confinement=self._parts.confinements.of(name, config),
+        )
+
+    async def forget_environment(self) -> None:
+        from tooltray.servers.launch.remembered_variables import RememberedVariables
+
+        RememberedVariables(self._parts.home.environment).forget()
+
+
+class _LogsApi(_Unstarted, LogsApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._pages = LogPages(ServerLogFiles(parts.home.server_logs), hub_logs=parts.home.logs)
+
+    async def get_log(self, source: str, wanted: LogFilter = ALL_LINES, before: str = "", after: str = "", limit: int = 200) -> LogPage:
+        return await self._pages.page(source, wanted, before, after, limit)
+
+
+class _AiClientsApi(_Unstarted, AiClientsApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._scans, self._edits = parts.client_scans, parts.client_edits
+
+
+class _ServersApi(_Unstarted, ServersApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._parts, self._config = parts, parts.config
+        self._packages = parts.home.python if is_frozen() else None
+
+    async def get_client_links(self, server: str = "") -> dict[str, str]:
+        if not server:
+            raise TooltrayError(
+                Phrase("No hub is running"), Phrase("The links to Tooltray itself need one"), Phrase("Start it with: tooltray serve")
+            )
+        return client_links(server, self._config.server_entry(server).counts)
+
+    async def get_server_entry(self, name: str) -> ServerEntry:
+        return self._config.server_entry(name)
+
+    async def add_mcp_server(
+        self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "", secrets: Mapping[str, str] = {}
+    ) -> str:
+        if name in self._config.settings.mcp_servers:
+            raise name_is_taken(name)
+        await self._set(name, as_added(config), "", secrets, is_default=is_default)
+        return name
+
+    async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "", secrets: Mapping[str, str] = {}) -> None:
+        self._config.server_entry(name)  # or there is none
+        await self._set(name, config, revision, secrets)
+
+    async def _set(
+        self, name: str, entry: Mapping[str, Any], revision: str, secrets: Mapping[str, str], *, is_default: bool | None = None
+    ) -> None:
+        for secret in secrets:
+            _check_keeps_secrets(self._parts.secrets.kind, secret)
+        revision = await self._parts.widenings.confirm(name, entry, revision)
+        async with self._parts.server_secrets.stored(secrets):
+            await self._config.set_server(name, entry, is_default=is_default, revision=revision)
+        self._forget_stop(name)
+
+    async def remove_mcp_server(self, name: str, revision: str = "", keep_secrets: bool = False) -> ServerRemoval:
+        parts = self._parts
+        if parts.home.proposals.exists() and parts.proposals.is_new(name):
+            return ServerRemoval(name, tuple(await parts.proposals.withdraw(name)))
+        removal = await parts.server_secrets.of(name)
+        await self._config.remove_server(name, revision=revision)
+        parts.catalogues.forget(name)
+        self._forget_stop(name)
+        PublishedNames(parts.home.names).free(name)
+        return removal if keep_secrets else await parts.server_secrets.forget(removal)
+
+    async def stop_server(self, name: str) -> None:
+        """Nothing runs; the next hub does not start it, either, until a person does.
+
+        Raises:
+            NotFound: the settings have no such server.
+            TooltrayError: it cannot be kept.
+        """
+        if name not in BUILTIN_NAMES:
+            self._config.server_entry(name)
+        self._parts.stopped.add(name, at=time.time())
+        self._parts.stopped.save()
+
+    def _forget_stop(self, name: str) -> None:
+        """Who adds or replaces a server means it to run; of one that is removed nothing stays."""
+        if self._parts.stopped.discard(name):
+            self._parts.stopped.save()
+
+    async def add_mcp_default_server(self, name: str) -> None:
+        await self._config.set_default(name, True)
+
+    async def remove_mcp_default_server(self, name: str) -> None:
+        await self._config.set_default(name, False)
+
+
+class _SecretsApi(_Unstarted, SecretsApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        super().__init__(config=parts.config, secrets=parts.secrets, server_secrets=parts.server_secrets, starts=parts.starts)
+
+    async def set_secret(self, name: str, value: str) -> None:
+        _check_keeps_secrets(self._secrets.kind, name)
+        await super().set_secret(name, value)
+
+    async def check_secrets(self) -> str:
+        _check_keeps_secrets(self._secrets.kind, Phrase("A secret"))
+        return await super().check_secrets()
+
+
+class _SetupApi(_Unstarted, SetupApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._setup, self._starts, self._parts = parts.setup, parts.starts, parts
+
+    async def import_setup(self, setup: Mapping[str, Any], replace: bool = False) -> list[SetupChange]:
+        planned = await self.preview_import(setup, replace)
+        if moved := next((change.name for change in planned if (change.kind, change.subject) == ("replace", "secret")), None):
+            _check_keeps_secrets(self._parts.secrets.kind, moved)
+        return await super().import_setup(setup, replace)
+
+
+def _check_keeps_secrets(kind: str, name: str) -> None:
+    """
+    Raises:
+        TooltrayError: a secret would be gone with this command.
+    """
+    if kind == "memory":
+        message = Phrase("Secrets are kept in the memory of the running hub, and none is running")
+        raise TooltrayError(Phrase("{name} cannot be stored", name=name), message, Phrase("Start it with: tooltray serve"))
+
+
+class _AccessApi(_Unstarted, AccessApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        super().__init__(http=parts.http)
+
+    async def create_api_token(
+        self, name: str, scope: Scope = "manage", expires_in_s: float | None = None, trusted: bool = False
+    ) -> NewApiToken:
+        made = await super().create_api_token(name, scope, expires_in_s, trusted)
+        if not made.is_lasting:  # there is no hub for whose time it could be trusted
+            await self.revoke_api_token(name)
+            message = Phrase("What makes a token trusted is kept among the secrets, and they cannot be reached, or end with a hub")
+            raise TooltrayError(Phrase("No token was made"), message, Phrase("Start a hub first: tooltray serve"))
+        return made
+
+
+class _ApprovalsApi(_Unstarted, ApprovalsApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._permissions = _RulesInFiles(parts.config)
+
+
+class _RulesInFiles(_Unstarted, Permissions):
+    """The rules of servers alone: which tools they have, only a hub knows."""
+
+    def __init__(self, config: McpConfHelper) -> None:
+        self._config = config
+
+
+class _ProjectsApi(_Unstarted, ProjectsApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._folders = parts.folders
+
+    async def get_allowed_folders(self) -> list[str]:
+        return self._folders.listed()
+
+    async def allow_folder(self, path: str) -> str:
+        folder = await self._folders.real(path)
+        await confirm_widening(ALLOWING, folder=folder)
+        return await self._folders.allow(folder)
+
+    async def disallow_folder(self, path: str) -> None:
+        await self._folders.disallow(path)
+        await note_narrowing(ALLOWING, folder=path)
+
+
+class _ConfinementApi(_Unstarted, ConfinementApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        super().__init__(config=parts.config, confinements=parts.confinements, guarded=parts.guarded)
+
+
+class _ActivityApi(_Unstarted, ActivityApi):
+    """Reads the file. Nothing is written into it where no hub runs."""
+
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._reader, self._trail = parts.journal_reader, parts.trail
+        self._journal = Journal(journal_file=parts.home.activity, config=parts.config, bus=parts.bus, known_values=tuple)
+
+
+class _FilesApi(_Unstarted, FilesApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._parts = parts
+
+    async def get_trust_requests(self, project: str = "") -> list[TrustRequest]:
+        if not project:
+            return [*await self._parts.inmemory_trust.requests(), *await self._parts.proposals.requests()]
+        file = await self._parts.trust_decisions.file(project)
+        return await self._parts.trust_decisions.requests(file, file.running)
+
+    async def trust_entries(self, project: str, entries: Mapping[str, str]) -> list[str]:
+        requests = await known_requests(self.get_trust_requests(project))
+        await confirm_widening(YES_TO_SERVERS, commands_of(requests, entries), project=project, **about_entries(entries))
+        if not project:
+            return await trust_others(entries, self._parts.inmemory_trust, self._parts.proposals)
+        _, names = await self._parts.trust_decisions.trust(project, entries)
+        return names
+
+    async def distrust_entries(self, project: str, entry: str = "") -> None:
+        if project:
+            await self._parts.trust_decisions.distrust(project, entry)
+        else:
+            await distrust_other(entry, self._parts.inmemory_trust, self._parts.proposals)
+        await note_narrowing(YES_TO_SERVERS, project=project, entry=entry)
+
+    async def get_trusted_entries(self) -> list[TrustedEntry]:
+        return list(self._parts.trust.entries())
+
+
+class _DiscoveryApi(_Unstarted, DiscoveryApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._config, self._starters = parts.config, Starters(resource("starter-servers.json"))

@@ -1,0 +1,380 @@
+"""What a hub is made of as far as commands need it where none runs: built from the files of a home, and never started.
+
+Above it: unstarted_api. Whoever uses these parts holds the hub's lock. Each part is made when it is first used, since most commands
+need one or two.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tooltray.catalogue.catalogue import CatalogueStore
+from tooltray.config.secrets.secrets import SecretStore, take_passphrase
+from tooltray.config.settings.given_entries import BUILTIN_NAMES
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.errors import NotFound, Problem
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.files.file_history import FileHistory
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.http import HttpStatus
+from tooltray.foundation.tasks import TaskKeeper
+from tooltray.records.journal.journal_reader import JournalReader
+from tooltray.servers.upstream.stops import StoppedServers
+from tooltray.sources.entries.clean_text import clean_text
+from tooltray.sources.entries.server_starts import ServerStarts
+
+if TYPE_CHECKING:
+    from tooltray.consent.askers import Consent
+    from tooltray.consent.tokens.http_access import HttpAccess
+    from tooltray.records.audit.audit_trail import AuditTrail
+    from tooltray.servers.confinement.confinements import Confinements
+    from tooltray.servers.confinement.guarded_folders import GuardedFolders
+    from tooltray.servers.launch.login_shell import LoginShell
+    from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
+    from tooltray.sources.clients.client_edits import ClientEdits
+    from tooltray.sources.clients.client_scans import ClientScans
+    from tooltray.sources.entries.entry_widenings import EntryWidenings
+    from tooltray.sources.entries.proposals import Proposals
+    from tooltray.sources.entries.server_secrets import ServerSecrets
+    from tooltray.sources.entries.setup import Setup
+    from tooltray.sources.project_files.inmemory_trust import InMemoryTrust
+    from tooltray.sources.project_files.trust_decisions import TrustDecisions
+    from tooltray.sources.project_files.trust_store import TrustStore
+    from tooltray.sources.project_files.trusted_entries import Trust
+    from tooltray.sources.projects.project_folders import ProjectFolders
+
+
+class UnstartedParts:
+    """Belongs to one event loop.
+
+    Attributes:
+        config: the settings; `load` reads them, before anything else.
+    """
+
+    def __init__(self, home: Home, note: Callable[[str], None]) -> None:
+        """
+        Args:
+            note: takes what a hub would show on its card: what is wrong with a file of the home.
+        """
+        self._note = note
+        self.home, self.bus, self.tasks = home, EventBus(), TaskKeeper()
+        self.config = McpConfHelper(home.settings, self.bus, history=FileHistory(home.history, clean_text))
+        self.journal_reader = JournalReader(journal_file=home.activity)
+        self._store: SecretStore | None = None
+
+    async def load(self) -> None:
+        await self.config.load()
+        for problem in self.config.problems:
+            self._note_problem(problem)
+
+    def _note_problem(self, problem: Problem | None) -> None:
+        if problem:
+            self._note(str(problem))
+
+    async def close(self) -> None:
+        """Ends what verbs have begun, also those that were cancelled."""
+        await self.tasks.close()
+        self.journal_reader.close()
+        if self._store is not None:
+            await self._store.close()
+
+    @cached_property
+    def trail(self) -> "AuditTrail":
+        from tooltray.records.audit.audit_trail import AuditTrail
+
+        return AuditTrail(self.home.audit)
+
+    @cached_property
+    def consent(self) -> "Consent":
+        from tooltray.consent.ancestry import read_known_programs
+        from tooltray.consent.askers import Consent
+        from tooltray.consent.passphrase import Passphrase
+        from tooltray.foundation.resources import resource
+
+        return Consent(
+            trail=self.trail,
+            passphrase=Passphrase(self.home.passphrase),
+            known_programs=lambda: read_known_programs(resource("ai-clients.json").read_bytes()),
+        )
+
+    @property
+    def secrets(self) -> SecretStore:
+        if self._store is None:
+            self._store = SecretStore(self.home, self.config.settings.secrets.backend, passphrase=take_passphrase())
+        return self._store
+
+    @cached_property
+    def starts(self) -> "NoStarts":
+        return NoStarts(self)
+
+    @cached_property
+    def catalogues(self) -> CatalogueStore:
+        return CatalogueStore(self.home.catalogue)
+
+    @cached_property
+    def stopped(self) -> StoppedServers:
+        return StoppedServers(self.home.stopped)
+
+    @cached_property
+    def confinements(self) -> "Confinements":
+        from tooltray.servers.confinement.confinements import Confinements
+        from tooltray.servers.confinement.support import probe
+
+        return Confinements(support=probe())
+
+    def guarded(self) -> "GuardedFolders":
+        from tooltray.servers.confinement.guarded_folders import GuardedFolders
+
+        return GuardedFolders(str(Path.home()), str(self.home.root))
+
+    @cached_property
+    def setup(self) -> "Setup":
+        from tooltray.sources.entries.setup import Setup, shipped_servers
+
+        return Setup(
+            config=self.config,
+            secrets=self.secrets,
+            server_secrets=self.server_secrets,
+            widenings=self.widenings,
+            shipped=shipped_servers,
+        )
+
+    @cached_property
+    def folders(self) -> "ProjectFolders":
+        from tooltray.sources.projects.project_folders import ProjectFolders
+
+        return ProjectFolders(config=self.config, home=str(Path.home()))
+
+    @cached_property
+    def http(self) -> "HttpAccess":
+        """What a hub does with tokens, without anything that is open."""
+        from tooltray.consent.tokens.api_token import ApiToken
+        from tooltray.consent.tokens.api_tokens import ApiTokens
+        from tooltray.consent.tokens.client_tokens import ClientTokens
+        from tooltray.consent.tokens.http_access import HttpAccess
+        from tooltray.consent.tokens.trusted_tokens import TrustedTokens
+
+        api_tokens = ApiTokens(ApiToken(self.home.http_token), self.home.api_tokens)
+        door = _ClosedDoor(self.config, lambda: api_tokens.has_trusted)
+        tokens, trusted = ClientTokens(self.home.clients), TrustedTokens(self.secrets)
+        return HttpAccess(config=self.config, tokens=tokens, api_tokens=api_tokens, trusted=trusted, door=lambda: door)
+
+    @cached_property
+    def client_scans(self) -> "ClientScans":
+        """With the variables of the terminal, which are those that the person's AI clients have there."""
+        from tooltray.sources.clients.client_scans import ClientScans
+
+        async def environ() -> Mapping[str, str]:
+            return os.environ
+
+        return ClientScans(
+            home=self.home, config=self.config, environ=environ, own_url=lambda: None, known_projects=lambda: self.folders.listed()
+        )
+
+    @cached_property
+    def client_edits(self) -> "ClientEdits":
+        """What is written is not looked at again a few seconds later: by then the command has ended."""
+        from tooltray.records.activity.masking import Mask
+        from tooltray.sources.clients.backup_key import BackupKeys
+        from tooltray.sources.clients.client_edits import ClientEdits
+
+        return ClientEdits(
+            client_scans=self.client_scans,
+            backup_keys=BackupKeys(self.secrets),
+            home=self.home,
+            mask=Mask(self.secrets.known_values).masked_whole,
+            spawn=self.tasks.spawn,
+            user_folder=Path.home(),
+        )
+
+    @cached_property
+    def registries(self) -> "NpmRegistries":
+        """What is measured here is what the next hub finds."""
+        from tooltray.foundation.resources import resource
+        from tooltray.servers.launch.npm_registry import read_mirrors
+        from tooltray.servers.launch.variable_sources import make_login_shell
+        from tooltray.servers.npm_mirrors.measuring import RegistrySources
+        from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
+        from tooltray.servers.npm_mirrors.registry_cache import RegistryCache
+
+        return NpmRegistries(
+            config=self.config,
+            cache=RegistryCache(self.home.registries),
+            registry_sources=RegistrySources(
+                environ=make_login_shell(self.home.environment).environ,
+                folder=str(Path.home()),
+                mirrors=read_mirrors(resource("npm-registries.json")),
+            ),
+            bus=self.bus,
+            spawn=self.tasks.spawn,
+        )
+
+    @cached_property
+    def server_secrets(self) -> "ServerSecrets":
+        from tooltray.servers.sign_ins.token_store import TokenStore
+        from tooltray.sources.entries.secret_uses import SecretUses
+        from tooltray.sources.entries.server_secrets import ServerSecrets
+
+        def projects() -> dict[str, dict[str, str]]:
+            kept = self.trust_store.kept
+            return {folder: {entry: each.server for entry, each in entries.items()} for folder, entries in kept.items()}
+
+        uses = SecretUses(
+            config=self.config,
+            projects=projects,
+            lost=lambda: self.trust_store.lost,
+            proposed=lambda: self.proposals.entries if self.home.proposals.exists() else {},
+        )
+        return ServerSecrets(secrets=self.secrets, sign_ins=TokenStore(self.home.sign_ins, self.secrets), secret_uses=uses)
+
+    # what a person has to consent to
+
+    @cached_property
+    def widenings(self) -> "EntryWidenings":
+        from tooltray.sources.entries.entry_widenings import EntryWidenings
+
+        return EntryWidenings(config=self.config, server_secrets=self.server_secrets)
+
+    @cached_property
+    def trust_store(self) -> "TrustStore":
+        from tooltray.sources.project_files.trust_store import TrustStore
+
+        store = TrustStore(self.home.trust)
+        self._note_problem(store.problem)
+        return store
+
+    @cached_property
+    def trust(self) -> "Trust":
+        from tooltray.sources.project_files.server_names import look
+        from tooltray.sources.project_files.trusted_entries import Trust
+
+        def is_taken(name: str) -> bool:
+            return any(look(name) == look(other) for other in self.config.own_settings.mcp_servers)
+
+        return Trust(self.trust_store, is_taken=is_taken, reserved=BUILTIN_NAMES)
+
+    @cached_property
+    def trust_decisions(self) -> "TrustDecisions":
+        from tooltray.config.foreign_configs.reading import read_file
+        from tooltray.sources.project_files.started_files import StartedTexts
+        from tooltray.sources.project_files.trust_decisions import TrustDecisions
+
+        environ = self._servers_shell.environ
+        return TrustDecisions(
+            config=self.config,
+            trust=self.trust,
+            folders=self.folders,
+            read=read_file,
+            environ=environ,
+            texts=StartedTexts(self.home.started_files),
+            confinements=self.confinements,
+        )
+
+    @cached_property
+    def inmemory_trust(self) -> "InMemoryTrust":
+        from tooltray.sources.project_files.inmemory_trust import InMemoryTrust
+        from tooltray.sources.project_files.trust_store import TrustStore
+
+        async def nothing_runs(name: str) -> None: ...
+
+        store = TrustStore(self.home.inmemory_trust)
+        self._note_problem(store.problem)
+        return InMemoryTrust(config=self.config, store=store, home=Path.home(), bus=self.bus, start=nothing_runs, stop=nothing_runs)
+
+    @cached_property
+    def proposals(self) -> "Proposals":
+        """What programs have proposed."""
+        from tooltray.sources.entries.proposal_snapshots import ProposalSnapshots
+        from tooltray.sources.entries.proposal_store import ProposalStore
+        from tooltray.sources.entries.proposals import Proposals
+
+        proposals = Proposals(
+            config=self.config,
+            store=ProposalStore(self.home.proposals),
+            secrets=self.secrets,
+            files=ProjectFiles(self),
+            server_secrets=self.server_secrets,
+            bus=self.bus,
+            snapshots=ProposalSnapshots(
+                config=self.config, environ=self._servers_shell.environ, home=Path.home(), confinements=self.confinements
+            ),
+        )
+        self._note_problem(proposals.problem)
+        return proposals
+
+    @cached_property
+    def _servers_shell(self) -> "LoginShell":
+        from tooltray.servers.launch.login_shell import own_environ
+        from tooltray.servers.launch.variable_sources import make_login_shell
+
+        return make_login_shell(self.home.environment, own_environ(is_foreign=True))  # what only this terminal has, no server gets
+
+
+class NoStarts(ServerStarts):
+    """No server runs, and none starts."""
+
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._parts = parts
+
+    async def initialize(self) -> None:
+        pass
+
+    def use_secret_backend(self) -> None:
+        self._parts.secrets.use(self._parts.config.settings.secrets.backend)
+
+    def retry_failed(self) -> None:
+        pass
+
+
+class _ClosedDoor:
+    """Nothing is open where no hub runs."""
+
+    def __init__(self, config: McpConfHelper, has_trusted: Callable[[], bool]) -> None:
+        self._config, self._has_trusted = config, has_trusted
+
+    @property
+    def status(self) -> HttpStatus:
+        http = self._config.settings.publish.http
+        return HttpStatus(
+            is_enabled=http.enabled,
+            requires_token=http.require_token,
+            is_api_enabled=http.api.enabled,
+            is_api_trusted=self._has_trusted(),
+            is_trust_asked=http.api.trusted,
+        )
+
+    async def follow(self, *, is_retry: bool = False) -> None: ...
+
+    async def forget_client(self, name: str) -> None: ...
+
+    def forget_programs(self) -> None: ...
+
+
+class ProjectFiles:
+    """Writes what a person has consented to into projects' own files, which a hub reads when it runs."""
+
+    def __init__(self, parts: UnstartedParts) -> None:
+        from tooltray.sources.project_files.project_edits import ProjectEdits
+
+        self._parts, self._edits = parts, ProjectEdits()
+
+    async def folder_to_write(self, project: str) -> str:
+        from tooltray.protocol.sessions.session_state import SessionState
+        from tooltray.sources.projects.projects import OWN
+
+        return await self._parts.folders.permitted(project, SessionState(OWN))
+
+    async def add(self, project: str, name: str, entry: Mapping[str, Any]) -> str:
+        folder = await self.folder_to_write(project)
+        digest = await self._edits.add(folder, name, entry)
+        [server] = await self._parts.trust_decisions.trust_own(folder, name, digest)
+        return server
+
+    async def change(self, server: str, entry: Mapping[str, Any], revision: str) -> None:
+        """No project's file is served where no hub runs, so that no change of such a server can wait."""
+        raise NotFound(
+            Phrase("there is no server '{server}' of a project", server=server), hint=Phrase("See which there are: tooltray servers list")
+        )

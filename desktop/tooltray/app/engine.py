@@ -1,0 +1,225 @@
+"""Starts the parts of a hub, and ends them in reverse.
+
+Above it: app.py (in a worker thread) and `tooltray serve` (in the main thread). Below it: everything else. Qt-free.
+"""
+
+import asyncio
+import logging
+import os
+import sys
+import uuid
+from collections.abc import Callable
+from functools import partial
+
+from tooltray import __version__
+from tooltray.app.hub import Hub, HubOptions
+from tooltray.carriers.control.control_session import HubControl
+from tooltray.carriers.mcp import stdio_connection
+from tooltray.carriers.mcp.idle_exit import IdleExit
+from tooltray.carriers.mcp.replaced_exit import ReplacedExit
+from tooltray.carriers.mcp.served.call_log import ServedCallLog
+from tooltray.carriers.mcp.served.required import RequiredServers, check_served
+from tooltray.foundation.allocator import return_large_blocks
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.event_loop import use_pidfd_watcher
+from tooltray.foundation.events import HttpAddressChanged, ProblemReported
+from tooltray.foundation.files.atomic_file import remove_leftovers
+from tooltray.foundation.home.home import Home, default_home
+from tooltray.foundation.home.hub_place import HubPlace
+from tooltray.foundation.installs.installation import this_installation
+from tooltray.foundation.installs.installations import Installations
+from tooltray.foundation.installs.own_program import OwnProgram
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.tasks import end_in_turn, finish_in_thread
+from tooltray.servers.launch.program_launch import raise_file_limit
+
+logger = logging.getLogger(__name__)
+HAND_OVER_WAIT_S = 10.0  # for calls in flight, when another hub takes over
+END_WAIT_S = 0.5  # for calls in flight, when the hub is told to end: they are then answered with an error
+SWITCH_INTERVAL_S = 0.0001  # how long another thread (the log's, the window's) may keep the loop waiting; Python's own 5 ms are felt
+ENDED = "Tooltray has ended while this call was running; call again"
+
+
+class HubFailed(TooltrayError):
+    """A hub that ran cannot go on."""
+
+
+class Engine:
+    """Starts and ends one hub. `start` once, `close` as often as one likes; all in one event loop.
+
+    Attributes:
+        hub: what is started; made by `start`, but for the bus.
+    """
+
+    def __init__(self, home: Home, options: HubOptions | None = None) -> None:
+        self._home, self._options = home, options or HubOptions()
+        self._place = HubPlace(home)
+        self._stopped: asyncio.Future[str] | None = None
+        self._is_started = self._is_built = self._is_closed = False
+        self._program = OwnProgram.of(this_installation())
+        self.hub = Hub(home, self._options, control=self._make_control())
+        self._idle_exit = IdleExit(after_s=self._options.idle_exit_s, end=lambda: self.request_stop("idle"), bus=self.hub.bus)
+        self.hub.bus.subscribe(HttpAddressChanged, self._on_http_changed)
+
+    async def start(self) -> None:
+        """Takes the hub's place, listens, and starts servers in the background.
+
+        Raises:
+            HubRunning: another hub has it.
+            TooltrayError: the home cannot be used, the socket not be opened, or a config that was named not be served.
+        """
+        self._stopped = asyncio.get_running_loop().create_future()
+        sys.setswitchinterval(SWITCH_INTERVAL_S)
+        use_pidfd_watcher()
+        raise_file_limit()
+        return_large_blocks()
+        misplaced = await asyncio.to_thread(self._home.prepare)
+        self._place.take()
+        self._is_started = True  # from here on there is something to close
+        await asyncio.to_thread(self._home.prepare)  # a hub that ended in this moment has removed its socket's folder
+        await asyncio.to_thread(remove_leftovers, self._home.root, self._home.bundles)
+        hub = self.hub
+        await hub.build()
+        hub.misplaced.extend(misplaced)
+        self._is_built = True
+        hub.hub_log.start()
+        hub.journal.start()
+        hub.traces.start()
+        hub.failures.start()
+        hub.seen_decisions.start()
+        for problem in misplaced:
+            hub.bus.publish(ProblemReported(problem))
+        await hub.load()
+        await hub.feedbacks.start()
+        await hub.files.start()
+        check_served(hub.files.served())
+        RequiredServers(config=hub.config, bus=hub.bus, on_failed=self.fail)
+        if self._options.configs:
+            ServedCallLog(config=hub.config, bus=hub.bus)
+        await hub.starts.initialize()  # before anybody can ask: a first list waits for servers that are on their way
+        hub.live_settings.start()
+        hub.pauses.start()
+        hub.client_edits.start()
+        hub.result_ends.start()
+        hub.spawn(hub.past_stats.count(), name="calls of before")
+        hub.spawn(hub.bundle_folders.tidy(), name="tidy bundles")
+        await hub.doors.open()
+        hub.hot_reload.start()
+        await finish_in_thread(self._tell_place)
+        self._idle_exit.start()
+        if self._options.may_restart:
+            hub.spawn(self._end_when_replaced(self._options.may_restart), name="end when replaced")
+        hub.spawn(finish_in_thread(self._record_installation), name="record installation")
+        hub.log.record(
+            "service_started", f"hub of {self._home.root} started", pid=os.getpid(), version=__version__, kind=self._options.kind
+        )
+
+    async def serve(self) -> str:
+        """Until the hub is told to end; returns why: "stop", "hand_over", "idle", "replaced", or what `request_stop` was given.
+
+        Raises:
+            HubFailed: it cannot go on; says why.
+        """
+        assert self._stopped is not None, "start first"
+        return await asyncio.shield(self._stopped)  # who waits for it may be cancelled, and `close` still wants to know why
+
+    async def serve_stdio(self, server: str | None) -> None:
+        """Serves one AI client on this process's stdin and stdout; returns when it is gone.
+
+        Raises:
+            TooltrayError: there is no server of this name.
+        """
+        if server and not self.hub.presenter.session_servers.has_server(server):
+            raise TooltrayError(Phrase("there is no server '{server}'", server=server), hint=Phrase("See `tooltray servers list`."))
+        await stdio_connection.serve(self.hub.sessions.open_client(server).dispatcher)
+
+    def request_stop(self, reason: str) -> None:
+        """Ends `serve`; the first reason counts. From the loop's thread."""
+        if self._stopped and not self._stopped.done():
+            self._stopped.set_result(reason)
+
+    def fail(self, error: TooltrayError) -> None:
+        """Ends `serve` with an error. From the loop's thread."""
+        if self._stopped and not self._stopped.done():
+            logger.error("%s", error)
+            self._stopped.set_exception(HubFailed(error.problem.title, error.problem.message, error.problem.hint))
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What a person who started the hub by hand should read of what it serves, a line each."""
+        return (*self.hub.served.said, *self.hub.files.startup_lines)
+
+    async def close(self) -> None:
+        """Ends everything in order, each step bounded: calls answered, AI clients told, servers stopped, the last record written."""
+        if not self._is_started or self._is_closed:
+            return
+        self._is_closed = True
+        is_told = self._stopped is not None and self._stopped.done() and not self._stopped.exception()
+        reason = self._stopped.result() if self._stopped and is_told else "failure"
+        try:
+            if self._is_built:
+                await self._close_parts()
+                self.hub.log.record("service_stopped", f"hub ended: {reason}", reason=reason, requests=self.hub.sessions.request_count)
+                self.hub.hub_log.close()
+                await asyncio.to_thread(self.hub.log.close)
+        finally:  # the next hub is not to suffer from a bug in the end of this one
+            await asyncio.to_thread(self._place.give_back)
+
+    async def _close_parts(self) -> None:
+        self._idle_exit.close()
+        self.hub.hot_reload.close()
+        await end_in_turn(
+            self.hub.doors.stop_taking,
+            partial(self.hub.sessions.close, ENDED, grace_s=END_WAIT_S),
+            self.hub.feedbacks.close,
+            self.hub.doors.close,
+            self.hub.sign_ins.close,
+            self.hub.servers.close,
+            self.hub.host_proxies.close,
+            self.hub.log_keeper.close,
+            self.hub.traces.close,
+            self.hub.tasks.close,
+            self.hub.token_counter.close,
+            self.hub.journal.close,
+            self.hub.bundle_sources.close,
+            self.hub.secrets.close,
+        )
+
+    async def _end_when_replaced(self, may_restart: Callable[[], bool]) -> None:
+        sessions = self.hub.sessions
+        exit_ = ReplacedExit(
+            is_replaced=self._program.is_replaced,
+            may_end=may_restart,
+            is_busy=lambda: sessions.is_busy,
+            count=lambda: sessions.request_count,
+        )
+        await exit_.run(partial(self._hand_over, "replaced"))
+
+    async def _hand_over(self, reason: str = "hand_over") -> None:
+        """Takes no new clients, lets calls finish, and then ends."""
+        await self.hub.doors.stop_taking()
+        await self.hub.feedbacks.close()  # a person may need hours
+        await self.hub.sessions.finish_calls(within_s=HAND_OVER_WAIT_S)
+        self.request_stop(reason)
+
+    def _make_control(self) -> HubControl:
+        """What a control session may do with the hub."""
+        return HubControl(
+            kind=self._options.kind,
+            execution_id=self._options.execution_id or uuid.uuid4().hex,
+            stop=lambda: self.request_stop("stop"),
+            hand_over=self._hand_over,
+            raise_window=self._options.on_raise_window,
+        )
+
+    def _on_http_changed(self, event: HttpAddressChanged) -> None:
+        if not self._is_closed:
+            self.hub.spawn(finish_in_thread(self._tell_place), name="hub.json")
+
+    def _record_installation(self) -> None:
+        """AI clients point at one path in the person's own home; a hub of another home leaves it alone."""
+        if self._home == default_home():
+            Installations(self._home).record(this_installation())
+
+    def _tell_place(self) -> None:
+        self._place.tell(version=__version__, http=self.hub.http.address, kind=self._options.kind)

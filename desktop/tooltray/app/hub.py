@@ -1,0 +1,829 @@
+"""The one composition of a hub: each part by name, in the order of the rooms, from the ground up.
+
+A part is a line: its name, its class, and what its constructor is given. A parameter that is not given here gets the part of its own name;
+so a new collaborator is a new parameter, and a new part one more line. Parts are made when they are first asked for, so that those that
+need one another can stand in any order: the one that is to be called later is given as a function that asks for it then (`Later`).
+
+Above it: the engine, which starts and ends what is made here, and the tests, which put parts of their own in the place of some.
+tests/contract/test_hub.py holds every parameter to the type of its part.
+"""
+
+import os
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from tooltray.api.parts import PARTS, Api
+from tooltray.api.presenter.diagnostics import Diagnostics
+from tooltray.api.presenter.hub_api import HubApi
+from tooltray.api.presenter.hub_snapshots import HubSnapshots
+from tooltray.api.presenter.live_settings import LiveSettings
+from tooltray.api.presenter.mcp_presenter import McpPresenter
+from tooltray.api.presenter.notices import Notices, Source, problems_of_settings
+from tooltray.api.presenter.past_stats import PastStats
+from tooltray.api.presenter.pauses import Pauses
+from tooltray.api.presenter.program_api import ProgramApi
+from tooltray.api.presenter.server_news import ServerNews
+from tooltray.api.presenter.server_snapshots import ServerSnapshots
+from tooltray.api.presenter.session_clients import SessionClients
+from tooltray.api.presenter.session_servers import SessionServers
+from tooltray.carriers.control.control_session import HubControl
+from tooltray.carriers.mcp.control_sessions import ControlSessions
+from tooltray.carriers.mcp.doors import Doors
+from tooltray.carriers.mcp.http_listener import EndpointTokens, HttpListener
+from tooltray.carriers.mcp.served.served_listener import ServedListener
+from tooltray.carriers.mcp.served.served_servers import ServedServers
+from tooltray.carriers.mcp.served.served_tokens import ServedTokens
+from tooltray.carriers.mcp.served.surroundings import in_surroundings
+from tooltray.carriers.mcp.sessions import Sessions
+from tooltray.catalogue import token_counts
+from tooltray.catalogue.call_routes import CallRoutes, ConfirmLimits
+from tooltray.catalogue.catalogue import CatalogueStore
+from tooltray.catalogue.connections import Connections
+from tooltray.catalogue.definition import ToolDefinition
+from tooltray.catalogue.formats.api import FormatsApi
+from tooltray.catalogue.formats.tool_formats import ToolFormats
+from tooltray.catalogue.known_servers import KnownServers
+from tooltray.catalogue.linking_relay import LinkingRelay
+from tooltray.catalogue.list_times import FirstListings, FirstPatience
+from tooltray.catalogue.offer import KINDS, TOOLS, Offer
+from tooltray.catalogue.offers import Offers, read_offered
+from tooltray.catalogue.prompt_manager import PromptManager
+from tooltray.catalogue.published_uris import PublishedUris
+from tooltray.catalogue.resource_manager import ResourceManager
+from tooltray.catalogue.second_looks import LookPatience, SecondLooks
+from tooltray.catalogue.server_lists import ServerLists
+from tooltray.catalogue.skill import SKILLS, Skill, read_skills
+from tooltray.catalogue.skill_uris import SkillUris
+from tooltray.catalogue.tool_copies import ToolCopies, read_tools
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.views.api import ViewsApi
+from tooltray.catalogue.views.client_modes import ClientModes
+from tooltray.catalogue.views.hub_tools import HubTools
+from tooltray.catalogue.views.instructions import ServerInstructions
+from tooltray.catalogue.views.introduction import Introduction
+from tooltray.catalogue.views.known_clients import ClientProfiles, KnownClients, read_client_profiles
+from tooltray.catalogue.views.meta_calls import Activation, ActivationAnswer, MetaCalls
+from tooltray.catalogue.views.modes import Modes
+from tooltray.catalogue.views.profiles import Profiles
+from tooltray.catalogue.views.result_limits import ResultLimits
+from tooltray.catalogue.views.search import QueryWords, ToolSearch, read_query_words
+from tooltray.catalogue.views.server_declarations import ServerDeclarations
+from tooltray.catalogue.views.session_view import SessionViews
+from tooltray.catalogue.views.tool_costs import Count, ToolCosting
+from tooltray.catalogue.views.view_lists import ViewLists
+from tooltray.catalogue.views.views import Views
+from tooltray.config.foreign_configs.reading import read_file
+from tooltray.config.naming.published_names import PublishedNames
+from tooltray.config.secrets.provided_secrets import ProvidedSecrets, UnfetchedSecrets
+from tooltray.config.secrets.provider import FETCH_S, MAX_VALUE_BYTES
+from tooltray.config.secrets.secrets import SecretStore, take_passphrase
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.settings import Settings
+from tooltray.consent.ancestry import read_known_programs
+from tooltray.consent.api import ConfirmationsApi
+from tooltray.consent.approvals import rule_words
+from tooltray.consent.approvals.api import ApprovalsApi
+from tooltray.consent.approvals.approval_rounds import ApprovalRounds
+from tooltray.consent.approvals.approval_rules import ApprovalRules
+from tooltray.consent.approvals.approvals import Approvals
+from tooltray.consent.approvals.call_rules import CallRules
+from tooltray.consent.approvals.definition_changes import DefinitionChanges
+from tooltray.consent.approvals.flow_guard import FlowGuard
+from tooltray.consent.approvals.grant_book import GrantBook
+from tooltray.consent.approvals.grant_ends import GrantEnds
+from tooltray.consent.approvals.grants import GrantStore
+from tooltray.consent.approvals.lasting_yeses import LastingYeses
+from tooltray.consent.approvals.live_grants import LiveGrants
+from tooltray.consent.approvals.permissions import Permissions
+from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
+from tooltray.consent.approvals.recent_yeses import RecentYeses
+from tooltray.consent.approvals.refused_calls import RefusedCalls
+from tooltray.consent.approvals.rule_grants import RuleGrants
+from tooltray.consent.approvals.screen_lock import ScreenLock
+from tooltray.consent.approvals.skill_book import SkillBook, SkillStore
+from tooltray.consent.approvals.tool_grants import ToolGrants
+from tooltray.consent.approvals.waiting_approvals import WaitingApprovals
+from tooltray.consent.askers import Consent
+from tooltray.consent.confirmations import Confirmations
+from tooltray.consent.passphrase import Passphrase
+from tooltray.consent.seen_decisions import SeenDecisions
+from tooltray.consent.skills.api import SkillsApi
+from tooltray.consent.skills.skill_catalogue import SkillCatalogue
+from tooltray.consent.skills.skill_reading import SkillReading
+from tooltray.consent.skills.skills import Skills
+from tooltray.consent.tokens.api import AccessApi
+from tooltray.consent.tokens.api_token import ApiToken
+from tooltray.consent.tokens.api_tokens import ApiTokens
+from tooltray.consent.tokens.client_tokens import ClientTokens
+from tooltray.consent.tokens.http_access import HttpAccess
+from tooltray.consent.tokens.trusted_tokens import TrustedTokens
+from tooltray.foundation.composition import Composition, Later, made, part, read
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.files.file_history import FileHistory
+from tooltray.foundation.files.watcher import FileWatcher
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.installs.bridge_entry import bridge_entry
+from tooltray.foundation.moments import SteadyWallClock
+from tooltray.foundation.programs import is_frozen
+from tooltray.foundation.resources import resource
+from tooltray.foundation.tasks import TaskKeeper, finish_in_thread
+from tooltray.gateway.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
+from tooltray.gateway.calls.app_calls import AppCalls
+from tooltray.gateway.calls.client_listens import ClientListens
+from tooltray.gateway.calls.completion import Completion
+from tooltray.gateway.calls.elicitations import Elicitations
+from tooltray.gateway.calls.equal_reads import EqualReads
+from tooltray.gateway.calls.extension_claims import ExtensionClaims
+from tooltray.gateway.calls.extension_listens import ExtensionListens
+from tooltray.gateway.calls.extension_routes import ExtensionRoutes
+from tooltray.gateway.calls.followed_resources import FollowedResources
+from tooltray.gateway.calls.notifications import Notifications
+from tooltray.gateway.calls.offer_requests import OfferRequests
+from tooltray.gateway.calls.own_calls import OwnCalls
+from tooltray.gateway.calls.project_waits import ProjectWaits
+from tooltray.gateway.calls.request_router import AllServers, OneServer, RequestRouter
+from tooltray.gateway.calls.seen_servers import SeenServers
+from tooltray.gateway.calls.server_limits import ServerLimits
+from tooltray.gateway.calls.server_uses import ServerUses
+from tooltray.gateway.calls.shared_state import SharedState
+from tooltray.gateway.calls.subscriptions import Subscriptions
+from tooltray.gateway.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
+from tooltray.gateway.calls.tries import Tries
+from tooltray.gateway.calls.tries_api import TriesApi
+from tooltray.gateway.feedback.api import FeedbackApi
+from tooltray.gateway.feedback.feedback_history import FeedbackHistory, FeedbackNotes
+from tooltray.gateway.feedback.feedback_tool import FeedbackTool
+from tooltray.gateway.feedback.feedbacks import Feedbacks
+from tooltray.gateway.feedback.ready_answers import ReadyAnswers, read_shipped
+from tooltray.gateway.kept_results.result_ends import ResultEnds
+from tooltray.gateway.kept_results.result_fitting import ResultFitting
+from tooltray.gateway.kept_results.result_reading import ResultReading
+from tooltray.gateway.kept_results.result_store import ResultStore
+from tooltray.gateway.kept_results.token_counter import TokenCounter
+from tooltray.gateway.server_tasks.api import ServerTasksApi
+from tooltray.gateway.server_tasks.server_tasks import ServerTasks
+from tooltray.gateway.server_tasks.task_book import TaskBook
+from tooltray.gateway.server_tasks.task_listens import TaskListens
+from tooltray.gateway.server_tasks.task_news import Hearing, TaskNews
+from tooltray.gateway.server_tasks.task_places import TaskPlaces
+from tooltray.gateway.server_tasks.task_store import TaskStore
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.sessions.caller import OwnCaller, Session
+from tooltray.protocol.sessions.client_limits import KnownLimits, read_client_limits
+from tooltray.protocol.sessions.session_state import SessionStates
+from tooltray.records.activity.call_stats import CallStats
+from tooltray.records.activity.hub_log import HubLog
+from tooltray.records.activity.masking import Mask
+from tooltray.records.activity.structured_log import StructuredLog
+from tooltray.records.audit.api import AuditApi
+from tooltray.records.audit.audit_trail import AuditTrail
+from tooltray.records.journal.api import ActivityApi
+from tooltray.records.journal.calls_under_way import CallsUnderWay
+from tooltray.records.journal.journal import Journal
+from tooltray.records.journal.journal_reader import JournalReader
+from tooltray.records.journal.recorded_failures import Failures
+from tooltray.records.telemetry.trace_export import TraceExport
+from tooltray.servers.builtin import hub_server
+from tooltray.servers.builtin.hub_server import HubServer
+from tooltray.servers.confinement.allowances import Allowances
+from tooltray.servers.confinement.api import ConfinementApi, MakeGuarded
+from tooltray.servers.confinement.confined_starts import ConfinedStarts
+from tooltray.servers.confinement.confinements import Confinements
+from tooltray.servers.confinement.guarded_folders import GuardedFolders
+from tooltray.servers.confinement.host_proxies import HostProxies
+from tooltray.servers.confinement.outward import Outward
+from tooltray.servers.confinement.refusals import Refusals
+from tooltray.servers.confinement.support import Support, probe
+from tooltray.servers.confinement.watches import Watches
+from tooltray.servers.launch.command_lookup import COMMON
+from tooltray.servers.launch.login_shell import LoginShell, OwnUse, own_environ
+from tooltray.servers.launch.npm_registry import Registry, read_mirrors
+from tooltray.servers.launch.program_output import Printed, printed_by
+from tooltray.servers.launch.remembered_variables import RememberedVariables
+from tooltray.servers.launch.variable_sources import ServerEnvironment, VariableSources
+from tooltray.servers.logs.api import LogsApi
+from tooltray.servers.logs.log_keeper import LogKeeper
+from tooltray.servers.logs.log_pages import LogPages
+from tooltray.servers.logs.protocol_log import ProtocolLog
+from tooltray.servers.logs.server_log_files import ServerLogFiles
+from tooltray.servers.npm_mirrors.api import RegistriesApi
+from tooltray.servers.npm_mirrors.measuring import RegistrySources
+from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
+from tooltray.servers.npm_mirrors.registry_cache import RegistryCache
+from tooltray.servers.relay.held_calls import HeldCalls
+from tooltray.servers.relay.log_levels import LogLevels
+from tooltray.servers.relay.relay import ServerRelay
+from tooltray.servers.sign_ins.api import SignInsApi
+from tooltray.servers.sign_ins.sign_in_targets import SignInTargets
+from tooltray.servers.sign_ins.sign_ins import SignIns
+from tooltray.servers.sign_ins.token_store import TokenStore
+from tooltray.servers.transports.memory_transport import MemoryServer
+from tooltray.servers.transports.stdio_transport import StdioTransport
+from tooltray.servers.upstream.client_extensions import ClientExtensions
+from tooltray.servers.upstream.era_memory import EraMemory
+from tooltray.servers.upstream.mcp_client import AskPerson
+from tooltray.servers.upstream.server_listen import ServerListens
+from tooltray.servers.upstream.server_manager import ServerManager, SessionNeeds
+from tooltray.servers.upstream.server_transports import ProgramStarts, ServerTransports, StartProcess
+from tooltray.servers.upstream.shared_connections import SharedConnections
+from tooltray.servers.upstream.stops import StoppedServers, Stops
+from tooltray.servers.upstream.upstream_services import UpstreamServices
+from tooltray.servers.upstream.visibility import Visibility
+from tooltray.sources.bundles.api import BundlesApi
+from tooltray.sources.bundles.bundle_folders import BundleFolders
+from tooltray.sources.bundles.bundle_installs import BundleInstalls, BundleParts
+from tooltray.sources.bundles.bundle_offers import BundleReader
+from tooltray.sources.bundles.bundle_store import BundleStore
+from tooltray.sources.bundles.packing import BundlePacking
+from tooltray.sources.bundles.sources import BundleSources
+from tooltray.sources.clients.api import AiClientsApi
+from tooltray.sources.clients.backup_key import BackupKeys
+from tooltray.sources.clients.client_edits import ClientEdits
+from tooltray.sources.clients.client_imports import ClientImports
+from tooltray.sources.clients.client_scans import ClientScans
+from tooltray.sources.clients.import_waits import ImportWaits
+from tooltray.sources.clients.imports import Imports
+from tooltray.sources.discovery.api import DiscoveryApi
+from tooltray.sources.discovery.registry_copy import RegistryCopy, default_registry
+from tooltray.sources.discovery.starters import Starters
+from tooltray.sources.discovery.updates import RegistryUpdates
+from tooltray.sources.doctor.doctor import CheckUp, Doctor
+from tooltray.sources.doctor.refused_writes import RefusedWrites
+from tooltray.sources.doctor.remedies import Remedies
+from tooltray.sources.doctor.server_tests import ServerTests
+from tooltray.sources.entries.api import ServersApi
+from tooltray.sources.entries.clean_text import clean_text
+from tooltray.sources.entries.entry_widenings import EntryWidenings
+from tooltray.sources.entries.files_api import FilesApi
+from tooltray.sources.entries.proposal_snapshots import ProposalSnapshots
+from tooltray.sources.entries.proposal_store import ProposalStore
+from tooltray.sources.entries.proposals import Proposals
+from tooltray.sources.entries.secret_uses import SecretUses
+from tooltray.sources.entries.secrets_api import SecretsApi
+from tooltray.sources.entries.server_entries import ServerEntries
+from tooltray.sources.entries.server_removals import ServerRemovals
+from tooltray.sources.entries.server_secrets import ServerSecrets
+from tooltray.sources.entries.server_starts import ServerStarts
+from tooltray.sources.entries.settings_api import SettingsApi
+from tooltray.sources.entries.setup import Setup, shipped_servers
+from tooltray.sources.entries.setup_api import SetupApi
+from tooltray.sources.project_files.file_readings import FileReadings
+from tooltray.sources.project_files.files_in_use import AnyFile, FilesInUse
+from tooltray.sources.project_files.folders_in_use import FoldersInUse
+from tooltray.sources.project_files.hot_reload import HotReload
+from tooltray.sources.project_files.inmemory_trust import InMemoryTrust
+from tooltray.sources.project_files.project_edits import ProjectEdits
+from tooltray.sources.project_files.project_looks import ProjectLooks
+from tooltray.sources.project_files.project_servers import ProjectServers
+from tooltray.sources.project_files.server_files import ServerFiles, read_in_use
+from tooltray.sources.project_files.started_checks import StartedChecks
+from tooltray.sources.project_files.started_files import StartedTexts
+from tooltray.sources.project_files.trust_decisions import ReadFile, TrustDecisions
+from tooltray.sources.project_files.trust_store import TrustStore
+from tooltray.sources.projects.api import ProjectsApi
+from tooltray.sources.projects.project_choices import ProjectChoices
+from tooltray.sources.projects.project_copies import ProjectCopies, ProjectSnapshots
+from tooltray.sources.projects.project_folders import ProjectFolders
+from tooltray.sources.projects.project_sources import ProjectSources
+from tooltray.sources.projects.projects import Projects
+from tooltray.sources.projects.root_rounds import RootRounds
+
+MEGABYTE = 10**6
+
+
+StartedBy = Literal["client", "bridge", "session", "service", "terminal"]
+"""What started a hub: an AI client, whose variables are not for servers; a bridge, which hands none on; a desktop's session; a service
+manager or a container; a person at a terminal."""
+OWN_USES: Mapping[StartedBy, OwnUse] = {"session": "additions", "service": "first", "terminal": "first"}
+"""What this process's environment is worth for servers and `${VAR}`; any other: "fallback"."""
+
+
+class HubOptions(msgspec.Struct, frozen=True):
+    """How a hub was started.
+
+    Attributes:
+        kind: "serve" or "desktop".
+        execution_id: stands in every log record; made up where empty.
+        idle_exit_s: the hub ends so long after the last AI client left; None never.
+        started_by: what started this process, and so what its environment is worth (`OWN_USES`).
+        configs: files of other hubs and proxies with servers in them, which are served as they are; absolute.
+        project: a folder whose own file's servers every session has; absolute, empty: none.
+        may_restart: whether this process may be started anew when its program was replaced, asked in the engine's thread; None: it may not.
+        on_raise_window: a second start of the desktop was asked for, with this address or ""; called in the engine's thread.
+    """
+
+    kind: Literal["serve", "desktop"] = "serve"
+    execution_id: str = ""
+    log_to_stderr: bool = False
+    idle_exit_s: float | None = None
+    started_by: StartedBy = "bridge"
+    configs: tuple[str, ...] = ()
+    project: str = ""
+    may_restart: Callable[[], bool] | None = None
+    on_raise_window: Callable[[str], None] | None = None
+
+
+class Hub(Composition):
+    """Belongs to the engine's loop. `build` once, then `load`; what has to be started and ended besides, the engine starts and ends."""
+
+    def __init__(self, home: Home, options: HubOptions, *, control: HubControl, limits: Mapping[str, Any] | None = None) -> None:
+        """
+        Args:
+            control: what a control session may do with the hub.
+            limits: in the place of defaults, for parameters of these names: how long who waits for what. For tests.
+        """
+        super().__init__(limits or {})
+        self.home, self.options, self.control = home, options, control
+        self.bus, self.tasks = EventBus(), TaskKeeper()
+        self.spawn = self.tasks.spawn
+
+    async def build(self) -> None:
+        """Reads the settings and all stores, and makes every part; nothing runs yet."""
+        await self.config.load()
+        # to its end: what is started meanwhile (`probe`) holds the hub's lock for a moment, as a copy of this process
+        await finish_in_thread(self.make, [name for name, each in self.parts().items() if each.reads])
+        self.make(self.parts())
+        self.servers.load()
+
+    async def load(self) -> None:
+        """Reads what was known of the servers when the last hub ended."""
+        await self.tools.load()
+        await self.offers.load()
+        await self.skill_catalogue.load()
+        await self.instructions.load()
+        await self.server_declarations.load()
+
+    # the ground: settings, secrets, the environment, the log
+
+    misplaced: list[Problem] = made(lambda hub: [])
+    user_folder: Path = made(lambda hub: Path.home())
+    has_window: bool = made(lambda hub: hub.options.kind == "desktop")
+    is_paused: Callable[[], bool] = made(lambda hub: lambda: not hub.config.settings.mcp_enabled)
+    history: FileHistory = made(lambda hub: FileHistory(hub.home.history, clean_text))
+    config: McpConfHelper = part(path="home.settings", history="history")
+    deadlines: DeadlineWheel = part()
+    secrets: SecretStore = part(kind="config.settings.secrets.backend", bus="bus", passphrase=lambda hub: take_passphrase())
+    api_tokens: ApiTokens = read(lambda hub: ApiTokens(ApiToken(hub.home.http_token), hub.home.api_tokens))
+    tokens: ClientTokens = read(lambda hub: ClientTokens(hub.home.clients))
+    trusted: TrustedTokens = part()
+    known_values: Callable[[], frozenset[str]] = made(lambda hub: lambda: hub.secrets.known_values() | hub.api_tokens.default.known)
+    mask: Mask = made(lambda hub: Mask(hub.known_values))
+    log: StructuredLog = made(
+        lambda hub: StructuredLog(
+            hub.home.logs, execution_id=hub.control.execution_id, to_stderr=hub.options.log_to_stderr, mask=hub.known_values
+        )
+    )
+    hub_log: HubLog = part()
+    trail: AuditTrail = made(lambda hub: AuditTrail(hub.home.audit))
+    run: str = made(lambda hub: hub.control.execution_id[:8])
+    journal: Journal = part(journal_file="home.activity", run="run", release="journal_reader.close")
+    failures: Failures = part()
+    traces: TraceExport = part()
+    journal_reader: JournalReader = part(journal_file="home.activity", run="run")
+    remembered: RememberedVariables = read(lambda hub: _remembered(hub.home, hub.options))
+    sources: VariableSources = part()
+    login_shell: LoginShell = part(
+        own=lambda hub: own_environ(is_foreign=hub.options.started_by == "client"),
+        own_use=lambda hub: OWN_USES.get(hub.options.started_by, "fallback"),
+        complete="sources.complete",
+    )
+    environ: Callable[[], Awaitable[Mapping[str, str]]] = made(lambda hub: hub.login_shell.environ)
+    environment: ServerEnvironment = part()
+    provided_secrets: ProvidedSecrets = part(
+        commands=lambda hub: lambda: hub.config.settings.secret_commands, run=lambda hub: partial(_run_provider, str(hub.user_folder))
+    )
+
+    # towards servers
+
+    registry_cache: RegistryCache = read(lambda hub: RegistryCache(hub.home.registries))
+    mirrors: tuple[Registry, ...] = read(lambda hub: read_mirrors(resource("npm-registries.json")))
+    registry_sources: RegistrySources = part(folder=lambda hub: str(hub.user_folder))
+    registries: NpmRegistries = part(cache="registry_cache")
+    sign_in_store: TokenStore = read(lambda hub: TokenStore(hub.home.sign_ins, hub.secrets))
+    sign_in_targets: SignInTargets = part()
+    sign_ins: SignIns = part(store="sign_in_store", servers=lambda hub: lambda: hub.servers)
+    visibility: Visibility = part()
+    support: Support = read(lambda hub: probe())
+    unfetched_secrets: UnfetchedSecrets = part(provided="provided_secrets")
+    refusals: Refusals = part()
+    outward: Outward = part()
+    host_proxies: HostProxies = part(note="secrets.note")
+    confinements: Confinements = part(refused="refusals.of")
+    watches: Watches = part(
+        folder="home.watches",
+        restart=Later("servers.restart"),
+        runs=lambda hub: partial(_is_up, hub),
+    )
+    start_process: StartProcess = made(lambda hub: StdioTransport)
+    own_url: Callable[[], str | None] = made(lambda hub: lambda: hub.http.address)
+    packages: Path | None = made(lambda hub: hub.home.python if is_frozen() else None)
+    confined: ConfinedStarts = part(proxies="host_proxies", watches="watches")
+    program_starts: ProgramStarts = part(
+        folder="user_folder",
+        registry_variables="registries.variables",
+        check_files=Later("started_checks.check"),
+        packages=lambda hub: hub.packages,
+    )
+    transports: ServerTransports = part(
+        mask="mask.masked",
+        authorize="sign_ins.authorization",
+        tool_schema=Later("tools.input_schema"),
+        may_run="inmemory_trust.allows",
+        provided="provided_secrets",
+    )
+    eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
+    client_extensions: ClientExtensions = read(lambda hub: ClientExtensions(hub.home.client_extensions, bus=hub.bus, spawn=hub.spawn))
+    stopped: StoppedServers = read(lambda hub: StoppedServers(hub.home.stopped))
+    stops: Stops = part(store="stopped")
+    own_server: HubServer = part(
+        get_snapshot=Later("presenter.snapshot"), takes_reports=lambda hub: lambda: hub.config.settings.publish.feedback
+    )
+    elicitations: Elicitations = part(has_window="has_window")
+    ask_person: AskPerson = made(lambda hub: hub.elicitations.ask)
+    builtins: dict[str, MemoryServer] = made(lambda hub: {hub_server.NAME: hub.own_server})
+    services: UpstreamServices = part(
+        mask="mask.masked",
+        ask_person="ask_person",
+        of_task=Later("task_news.question"),
+        is_person_there=lambda hub: lambda: hub.elicitations.are_shown,
+        keep_output=lambda hub: partial(_keep_output, hub.log_keeper, hub.refusals),
+        tap="protocol_log.tap",
+        declared="client_extensions.declared",
+    )
+    server_logs: ServerLogFiles = made(lambda hub: ServerLogFiles(hub.home.server_logs))
+    log_keeper: LogKeeper = part(files="server_logs")
+    protocol_log: ProtocolLog = part(servers=lambda hub: lambda: hub.servers)
+    needs: SessionNeeds = part(
+        get_projects=lambda hub: lambda: hub.projects,
+        is_wanted=lambda hub: lambda server, client: hub.subscriptions.is_wanted(server, client) or hub.task_places.works_at(client),
+    )
+    servers: ServerManager = part()
+    shared_connections: SharedConnections = part()
+
+    # what servers offer
+
+    log_levels: LogLevels = part(serves="servers.serves")
+    relay: ServerRelay = part()
+    catalogues: CatalogueStore = made(lambda hub: CatalogueStore(hub.home.catalogue))
+    names: PublishedNames = read(lambda hub: PublishedNames(hub.home.names, naming=hub.config.settings.publish.naming))
+    first_patience: FirstPatience = part()
+    look_patience: LookPatience = part()
+    first: FirstListings = part(patience="first_patience")
+    tool_lists: ServerLists[ToolDefinition] = part(kinds=lambda hub: (TOOLS,), read=lambda hub: read_tools)
+    skill_lists: ServerLists[Skill] = part(kinds=lambda hub: (SKILLS,), read=lambda hub: read_skills)
+    other_lists: ServerLists[Offer] = part(kinds=lambda hub: KINDS, read=lambda hub: read_offered)
+    offers: Offers = part(lists="other_lists")
+    looks: SecondLooks = part(lists="other_lists", patience="look_patience")
+    skill_looks: SecondLooks = part(lists="skill_lists", patience="look_patience")
+    tool_looks: SecondLooks = part(lists="tool_lists", patience="look_patience")
+    published_uris: PublishedUris = part()
+    confirm_limits: ConfirmLimits = part()
+    tool_copies: ToolCopies = part()
+    tools: ToolManager = part(lists="tool_lists")
+    call_routes: CallRoutes = part()
+    instructions: ServerInstructions = part(mask="mask.masked_whole")
+    server_declarations: ServerDeclarations = part()
+    skill_uris: SkillUris = part()
+    resources: ResourceManager = part()
+    linking_relay: LinkingRelay = part()
+    prompts: PromptManager = part(relay="linking_relay")
+
+    # what servers do for clients meanwhile
+
+    task_store: TaskStore = read(lambda hub: TaskStore(hub.home.server_tasks))
+    task_book: TaskBook = part(store="task_store")
+    task_places: TaskPlaces = part(book="task_book")
+    connected: Callable[[], Collection[Hearing]] = made(lambda hub: lambda: hub.sessions.clients)
+    task_news: TaskNews = part(
+        book="task_book",
+        places="task_places",
+        publisher=lambda hub: hub.resources.publisher,
+        note_told=Later("result_fitting.note_told"),
+    )
+    listens: ServerListens = part()
+    task_listens: TaskListens = part(book="task_book", places="task_places")
+    server_tasks: ServerTasks = part(
+        relay="linking_relay", book="task_book", places="task_places", news="task_news", fit="result_fitting.of_task"
+    )
+
+    # what each session sees of it
+
+    states: SessionStates = part()
+    client_profiles: ClientProfiles = read(lambda hub: read_client_profiles(resource("client-profiles.json")))
+    client_limits: KnownLimits = read(lambda hub: read_client_limits(resource("client-profiles.json")))
+    clients: KnownClients = part(profiles="client_profiles")
+    result_limits: ResultLimits = part()
+    profiles: Profiles = part()
+    modes: Modes = part()
+    client_modes: ClientModes = part(rule_words=lambda hub: rule_words.words)
+    known: KnownServers = read(lambda hub: KnownServers(resource("known-servers.json")))
+    query_words: QueryWords = read(lambda hub: read_query_words(resource("search-words.json")))
+    search: ToolSearch = part()
+    hub_tools: HubTools = part()
+    lists: ViewLists = part()
+    activation_answer: ActivationAnswer = part(views="session_views")
+    activation: Activation = part(answer="activation_answer")
+    session_views: SessionViews = part()
+    views: Views = part(views="session_views")
+    meta: MetaCalls = part(call=Later("calls.call"), read=Later("result_reading"))
+    introduction: Introduction = part(views="session_views", said="instructions", declared="server_declarations")
+
+    # results that are too large
+
+    result_store: ResultStore = read(lambda hub: ResultStore(hub.home.results, most_bytes=lambda: _bytes_of_results(hub.config.settings)))
+    result_ends: ResultEnds = part(store="result_store")
+    token_counter: TokenCounter = part()
+    page_count: Count = made(lambda hub: hub.token_counter)
+    result_fitting: ResultFitting = part(store="result_store", count="page_count")
+    result_reading: ResultReading = part(store="result_store", count="page_count")
+
+    # consent, projects, reports, files
+
+    grant_store: GrantStore = read(lambda hub: GrantStore(hub.home.grants))
+    screen_lock: ScreenLock = part()
+    live_grants: LiveGrants = part(now=lambda hub: SteadyWallClock())
+    grants: GrantBook = part(is_of_file=Later("project_servers.keeps"))
+    grant_ends: GrantEnds = part()
+    flow_guard: FlowGuard = part()
+    recent: RecentYeses = part(now=lambda hub: SteadyWallClock())
+    skill_store: SkillStore = read(lambda hub: SkillStore(hub.home.skills))
+    skill_book: SkillBook = part(store="skill_store", is_of_file=Later("project_servers.keeps"))
+    rules: ApprovalRules = part()
+    call_rules: CallRules = part()
+    waiting: WaitingApprovals = part()
+    lasting_yeses: LastingYeses = part()
+    question_snapshots: QuestionSnapshots = part(masked="mask.masked_whole")
+    refused_calls: RefusedCalls = part()
+    rounds: ApprovalRounds = part()
+    approvals: Approvals = part()
+    tool_grants: ToolGrants = part()
+    definition_changes: DefinitionChanges = part()
+    rule_grants: RuleGrants = part(masked="mask.masked_whole")
+    permissions: Permissions = part()
+    skill_catalogue: SkillCatalogue = part(lists="skill_lists", looks="skill_looks", uris="skill_uris", book="skill_book")
+    skills: Skills = part(catalogue="skill_catalogue", book="skill_book")
+    folders: ProjectFolders = part(home=lambda hub: str(hub.user_folder))
+    project_sources: ProjectSources = part(is_wanted=lambda hub: lambda: bool(hub.servers.deferred()))
+    root_rounds: RootRounds = part(sources="project_sources")
+    projects: Projects = part(sources="project_sources", rounds="root_rounds", includes="profiles.includes")
+    project_copies: ProjectCopies = part(sources="project_sources")
+    project_choices: ProjectChoices = part(sources="project_sources", copies="project_copies")
+    project_snapshots: ProjectSnapshots = part(includes="profiles.includes")
+    shipped_answers: tuple[str, ...] = read(lambda hub: read_shipped(resource("ready-answers.json")))
+    ready: ReadyAnswers = part(shipped="shipped_answers")
+    notes: FeedbackNotes = part(history=lambda hub: FeedbackHistory(hub.home.feedback), mask="mask.masked_whole")
+    feedbacks: Feedbacks = part(mask="mask.masked_whole")
+    feedback_tool: FeedbackTool = part(offers="views.offers")
+    inmemory_store: TrustStore = read(lambda hub: TrustStore(hub.home.inmemory_trust))
+    inmemory_trust: InMemoryTrust = part(
+        store="inmemory_store",
+        home="user_folder",
+        start=Later("servers.begin_start"),
+        stop=Later("servers.stop"),
+    )
+    trust_store: TrustStore = read(lambda hub: TrustStore(hub.home.trust))
+    hot_reload: HotReload = part(make_watcher=lambda hub: FileWatcher)
+    read_file: ReadFile = made(lambda hub: in_surroundings(read_file, os.environ))
+    files_in_use: FilesInUse = part(store="trust_store", configs="options.configs", project="options.project")
+    texts: StartedTexts = made(lambda hub: StartedTexts(hub.home.started_files))
+    decisions: TrustDecisions = part(trust="files_in_use.trust", read="read_file")
+    edits: ProjectEdits = part(history="history")
+    folders_in_use: FoldersInUse = part(keeps="files_in_use.says_something")
+    file_readings: FileReadings[AnyFile] = part(read=lambda hub: partial(read_in_use, hub.read_file))
+    files: ServerFiles = part(watching="hot_reload")
+    project_looks: ProjectLooks = part()
+    started_checks: StartedChecks = part()
+    project_servers: ProjectServers = part(start=Later("servers.begin_start"))
+
+    passphrase: Passphrase = made(lambda hub: Passphrase(hub.home.passphrase))
+    confirmations: Confirmations = part(masked="mask.masked_whole")
+    known_programs: Callable[[], Mapping[str, str]] = made(
+        lambda hub: lambda: read_known_programs(resource("ai-clients.json").read_bytes())
+    )
+    consent: Consent = part(confirmations="confirmations")
+    seen_decisions: SeenDecisions = part()
+
+    # requests of AI clients
+
+    stats: CallStats = part()
+    under_way: CallsUnderWay = part()
+    past_stats: PastStats = part()
+    look_at_project: Callable[[Session], Awaitable[None]] = made(Later("project_looks.look"))
+    own: dict[tuple[str, str], OwnTool] = made(
+        lambda hub: {
+            (hub_server.NAME, hub_server.COLLECT_FEEDBACK): hub.feedback_tool,
+            **{(hub_server.NAME, tool): SeenServers(hub.own_server, tool, sees=hub.visibility.sees) for tool in hub_server.ABOUT_SERVERS},
+        }
+    )
+    resolver: ToolResolver = part()
+    server_limits: ServerLimits = part()
+    equal_reads: EqualReads = part()
+    forwarder: ToolForwarder = part(relay="linking_relay", limits="server_limits", reads="equal_reads")
+    recorder: CallRecorder = part()
+    calls: ToolCalls = part()
+    subscriptions: Subscriptions = part()
+    completion: Completion = part()
+    server_uses: ServerUses = part()
+    extension_claims: ExtensionClaims = part()
+    extensions: ExtensionRoutes = part()
+    extension_listens: ExtensionListens = part()
+    client_listens: ClientListens = part()
+    notifications: Notifications = part()
+    shared_state: SharedState = part()
+    offer_requests: OfferRequests = part()
+    project_waits: ProjectWaits = part()
+    all_servers: AllServers = part()
+    one_server: OneServer = part()
+    app_calls: AppCalls = part()
+    router: RequestRouter = part()
+
+    # what the API stands on
+
+    common: tuple[str, ...] = made(lambda hub: COMMON)
+    remedies: Remedies = part(home="user_folder")
+    refused_writes: RefusedWrites = part()
+    snapshots: ServerSnapshots = part(waits=lambda hub: lambda name: hub.proposals.waits(name) or hub.inmemory_trust.waits(name))
+    secret_uses: SecretUses = part(
+        projects="files.project_servers",
+        served=lambda hub: lambda: [reading.path for reading in hub.files.served()],
+        lost="files.lost_projects",
+        proposed=lambda hub: lambda: hub.proposals.entries,
+    )
+    server_secrets: ServerSecrets = part(provider_problem="provided_secrets.problem", on_stored=Later("starts.retry_failed"))
+    widenings: EntryWidenings = part()
+    proposal_store: ProposalStore = read(lambda hub: ProposalStore(hub.home.proposals))
+    proposal_snapshots: ProposalSnapshots = part(
+        home="user_folder",
+        snapshot=lambda hub: lambda name: hub.snapshots.of(server) if (server := hub.servers.find(name)) else None,
+    )
+    proposals: Proposals = part(
+        files="project_servers",
+        store="proposal_store",
+        snapshots="proposal_snapshots",
+    )
+    news: ServerNews = part()
+    access: HttpAccess = part(door=lambda hub: lambda: hub.http)
+    notices: Notices = part(sources=lambda hub: _sources_of_notices(hub))
+    starts: ServerStarts = part()
+    hub_snapshots: HubSnapshots = part()
+    doctor: Doctor = part(folder="user_folder", secrets="unfetched_secrets")
+    check_up: CheckUp = part()
+    test_transports: ServerTransports = part(
+        mask="mask.masked",
+        authorize="sign_ins.settled_authorization",
+        tool_schema=lambda hub: lambda server, tool: None,
+        may_run="inmemory_trust.allows",
+        provided="provided_secrets",
+    )
+    server_tests: ServerTests = part()
+    server_removals: ServerRemovals = part(on_removed=lambda hub: partial(_forget, hub))
+    server_entries: ServerEntries = part()
+    caller: OwnCaller = part()
+    held: HeldCalls = part()
+    own_calls: OwnCalls = part()
+    tries: Tries = part(calls="own_calls")
+    followed: FollowedResources = part()
+    connections: Connections = part()
+    formats: ToolFormats = part()
+    count: Count = made(lambda hub: token_counts.counted)
+    costs: ToolCosting = part(listing="views.at_start", sees="visibility.sees", skill_texts="skills.texts")
+    shipped: Callable[[], dict[str, Any]] = made(lambda hub: shipped_servers)
+    setup: Setup = part()
+    live_settings: LiveSettings = part(hub="starts")
+    pauses: Pauses = part()
+    backup_keys: BackupKeys = part()
+    client_edits: ClientEdits = part(mask="mask.masked_whole")
+    client_scans: ClientScans = part(known_projects=lambda hub: lambda: _known_projects(hub))
+    import_waits: ImportWaits = part()
+    imports: Imports = part()
+    client_imports: ClientImports = part()
+
+    # the API, and who comes in
+
+    diagnostics: Diagnostics = part(snapshots="hub_snapshots", masked="mask.masked_whole")
+    hub_api: HubApi = part(snapshots="hub_snapshots")
+    servers_api: ServersApi = part(
+        packages=lambda hub: hub.packages,
+        bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
+    )
+    allowances: Allowances = part(moving_line="refused_writes.line")
+    make_guarded: MakeGuarded = made(lambda hub: lambda: GuardedFolders(str(hub.user_folder), str(hub.home.root)))
+    confinement_api: ConfinementApi = part(allowances="allowances", guarded="make_guarded", watches="watches")
+    log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
+    logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
+    bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
+    bundle_folders: BundleFolders = part(store="bundle_store", proposed=lambda hub: lambda: hub.proposals.entries)
+    bundle_sources: BundleSources = part(folder="home.bundles")
+    bundle_reader: BundleReader = part(root="home.bundles")
+    bundle_parts: BundleParts = part(sources="bundle_sources", reader="bundle_reader", store="bundle_store", folders="bundle_folders")
+    bundles: BundleInstalls = part()
+    packing: BundlePacking = part()
+    tools_api: ToolsApi = part(calls="own_calls")
+    tries_api: TriesApi = part()
+    prompts_api: PromptsApi = part()
+    resources_api: ResourcesApi = part()
+    skill_reading: SkillReading = part()
+    skills_api: SkillsApi = part(catalogue="skill_catalogue", book="skill_book")
+    formats_api: FormatsApi = part()
+    secrets_api: SecretsApi = part()
+    access_api: AccessApi = part(http="access")
+    ai_clients_api: AiClientsApi = part()
+    questions_api: QuestionsApi = part()
+    approvals_api: ApprovalsApi = part()
+    views_api: ViewsApi = part()
+    projects_api: ProjectsApi = part(choices="project_choices")
+    feedback_api: FeedbackApi = part()
+    files_api: FilesApi = part()
+    sign_ins_api: SignInsApi = part()
+    registries_api: RegistriesApi = part()
+    bundles_api: BundlesApi = part()
+    registry_copy: RegistryCopy = part(
+        registry_file="home.registry_copy", default_registry=lambda hub: default_registry(resource("mcp-registry.json"))
+    )
+    registry_updates: RegistryUpdates = part(known_tools="tools.known_names")
+    starters: Starters = read(lambda hub: Starters(resource("starter-servers.json")))
+    discovery_api: DiscoveryApi = part(bundles="bundles")
+    setup_api: SetupApi = part()
+    settings_api: SettingsApi = part()
+    activity_api: ActivityApi = part()
+    server_tasks_api: ServerTasksApi = part(book="task_book", places="task_places")
+    confirmations_api: ConfirmationsApi = part()
+    audit_api: AuditApi = part()
+    program_api: ProgramApi = part()
+    api: Api = made(lambda hub: Api(**{name: getattr(hub, f"{name}_api") for name in PARTS}))
+    session_servers: SessionServers = part()
+    session_clients: SessionClients = part()
+    presenter: McpPresenter = part(snapshots="hub_snapshots")
+    control_sessions: ControlSessions = part()
+    sessions: Sessions = part()
+    http: HttpListener = part(tokens=lambda hub: EndpointTokens(hub.tokens, hub.api_tokens, hub.trusted, hub.trail))
+    served_servers: ServedServers = part()
+    served: ServedListener = part(tokens=lambda hub: ServedTokens(hub.secrets, os.environ))
+    doors: Doors = part()
+
+
+async def _run_provider(folder: str, command: Sequence[str], environ: Mapping[str, str]) -> Printed:
+    return await printed_by(command, environ=environ, cwd=folder, timeout_s=FETCH_S, most_bytes=MAX_VALUE_BYTES)
+
+
+def _keep_output(log_keeper: LogKeeper, refusals: Refusals, server: str, line: str) -> None:
+    log_keeper.keep(server, line)
+    refusals.heard(server, line)
+
+
+def _remembered(home: Home, options: HubOptions) -> RememberedVariables:
+    remembered = RememberedVariables(home.environment)
+    remembered.load()
+    if options.started_by in OWN_USES:  # later hubs get what may be written of a terminal's variables, and what others add to it
+        remembered.remember(os.environ, is_all=options.started_by == "terminal")
+    return remembered
+
+
+def _is_up(hub: Hub, name: str) -> bool:
+    """Whether a server runs, or is on its way to it; one that is being stopped is neither."""
+    server = hub.servers.find(name)
+    return server is not None and any(each.is_busy or each.client is not None for each in server.instances)
+
+
+async def _forget(hub: Hub, server: str) -> None:
+    """What a server that is removed for good alone had goes."""
+    await hub.bundle_folders.forget(server)
+    await hub.confined.forget(server)
+    await hub.watches.forget(server)
+
+
+def _known_projects(hub: Hub) -> list[str]:
+    """What the person has allowed, and what sessions work on now."""
+    return [*hub.folders.listed(), *(state.project.path for state in hub.states if state.project)]
+
+
+def _bytes_of_results(settings: Settings) -> int:
+    return settings.results.megabytes * MEGABYTE
+
+
+def _sources_of_notices(hub: Hub) -> Iterator[Source]:
+    """In the order in which a person reads them."""
+    yield lambda: hub.misplaced
+    yield lambda: hub.config.problems
+    yield lambda: hub.access.problems
+    yield lambda: hub.registries.problems
+    yield hub.tools.problems
+    yield hub.profiles.problems
+    yield lambda: hub.sign_ins.problems
+    yield lambda: filter(None, [hub.live_grants.problem])
+    yield hub.call_rules.problems
+    yield hub.project_choices.problems
+    yield hub.files.problems
+    yield lambda: hub.stops.problems
+    yield lambda: filter(None, [hub.proposals.problem, hub.inmemory_trust.problem])
+    yield lambda: hub.served.problems
+    yield lambda: filter(None, [hub.login_shell.problem])
+    yield lambda: hub.journal.problems
+    yield lambda: hub.traces.problems
+    yield lambda: hub.result_fitting.problems
+    yield lambda: problems_of_settings(hub.config.settings)

@@ -1,0 +1,4 @@
+"""What carries requests to the hub: MCP over stdio and HTTP, REST, the control channel.
+
+Begin with `mcp.session`.
+"""

@@ -1,0 +1,275 @@
+"""A connection to the running hub's control channel: one call at a time, blocking, standard library only.
+
+Above it: the commands, and app.py (taking over, raising the window). Below it: the hub's control socket. Knows the form of requests and
+replies and no verb's meaning. Cheap to import; no Qt, no asyncio.
+"""
+
+import contextlib
+import json
+import socket
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol
+
+from tooltray.carriers.control.endpoints import control_endpoints
+from tooltray.foundation.confirmation import NeedsPassphrase
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import ANOTHER_HOME, Home
+from tooltray.foundation.phrases import Phrase
+
+if sys.platform == "win32":
+    from tooltray.carriers.control import local_windows as local
+else:
+    from tooltray.carriers.control import local_posix as local
+
+CONNECT_TIMEOUT_S = 5.0  # a hub accepts within milliseconds, also while its servers start
+CALL_TIMEOUT_S = 30.0  # for verbs that touch memory and settings; what waits for a server or a person is given more
+END_TIMEOUT_S = 30.0  # the hub lets calls finish for at most 10 s and then stops its servers, bounded too
+_CHUNK_BYTES = 1 << 18
+_KEPT_EVENTS = 1000  # that arrived during calls and were not asked for yet
+TOOLTRAY_ERROR, METHOD_NOT_FOUND = -32000, -32601
+WAITS, PASSPHRASE = "waits_for_person", "passphrase"  # as control_session has them
+REPLY_AFTER_WAIT_S = 5.0  # for the hub's answer, once the person's time is over
+
+
+class HubLost(TooltrayError):
+    """The connection ended; for `hub/stop` and `hub/hand_over` that is as good as an answer."""
+
+    def __init__(self) -> None:
+        super().__init__("The hub ended before it answered", "", "Try again; if it happens again, the hub's log says why")
+
+
+class HubSilent(TooltrayError):
+    """No answer in time. The connection is of no use any more."""
+
+    def __init__(self, method: str, timeout_s: float) -> None:
+        super().__init__(
+            "The hub does not answer", f"{method} took longer than {timeout_s:g} s", "Try again, or stop the hub and start it again"
+        )
+
+
+class Hub(Protocol):
+    """What answers verbs: a running hub, or the settings alone (settings_hub). Commands do not care which."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether servers run behind it."""
+
+    def call(self, method: str, /, *, timeout_s: float | None = CALL_TIMEOUT_S, **params: Any) -> Any:
+        """Calls a verb of McpPresenter, or one of `hub/...`, and returns its result as plain JSON values.
+
+        Raises:
+            TooltrayError: it failed; says why and what to do.
+        """
+
+    def close(self) -> None: ...
+
+
+class ControlClient:
+    """A connection to the hub of one home. Used by one thread.
+
+    Attributes:
+        on_wait: called when a call waits for the person at the window; it may then take longer than was allowed for it.
+    """
+
+    is_running = True
+
+    def __init__(self, channel: Any, *, with_events: bool = False, is_at_terminal: bool = False) -> None:
+        self._channel = channel
+        self._parts: list[bytes] = []  # of the line that is arriving
+        self._lines: deque[bytes] = deque()
+        self._events: deque[tuple[str, dict[str, Any]]] = deque(maxlen=_KEPT_EVENTS)
+        self._last_id = 0
+        self.on_wait: Callable[[], None] = lambda: None
+        hello = {"tooltray": 1, "role": "control", "events": with_events} | ({"terminal": True} if is_at_terminal else {})
+        self._send(hello, CONNECT_TIMEOUT_S)
+
+    @classmethod
+    def connect(cls, home: Home, *, with_events: bool = False, is_at_terminal: bool = False) -> "ControlClient | None":
+        """Connects to the hub of a home.
+
+        Args:
+            with_events: whether the hub also sends its events, for `events`.
+            is_at_terminal: a person has typed what is asked for, at a terminal; without one nothing is widened (see confirmation).
+
+        Returns:
+            The connection, or None where no hub runs (a socket that a killed hub left behind counts as none).
+
+        Raises:
+            TooltrayError: there is a socket, and it cannot be used.
+        """
+        channel = next(filter(None, map(_open, control_endpoints(home))), None)
+        if channel is None:
+            return None
+        try:
+            return cls(channel, with_events=with_events, is_at_terminal=is_at_terminal)
+        except HubLost:  # it ended in this moment
+            channel.close()
+            return None
+
+    def call(self, method: str, /, *, timeout_s: float | None = CALL_TIMEOUT_S, **params: Any) -> Any:
+        """Calls a method and returns its result.
+
+        Args:
+            timeout_s: how long to wait for the answer; None waits for good.
+
+        Raises:
+            HubLost: the hub ended first.
+            HubSilent: no answer in time.
+            TooltrayError: the hub says what went wrong.
+        """
+        self._last_id += 1
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        try:
+            self._send({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}, timeout_s)
+            while "method" in (message := self._receive(deadline)) or message.get("id") not in (self._last_id, None):
+                deadline = self._later(deadline, message)
+                self._note(message)
+        except TimeoutError:
+            raise HubSilent(method, timeout_s or 0.0) from None
+        if "error" in message:
+            raise error_of(method, message["error"])
+        return message.get("result")
+
+    def events(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The hub's events as (type, data), from the moment of connecting; ends when the hub does. Needs `with_events`."""
+        while True:
+            while self._events:
+                yield self._events.popleft()
+            try:
+                self._note(self._receive(None))
+            except HubLost:
+                return
+
+    def stop(self) -> int:
+        """Ends the hub in an orderly way and waits until its process is gone.
+
+        Returns:
+            The pid that it had.
+
+        Raises:
+            TooltrayError: it refuses, or it is still there after `END_TIMEOUT_S`.
+        """
+        return self._end_by("hub/stop")
+
+    def hand_over(self) -> int:
+        """Asks the hub to finish its calls and to leave, and waits until its process, and with it its lock, is gone.
+
+        Returns:
+            The pid that it had.
+
+        Raises:
+            TooltrayError: it refuses, or it is still there after `END_TIMEOUT_S`.
+        """
+        return self._end_by("hub/hand_over")
+
+    def _end_by(self, method: str) -> int:
+        deadline = time.monotonic() + END_TIMEOUT_S
+        pid = int(self.call("hub/info")["pid"])
+        with contextlib.suppress(HubLost):
+            self.call(method, timeout_s=END_TIMEOUT_S)
+        if not local.wait_for_end(pid, max(deadline - time.monotonic(), 0.0)):
+            raise HubSilent(method, END_TIMEOUT_S)
+        return pid
+
+    def end(self) -> None:
+        """Lets a call or `events` in another thread end as if the hub had."""
+        with contextlib.suppress(OSError):
+            self._channel.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self._channel.close()
+
+    def __enter__(self) -> "ControlClient":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _later(self, deadline: float | None, message: dict[str, Any]) -> float | None:
+        """Until when a call may take, after a message that is no answer to it."""
+        if message.get("method") != WAITS:
+            return deadline
+        self.on_wait()
+        return None if deadline is None else time.monotonic() + float(message["params"]["seconds"]) + REPLY_AFTER_WAIT_S
+
+    def _note(self, message: dict[str, Any]) -> None:
+        if message.get("method") == "event":
+            params = message["params"]
+            self._events.append((params["type"], params["data"]))
+
+    def _send(self, message: dict[str, Any], timeout_s: float | None) -> None:
+        self._channel.settimeout(timeout_s)
+        try:
+            self._channel.sendall(json.dumps(message).encode() + b"\n")
+        except TimeoutError:
+            raise
+        except OSError:
+            raise HubLost from None
+
+    def _receive(self, deadline: float | None) -> dict[str, Any]:
+        while not self._lines:
+            remaining_s = None if deadline is None else deadline - time.monotonic()
+            if remaining_s is not None and remaining_s <= 0:
+                raise TimeoutError
+            self._channel.settimeout(remaining_s)
+            try:
+                chunk = self._channel.recv(_CHUNK_BYTES)
+            except TimeoutError:
+                raise
+            except OSError:
+                chunk = b""
+            if not chunk:
+                raise HubLost
+            self._take(chunk)
+        line = self._lines.popleft()
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            message = None
+        if not isinstance(message, dict):
+            start = line[:80].decode("utf-8", "replace")
+            raise TooltrayError(Phrase("The hub's answer makes no sense"), start, Phrase("Is another program using the hub's socket?"))
+        return message
+
+    def _take(self, chunk: bytes) -> None:
+        first, *others = chunk.split(b"\n")
+        self._parts.append(first)
+        for start in others:
+            self._lines.append(b"".join(self._parts))
+            self._parts = [start]
+
+
+def _open(path: Path) -> local.Channel | None:
+    """A connection to a socket of this user's; None where nobody listens.
+
+    Raises:
+        TooltrayError: it cannot be used.
+    """
+    try:
+        channel = local.connect(path, CONNECT_TIMEOUT_S)
+        if channel is None or local.is_ours(channel, path):
+            return channel
+        channel.close()
+    except PermissionError:
+        pass  # its folder or the socket is somebody else's
+    except OSError as error:
+        reason = error.strerror or Phrase("no answer")
+        raise TooltrayError(Phrase("The hub cannot be reached"), f"{path}: {reason}", Phrase("Look at what has this file open")) from error
+    raise TooltrayError(Phrase("The hub's socket belongs to another user"), str(path), ANOTHER_HOME)
+
+
+def error_of(method: str, error: dict[str, Any]) -> TooltrayError:
+    """What a hub's refusal of a call says, with the three parts that it had there."""
+    data = error.get("data")
+    if error.get("code") == TOOLTRAY_ERROR and isinstance(data, dict) and data.get("title"):
+        kind = NeedsPassphrase if data.get("kind") == PASSPHRASE else TooltrayError
+        return kind(data["title"], data.get("message", ""), data.get("hint", ""))
+    if error.get("code") == METHOD_NOT_FOUND:
+        hint = Phrase("If it is of an older version, stop it with: tooltray stop")
+        return TooltrayError(Phrase("The running hub does not know this command"), method, hint)
+    return TooltrayError(Phrase("The hub could not do this"), f"{method}: {error.get('message', 'no reason given')}")

@@ -1,0 +1,19 @@
+"""Where the hub of a home takes commands.
+
+Above it: control_client and the Copilot adapter. Below it: the home.
+
+Versions before the control socket (until November 2026) had one socket for bridges and commands. A hub of such a version may still run when
+a command of this one comes, and the other way round. Both then meet at the socket of bridges:
+
+- a command finds no control socket, or one that a killed hub has left, and connects to the socket of bridges;
+- the hub serves the role `control` there too (downstream/doors.py).
+"""
+
+from pathlib import Path
+
+from tooltray.foundation.home.home import Home
+
+
+def control_endpoints(home: Home) -> tuple[Path, ...]:
+    """The sockets to try, in this order; the first at which somebody listens is the hub's."""
+    return home.control_socket, home.socket

@@ -1,0 +1,87 @@
+"""What an AI client is told when it opens its connection: of the hub, or of the one server that it has, in its own era.
+
+Above it: client_session. Below it: protocol. A server's own greeting goes through as it is, but for what the hub does in its place: it
+tells every change of a list.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Raw
+
+from tooltray.protocol import eras
+from tooltray.protocol.declarations import BEYOND, TASKS
+from tooltray.protocol.envelope import NOTHING, dump
+from tooltray.protocol.eras import MODERN_VERSIONS, SERVER_INFO_KEY, Era
+from tooltray.protocol.member_scanner import closed, opened
+from tooltray.protocol.sessions.own_results import SERVER_INFO
+from tooltray.servers.upstream.handshake import Greeting
+
+LISTS = ("tools", "prompts", "resources")
+OWN_CAPABILITIES: dict[str, dict[str, bool]] = {
+    "tools": {"listChanged": True},
+    "prompts": {"listChanged": True},
+    "resources": {"subscribe": True, "listChanged": True},
+    "completions": {},
+    "logging": {},
+}
+_OF_LEGACY = {"protocolVersion"}  # which mean nothing in the other era
+_OF_MODERN = {"resultType", "supportedVersions", "ttlMs", "cacheScope"}
+
+
+def of_hub(era: Era, instructions: str = "", capabilities: Mapping[str, object] | None = None) -> Raw:
+    """What stands for servers that are still to come.
+
+    Args:
+        instructions: of all of them together; empty for one that could not be asked in time.
+        capabilities: what servers declare besides what the hub does itself: `extensions`, `experimental`, `tasks`.
+    """
+    members = {"capabilities": dump({**OWN_CAPABILITIES, **(capabilities or {})}), "serverInfo": dump(SERVER_INFO)}
+    if instructions:
+        members["instructions"] = dump(instructions)
+    return closed(members) if era is Era.LEGACY else _modern(members)
+
+
+def of_server(greeting: Greeting, era: Era) -> Raw:
+    """One server's greeting for a client of an era, without the version that a legacy client is answered with.
+
+    For the other era it is all that has a meaning there, and what nobody knows.
+    """
+    members = opened(greeting.result)
+    members["capabilities"] = _capabilities(members.get("capabilities", NOTHING), era)
+    if era is greeting.era:
+        return closed(members | ({"supportedVersions": dump(list(MODERN_VERSIONS))} if era is Era.MODERN else {}))
+    if era is Era.MODERN:
+        return _modern({name: value for name, value in members.items() if name not in _OF_LEGACY})
+    meta = _members(members.pop("_meta", NOTHING))
+    members["serverInfo"] = meta.pop(SERVER_INFO_KEY, dump(SERVER_INFO))
+    members |= {"_meta": closed(meta)} if meta else {}
+    return closed({name: value for name, value in members.items() if name not in _OF_MODERN})
+
+
+def _modern(members: dict[str, Raw]) -> Raw:
+    server_info = members.pop("serverInfo", dump(SERVER_INFO))
+    meta = _members(members.get("_meta", NOTHING)) | {SERVER_INFO_KEY: server_info}
+    members |= {"supportedVersions": dump(list(MODERN_VERSIONS)), "_meta": closed(meta)}
+    return eras.as_modern_result("server/discover", closed(members))
+
+
+def _capabilities(capabilities: Raw, era: Era) -> Raw:
+    """Without what a client would refuse the whole greeting for, and with the changes of lists that the hub tells."""
+    offered = _members(capabilities)
+    for name in [name for name in BEYOND if name in offered and not _is_object(offered[name])]:
+        del offered[name]
+    if era is Era.MODERN:
+        offered.pop(TASKS, None)  # of 2025-11-25; an extension took its place
+    for name in LISTS:
+        if name in offered and _is_object(offered[name]):
+            offered[name] = eras.with_members(offered[name], listChanged=Raw(b"true"))
+    return closed(offered)
+
+
+def _members(value: Raw) -> dict[str, Raw]:
+    """Of an object; none of what is something else."""
+    return opened(value) if _is_object(value) else {}
+
+
+def _is_object(value: Raw) -> bool:
+    return bytes(memoryview(value)[:1]) == b"{"

@@ -1,0 +1,232 @@
+"""The HTTP endpoints for AI clients and other programs: open, closed or moved as the settings say, while the hub runs.
+
+Above it: endpoints, which opens and closes it, and HttpAccess, which reads how it is. Below it: http_server/place, which opens and closes
+addresses; http_app and the REST interface, imported when the first address opens. What cannot be opened is a problem that a person is told
+of; the hub and its other clients go on. The REST interface is at the same address; to switch it on or off touches neither that nor an AI
+client.
+"""
+
+import asyncio
+import errno
+import importlib
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tooltray.api.presenter.mcp_presenter import McpPresenter
+from tooltray.carriers.http_server.guard import Guard, is_loopback
+from tooltray.carriers.http_server.place import HostAndPort, HttpPlace, NotBound
+from tooltray.carriers.mcp.http_sessions import HttpSessions, OpensClients
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.settings import ApiSettings, HttpSettings
+from tooltray.consent.tokens.api_tokens import ApiTokens
+from tooltray.consent.tokens.client_tokens import ClientTokens
+from tooltray.consent.tokens.trusted_tokens import TrustedTokens
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ConfigChanged, EventBus, HttpAddressChanged
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.http import HttpStatus
+from tooltray.foundation.tasks import Spawn
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.records.audit.audit_trail import AuditTrail
+from tooltray.servers.relay.held_calls import HeldCalls
+
+if TYPE_CHECKING:
+    from tooltray.carriers.mcp.http_app import HttpApp
+    from tooltray.carriers.rest.event_streams import EventStreams
+    from tooltray.carriers.rest.rest_api import RestApi
+
+MOVED = "Tooltray's HTTP endpoint was switched off or moved"
+TOKEN_GONE = "this client's token was removed or renewed"
+HTTP_APP, REST_APP = "tooltray.carriers.mcp.http_app", "tooltray.carriers.rest.rest_api"
+API_PATH = "/api/mcp"
+END_GRACE_S = 0.5  # for requests in flight, as when the hub ends
+
+
+class EndpointTokens(msgspec.Struct, frozen=True):
+    """Who may come in: AI clients, other programs over REST, and those that a person trusts with more.
+
+    Attributes:
+        trail: records what those decide.
+    """
+
+    clients: ClientTokens
+    programs: ApiTokens
+    trusted: TrustedTokens
+    trail: AuditTrail
+
+
+class HttpListener:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        tokens: EndpointTokens,
+        sessions: OpensClients,
+        presenter: McpPresenter,
+        bus: EventBus,
+        deadlines: DeadlineWheel,
+        spawn: Spawn,
+    ) -> None:
+        self._config, self._tokens = config, tokens
+        self._sessions, self._presenter = sessions, presenter
+        self._bus, self._deadlines, self._spawn = bus, deadlines, spawn
+        self._place: HttpPlace[HttpSettings, HttpApp] = HttpPlace(
+            address=_address, make_app=self._make_app, cannot_open=_cannot_open, on_leaving=self._leave, bus=bus
+        )
+        self._held: dict[str, HeldCalls] = {}
+        self._api: RestApi | None = None
+        self._events: EventStreams | None = None
+        bus.subscribe(ConfigChanged, self._on_config_changed)
+
+    @property
+    def status(self) -> HttpStatus:
+        settings = self._config.settings.publish.http
+        base = self._place.base_url
+        return HttpStatus(
+            is_enabled=settings.enabled,
+            is_open=self._place.app is not None,
+            url=f"{base}/mcp" if base else "",
+            requires_token=settings.require_token,
+            problem=self._place.problem,
+            is_api_enabled=settings.api.enabled,
+            api_url=base + API_PATH if base and settings.api.enabled else "",
+            is_api_trusted=self._tokens.programs.has_trusted,
+            is_trust_asked=settings.api.trusted,
+        )
+
+    @property
+    def address(self) -> str | None:
+        """Where it is open, without a path; None if it is not."""
+        return self._place.base_url or None
+
+    async def follow(self, *, is_retry: bool = False) -> None:
+        """Does what the settings say now, to the end: also when who waits for it goes, who may be connected to the address that closes.
+
+        Args:
+            is_retry: also tries what has just failed; another program may have freed the port.
+        """
+        await asyncio.shield(self._spawn(self._do_follow(is_retry), name="http endpoints"))
+
+    async def _do_follow(self, is_retry: bool) -> None:
+        async with self._place.lock:
+            wanted = self._wanted
+            if not self._place.is_as(wanted, is_retry=is_retry):
+                await self._place.move(wanted)
+                self._bus.publish(HttpAddressChanged())
+
+    async def forget_client(self, name: str) -> None:
+        """Its token is worth nothing any more: ends what it has open."""
+        if held := self._held.pop(name, None):
+            held.close()
+        if self._place.app:
+            await self._place.app.end_of(name, TOKEN_GONE, grace_s=0)
+
+    def forget_programs(self) -> None:
+        """The REST interface has another token: ends what is open with that of before."""
+        if self._events:
+            self._events.end_streams()
+
+    async def stop_taking(self) -> None:
+        """Takes no new clients; what is open goes on."""
+        await self._place.stop_taking()
+
+    async def close(self) -> None:
+        """Bounded; may be called twice."""
+        await self._place.close()
+        if self._events:
+            self._events.end()
+
+    @property
+    def _wanted(self) -> HttpSettings | None:
+        """What the settings say of the address; None: it is to be open nowhere."""
+        settings = self._config.settings.publish.http
+        return settings.model_copy(update={"api": ApiSettings()}) if settings.enabled else None
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        if self._place.is_closed:
+            return
+        self._follow_api()
+        if not self._place.is_as(self._wanted):
+            self._spawn(self._do_follow(is_retry=False), name="http endpoints")
+
+    def _follow_api(self) -> None:
+        if not self._events:
+            return
+        if self._config.settings.publish.http.api.enabled:
+            self._events.begin()
+        else:
+            self._events.end()
+
+    async def _leave(self, app: "HttpApp") -> None:
+        """Ends what is open; nothing new is taken any more."""
+        self.forget_programs()
+        await app.end_of(None, MOVED, grace_s=END_GRACE_S)
+        held, self._held = self._held, {}
+        for each in held.values():
+            each.close()
+
+    async def _make_app(self, settings: HttpSettings, port: int) -> "HttpApp":
+        for name in (HTTP_APP, REST_APP):
+            await asyncio.to_thread(importlib.import_module, name)  # the loop would stand still for as long as that takes
+        from tooltray.carriers.mcp.http_app import HttpApp
+        from tooltray.carriers.mcp.http_modern import ModernHttp
+        from tooltray.carriers.mcp.sse import SseHttp
+        from tooltray.carriers.mcp.streamable_http import StreamableHttp
+
+        return HttpApp(
+            guard=Guard(host=settings.host, port=port, requires_token=settings.require_token, owner_of=self._tokens.clients.owner),
+            has_server=self._presenter.session_servers.has_server,
+            streamable=StreamableHttp(HttpSessions(self._sessions, deadlines=self._deadlines)),
+            modern=ModernHttp(self._sessions, held_calls_of=self._held_calls_of, tool_schema=self._presenter.session_servers.tool_schema),
+            sse=SseHttp(self._sessions),
+            note_refusal=self._sessions.note_refusal,
+            api=self._rest().answer,
+        )
+
+    def _rest(self) -> "RestApi":
+        """The REST interface, one for all addresses: who reads its events finds them at the next one."""
+        from tooltray.carriers.rest.deliveries import Deliveries
+        from tooltray.carriers.rest.event_streams import EventStreams
+        from tooltray.carriers.rest.rest_api import ProgramAccess, RestApi
+
+        if not self._api:
+            self._events = EventStreams(self._bus)
+            self._follow_api()
+            self._api = RestApi(
+                presenter=self._presenter,
+                config=self._config,
+                access=ProgramAccess(self._tokens.programs, self._tokens.trusted, self._tokens.trail),
+                deliveries=Deliveries(self._deadlines.unsent),
+                events=self._events.answer,
+                spawn=self._spawn,
+            )
+        return self._api
+
+    def _held_calls_of(self, owner: str) -> HeldCalls:
+        if owner not in self._held:
+            self._held[owner] = HeldCalls(deadlines=self._deadlines, spawn=self._spawn)
+        return self._held[owner]
+
+
+def _address(settings: HttpSettings) -> HostAndPort:
+    """
+    Raises:
+        TooltrayError: it would be open to everybody.
+    """
+    if not settings.require_token and not is_loopback(settings.host):
+        title = Phrase("the HTTP endpoint is not opened")
+        message = Phrase("without a token, everybody who reaches {host} could use it", host=settings.host)
+        raise TooltrayError(title, message, Phrase("Set requireToken to true, or host to 127.0.0.1."))
+    return settings.host, settings.port
+
+
+def _cannot_open(settings: HttpSettings, failed: NotBound) -> TooltrayError:
+    hint = Phrase("AI clients cannot connect over HTTP until this is put right; bridges are not concerned.")
+    if failed.number == errno.EADDRINUSE:
+        hint = Phrase("Choose another port with `tooltray http on --port N`, or end the other program. {others}", others=hint)
+    if failed.number == errno.EACCES:
+        hint = Phrase("Choose a port from 1024 on with `tooltray http on --port N`. {others}", others=hint)
+    return TooltrayError(Phrase("the HTTP endpoint is not open"), failed.reason, hint)

@@ -1,0 +1,195 @@
+"""Streamable HTTP for modern clients (2026-07-28): each POST stands for itself, and its response is all there is.
+
+Above it: http_app, which has checked who asks. Below it: the hub's Sessions, http_headers, http_server/answers. There is no session id and
+nothing to resume: a client that closes the response has cancelled its request. What lasts between two requests is a client's held calls
+alone.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import msgspec
+from aiohttp import web
+from msgspec import Raw
+
+from tooltray.carriers.http_server.answers import check_accept, cut_of, json_reply, read_message, start_events, unreadable, write_events
+from tooltray.carriers.http_server.event_streams import KEEPALIVE_S, Event, EventQueue, Pressure
+from tooltray.carriers.http_server.guard import Refused
+from tooltray.carriers.mcp.http_headers import argument_fault, fault_of, version_fault
+from tooltray.carriers.mcp.http_session import CLIENT_GONE, Dispatcher
+from tooltray.carriers.mcp.http_sessions import OpensClients
+from tooltray.protocol import envelope, eras
+from tooltray.protocol.channels import Outgoing
+from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Envelope, failure
+from tooltray.protocol.eras import HANDSHAKE_VERSIONS, HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION
+from tooltray.protocol.routing_headers import VERSION_HEADER
+from tooltray.servers.relay.held_calls import HeldCalls
+
+MAX_EXCHANGES = 1024  # requests of modern clients being answered at once
+MAX_OF_ONE = 512  # of these, of one client: what it leaves open keeps no other from calling
+MAX_LISTENING = 256  # of these, streams of news, which stay open: they keep it from no call of its own
+LISTEN = "subscriptions/listen"
+METHODS = "POST"
+# the HTTP status of a reply that is an error and comes alone, by the error's code; 200 for every other
+STATUS_OF: Mapping[int, int] = MappingProxyType(
+    {
+        PARSE_ERROR: 400,
+        INVALID_REQUEST: 400,
+        INVALID_PARAMS: 400,
+        HEADER_MISMATCH: 400,
+        MISSING_CLIENT_CAPABILITY: 400,
+        UNSUPPORTED_PROTOCOL_VERSION: 400,
+        METHOD_NOT_FOUND: 404,
+    }
+)
+ToolSchema = Callable[[str, str | None], Raw | None]
+"""The `inputSchema` of a tool by the name that clients use, of all servers or one; None if it is not known."""
+
+
+class Exchange:
+    """The channel of one request's dispatcher: its messages go into one response, and its reply is the last of them."""
+
+    def __init__(self, queue: EventQueue) -> None:
+        self._queue = queue
+
+    def send(self, message: Outgoing) -> None:
+        if message.method and message.id:
+            return  # a question; such clients are asked by results alone
+        self._queue.put(Event(message))
+        if not message.method:
+            self._queue.end()
+
+    def close(self) -> None:
+        self._queue.end()
+
+
+class ModernHttp:
+    """The endpoint of one address."""
+
+    def __init__(
+        self, opens: OpensClients, *, held_calls_of: Callable[[str], HeldCalls], tool_schema: ToolSchema, nobody: str = ""
+    ) -> None:
+        """
+        Args:
+            held_calls_of: those of one client, told by its token's name.
+            nobody: as whom all without a token are one client; empty: nothing ties their requests together.
+        """
+        self._opens, self._held_calls_of, self._tool_schema, self._nobody = opens, held_calls_of, tool_schema, nobody
+        self._exchanges: dict[Dispatcher, str] = {}  # and whose they are
+        self._open: Counter[tuple[str, bool]] = Counter()  # how many by whose they are, and whether they are streams of news
+
+    def dispatchers(self, owner: str | None = None) -> list[Dispatcher]:
+        """Those of one owner's requests, or all."""
+        return [dispatcher for dispatcher, whose in self._exchanges.items() if owner in (None, whose)]
+
+    async def post(self, request: web.Request, owner: str, server: str | None) -> web.StreamResponse:
+        """
+        Raises:
+            Refused: the request is not one that can be answered.
+        """
+        check_accept(request)
+        begun = self._begin(request, await read_message(request), owner, server)
+        if begun is None:
+            return web.Response(status=202)  # a notification; this version has none that a server could use
+        dispatcher, queue, kind = begun
+        self._exchanges[dispatcher] = owner
+        self._open[kind] += 1
+        try:
+            return await self._answer(request, queue)
+        finally:
+            del self._exchanges[dispatcher]
+            self._leave(kind)
+            dispatcher.connection_lost(CLIENT_GONE)
+            queue.discard()
+
+    def _begin(
+        self, request: web.Request, body: bytearray, owner: str, server: str | None
+    ) -> tuple[Dispatcher, EventQueue, tuple[str, bool]] | None:
+        """Hands a request on; None for a notification. Keeps nothing of the body, which may be large."""
+        asked = self._read(request, body)
+        if asked is None:
+            return None
+        if fault := self._fault(request, asked, server):
+            raise refused(asked.id, fault)
+        kind = owner, asked.method == LISTEN
+        if full := self._why_full(*kind):
+            raise Refused(503, full, code=INTERNAL_ERROR, id=asked.id)
+        held = self._held_calls_of(owner)
+        dispatcher = self._opens.open_client(server, is_lasting=False, client=owner or self._nobody, held=held).dispatcher
+        queue = EventQueue(Pressure(dispatcher), cut=cut_of(request))
+        dispatcher.attach_messages(Exchange(queue))
+        dispatcher.receive(body)
+        return dispatcher, queue, kind
+
+    def _why_full(self, owner: str, is_listening: bool) -> str:
+        """Why nothing more is begun; empty if it is."""
+        if len(self._exchanges) >= MAX_EXCHANGES:
+            return "too many requests are in flight"
+        listening = self._open[owner, True]
+        if is_listening and listening >= MAX_LISTENING:
+            return "this client has too many streams of news open"
+        return "too many requests of this client are in flight" if listening + self._open[owner, False] >= MAX_OF_ONE else ""
+
+    def _leave(self, kind: tuple[str, bool]) -> None:
+        self._open[kind] -= 1
+        if not self._open[kind]:
+            del self._open[kind]
+
+    async def _answer(self, request: web.Request, queue: EventQueue) -> web.StreamResponse:
+        await queue.news(within_s=KEEPALIVE_S)
+        if only := queue.only:
+            return await json_reply(request, only.message, status=status_of(only.message))
+        response = await start_events(request)
+        await write_events(response, queue)
+        return response
+
+    def _read(self, request: web.Request, body: bytearray) -> Envelope | None:
+        try:
+            message = envelope.decode(body)
+            envelope.check_request(message)
+        except envelope.MalformedFrame as error:
+            raise unreadable(error, body) from None
+        if not message.method:
+            raise Refused(400, "the body must be one request or notification")
+        if message.id:
+            return message
+        if fault := version_fault(request.headers.get(VERSION_HEADER, "")):
+            raise refused(message.id, fault)
+        return None
+
+    def _fault(self, request: web.Request, asked: Envelope, server: str | None) -> Envelope | None:
+        if fault := fault_of(asked, eras.read_head(asked.params), request.headers):
+            return fault
+        if asked.method == "initialize":
+            return failure(METHOD_NOT_FOUND, "Method not found", asked.method)  # other versions begin with it, this one has none
+        if asked.method == "tools/call":
+            return argument_fault(asked, request.headers, lambda name: self._tool_schema(name, server))
+        return None
+
+
+def is_modern(request: web.Request) -> bool:
+    """Whether the headers alone say so: a version that no handshake leads to."""
+    version = request.headers.get(VERSION_HEADER)
+    return version is not None and version not in HANDSHAKE_VERSIONS
+
+
+def status_of(reply: Outgoing) -> int:
+    """The HTTP status of a reply that is the whole response."""
+    return STATUS_OF.get(_code_of(reply.payload), 200) if reply.parts[0].endswith(b'"error":') else 200
+
+
+def refused(id: Raw, fault: Envelope) -> Refused:
+    """The refusal of a request before anything was done about it."""
+    return Refused(STATUS_OF[_code_of(fault.error)], "", reply=fault, id=id)
+
+
+class _Error(msgspec.Struct):
+    code: int = 0
+
+
+def _code_of(error: Raw) -> int:
+    try:
+        return msgspec.json.decode(error, type=_Error).code
+    except ValueError:
+        return 0

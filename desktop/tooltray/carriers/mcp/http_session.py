@@ -1,0 +1,265 @@
+"""One legacy client's session over streamable HTTP: which message goes into which response, and what is kept for a client that comes back.
+
+Above it: streamable_http. Below it: a session's dispatcher, towards which this is the channel, and http_server/event_streams. Knows no HTTP
+library.
+
+Each POST of a request has a stream, and there is one more, number 0, for what belongs to no request: the client reads it by a GET. A
+stream outlives its response: the request goes on when its client is gone, and what comes is kept until the client asks for it by the id of
+the last event that it saw. Ids are `<stream>-<number>`, numbered over the whole session.
+"""
+
+import contextlib
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import msgspec
+
+from tooltray.carriers.http_server.event_streams import Event, EventQueue, Flow, Pressure
+from tooltray.protocol.channels import MessageChannel, Outgoing
+
+KEPT_BYTES = 2**20  # of each session for a client that comes back; the newest message is kept whatever its size, until it is written
+KEEPING_BYTES = 512  # what keeping a message costs besides its text
+MAX_STREAMS = 1024  # requests of one session that wait at once; a client that asks for more has lost its mind
+BATCH_VERSION = "2025-03-26"  # the only one with batches
+PRIMED_VERSION = "2025-11-25"  # from which on a stream begins with an event that only has an id
+CLIENT_GONE = "the AI client is gone"
+
+Cut = Callable[[], object] | None
+"""Ends the connection of a response at once."""
+
+
+class Dispatcher(Flow, Protocol):
+    """What of RawDispatcher is used."""
+
+    def attach_messages(self, channel: MessageChannel) -> None: ...
+    def receive(self, message: bytes | bytearray) -> None: ...
+    def connection_lost(self, reason: str) -> None: ...
+    async def close(self, reason: str, *, grace_s: float) -> None: ...
+
+    @property
+    def requests_in_flight(self) -> int: ...
+
+
+class Stream:
+    """What belongs to one POST, or, as number 0, to none.
+
+    Attributes:
+        keys: the ids of its requests.
+        is_complete: nothing more will come.
+        is_resumable: its response carries ids, so that what is not written is kept.
+        queue: what its response has not written; None while no response is open.
+    """
+
+    def __init__(self, number: int, keys: Sequence[bytes] = ()) -> None:
+        self.number, self.keys = number, keys
+        self.is_complete = self.is_resumable = False
+        self.kept_count = 0  # of its events, how many could still be sent again
+        self.queue: EventQueue | None = None
+
+
+class _Initialized(msgspec.Struct):
+    version: str = msgspec.field(name="protocolVersion", default="")
+
+
+class HttpSession:
+    """The channel of one client session's dispatcher.
+
+    Attributes:
+        owner: whose token opened it.
+        server: the one server that it has, or None for all.
+        version: the protocol version agreed on; empty until then.
+    """
+
+    def __init__(
+        self, *, id: str, owner: str, server: str | None, dispatcher: Dispatcher, on_closed: Callable[["HttpSession"], None]
+    ) -> None:
+        self.id, self.owner, self.server, self.dispatcher = id, owner, server, dispatcher
+        self.version = ""
+        self.is_closed = False
+        self._on_closed = on_closed
+        self._pressure = Pressure(dispatcher)
+        self._standing = Stream(0)
+        self._standing.is_resumable = True
+        self._streams: dict[int, Stream] = {0: self._standing}
+        self._by_key: dict[bytes, Stream] = {}
+        self._kept: deque[tuple[Stream, Event]] = deque()
+        self._kept_bytes = self._last_stream = self._last_event = 0
+        self._initialize = b""  # its id, while it is not answered
+        self._keeping = dispatcher.unsent.all.of(is_server=False)
+        self._keeping.ends.add(self._drop_kept)
+        dispatcher.attach_messages(self)
+
+    # what the dispatcher calls
+
+    def send(self, message: Outgoing) -> None:
+        is_reply = not message.method
+        stream = self._stream_for(message)
+        if is_reply:
+            self._note_version(message)
+        if stream is None:
+            return  # its client left before it could know how to come back for this
+        self._last_event += 1
+        event = Event(message, f"{stream.number}-{self._last_event}", self._last_event)
+        if stream.is_resumable:
+            self._keep(stream, event)
+        if stream.queue:
+            stream.queue.put(event)
+        if is_reply:
+            self._complete(stream)
+
+    def close(self) -> None:
+        """The dispatcher has ended; what was answered is still written."""
+        if self.is_closed:
+            return
+        self.is_closed = True
+        self._drop_kept()
+        for stream in list(self._streams.values()):
+            self._complete(stream)
+        self._on_closed(self)
+
+    # what the endpoint calls
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no response is open and no request is being answered."""
+        return not self.dispatcher.requests_in_flight and not any(stream.queue for stream in self._streams.values())
+
+    @property
+    def is_standing_open(self) -> bool:
+        return self._standing.queue is not None
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._by_key) >= MAX_STREAMS
+
+    @property
+    def is_primed(self) -> bool:
+        return self.version >= PRIMED_VERSION
+
+    @property
+    def takes_batches(self) -> bool:
+        return self.version == BATCH_VERSION
+
+    def is_waiting_for(self, keys: Sequence[bytes]) -> bool:
+        """Whether one of these requests is in flight."""
+        return any(key in self._by_key for key in keys)
+
+    def begin(self, keys: Sequence[bytes], *, is_initialize: bool = False, cut: Cut = None) -> Stream:
+        """A stream for a POST of requests, with a queue for its response, whose connection `cut` ends."""
+        self._last_stream += 1
+        stream = Stream(self._last_stream, keys)
+        stream.queue = EventQueue(self._pressure, self._on_written, cut=cut)
+        self._streams[stream.number] = stream
+        self._by_key.update(dict.fromkeys(keys, stream))
+        if is_initialize:
+            self._initialize = keys[0]
+        return stream
+
+    def make_resumable(self, stream: Stream) -> str:
+        """Its response begins, and will carry ids: what is not written is kept. Returns the id that stands before the first event."""
+        stream.is_resumable = True
+        for event in stream.queue.waiting if stream.queue else ():
+            self._keep(stream, event)
+        return f"{stream.number}-0"
+
+    def give_up(self, key: bytes) -> None:
+        """The client has cancelled a request: it will not be answered."""
+        stream = self._by_key.get(key)
+        if stream and len(stream.keys) == 1:
+            self._complete(stream)
+
+    def resume(self, event_id: str, cut: Cut = None) -> Stream | None:
+        """The stream of an event, with a queue for a new response that begins behind that event; None if there is none."""
+        stream_number, _, event_number = event_id.partition("-")
+        if not (stream_number.isdecimal() and event_number.isdecimal()):
+            return None
+        stream = self._streams.get(int(stream_number))
+        if stream is None or not stream.is_resumable:
+            return None
+        self._reopen(stream, lambda event: event.number > int(event_number), cut)
+        return stream
+
+    def open_standing(self, cut: Cut = None) -> Stream:
+        """Stream 0, with a queue that begins with what nobody has read."""
+        self._reopen(self._standing, lambda event: not event.is_written, cut)
+        return self._standing
+
+    def left(self, stream: Stream, queue: EventQueue) -> None:
+        """The response with this queue has ended; its client may come back for what it has not read."""
+        queue.discard()
+        if stream.queue is queue:  # and not already that of another response
+            stream.queue = None
+        if not stream.is_resumable:
+            self._forget(stream)
+        else:
+            self._drop_if_over(stream)
+
+    # inside
+
+    def _stream_for(self, message: Outgoing) -> Stream | None:
+        key = bytes(message.about or message.id) if not message.method else bytes(message.about)
+        if stream := self._by_key.get(key):
+            return stream
+        is_question = bool(message.method and message.id)
+        return self._standing if is_question or (message.method and not key) else None
+
+    def _note_version(self, message: Outgoing) -> None:
+        if not self._initialize or bytes(message.id) != self._initialize:
+            return
+        self._initialize = b""
+        with contextlib.suppress(ValueError):
+            self.version = msgspec.json.decode(message.payload, type=_Initialized).version or self.version  # an error has none
+
+    def _complete(self, stream: Stream) -> None:
+        stream.is_complete = True
+        for key in stream.keys:
+            self._by_key.pop(key, None)
+        if stream.queue:
+            stream.queue.end()
+
+    def _reopen(self, stream: Stream, is_wanted: Callable[[Event], bool], cut: Cut) -> None:
+        if stream.queue:
+            stream.queue.discard()  # the response of before belongs to a connection that is dead, or given up for this one
+        stream.queue = EventQueue(self._pressure, self._on_written, cut=cut)
+        for kept, event in self._kept:
+            if kept is stream and is_wanted(event):
+                stream.queue.put(event)
+        if stream.is_complete:
+            stream.queue.end()
+
+    def _keep(self, stream: Stream, event: Event) -> None:
+        self._kept.append((stream, event))
+        stream.kept_count += 1
+        self._kept_bytes += event.size + KEEPING_BYTES
+        self._trim()
+        self._keeping.hold(self._kept_bytes)
+
+    def _on_written(self, event: Event) -> None:
+        self._trim()
+        self._keeping.hold(self._kept_bytes)
+
+    def _drop_kept(self) -> None:
+        """A client that comes back finds nothing of what it has missed."""
+        while self._kept:
+            self._drop_oldest()
+        self._keeping.hold(0)
+
+    def _trim(self) -> None:
+        while self._kept and self._kept_bytes > KEPT_BYTES and (len(self._kept) > 1 or self._kept[0][1].is_written):
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        stream, event = self._kept.popleft()
+        self._kept_bytes -= event.size + KEEPING_BYTES
+        stream.kept_count -= 1
+        self._drop_if_over(stream)
+
+    def _drop_if_over(self, stream: Stream) -> None:
+        if stream.is_complete and not (stream.queue or stream.kept_count):
+            self._streams.pop(stream.number, None)
+
+    def _forget(self, stream: Stream) -> None:
+        self._streams.pop(stream.number, None)
+        for key in stream.keys:
+            self._by_key.pop(key, None)

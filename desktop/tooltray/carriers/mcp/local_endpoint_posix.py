@@ -1,0 +1,46 @@
+"""Where peers of this computer connect: a Unix socket; Linux and macOS.
+
+Above it: bridge_listener, which uses this or local_endpoint_windows (the same names). Below it: the acceptor.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+from tooltray.carriers.http_server.acceptor import Acceptor
+
+LocalAcceptor = Acceptor
+BACKLOG = 1024  # a hundred AI clients may come back in the same moment, after a restart
+
+
+def remove_stale(path: Path) -> None:
+    """Removes what a killed hub has left. Only for who holds the home's lock. Blocks on the disk."""
+    path.unlink(missing_ok=True)
+
+
+def accept_at(path: Path, make_protocol: Callable[[], asyncio.BaseProtocol], *, too_many: bytes, kept: int) -> Acceptor:
+    """Accepts connections of this user alone.
+
+    Args:
+        too_many: sent to peers for which there is no descriptor left.
+        kept: see Acceptor.
+
+    Raises:
+        OSError: the socket cannot be opened.
+    """
+    return Acceptor(_bind(path), make_protocol, backlog=BACKLOG, too_many=too_many, kept=kept)
+
+
+def _bind(path: Path) -> socket.socket:
+    place = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)  # no moment in which others could connect
+    try:
+        place.bind(os.fspath(path))
+    except OSError:
+        place.close()
+        raise
+    finally:
+        os.umask(before)
+    return place

@@ -1,0 +1,76 @@
+"""What the structured log says of requests and their answers.
+
+Above it: sessions. Below it: StructuredLog. Names, types and sizes; never values.
+
+A line costs a call what a tenth of its own work costs. So only references are noted at first, and both lines of a call are made in the
+loop's next turn behind its reply, when nobody waits for what is done; those of a call that takes longer within WRITTEN_AFTER_S.
+"""
+
+import asyncio
+import time
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.protocol.envelope import Envelope
+from tooltray.records.activity.structured_log import StructuredLog
+
+WRITTEN_AFTER_S = 0.02  # at the latest; what a hub that is killed may not have written
+
+
+class _Error(msgspec.Struct):
+    code: int = 0
+    message: str = ""
+
+
+class Recorder:
+    """Of one session; belongs to the event loop."""
+
+    def __init__(self, log: StructuredLog, client: str) -> None:
+        self._log = log
+        self.client = client
+        self._notes: list[tuple[Any, ...]] = []  # a method and its arguments each, in the order of what happened
+        self._is_scheduled = self._is_timed = False
+
+    def received(self, request: Envelope) -> float:
+        """Returns what `answered` needs."""
+        self._notes.append((self._log.request_received, self.client, bytes(request.id), request.method, request.params, time.time()))
+        if not self._is_timed:  # for a call that takes long
+            self._is_timed = True
+            asyncio.get_running_loop().call_later(WRITTEN_AFTER_S, self._write_in_time)
+        return time.perf_counter()
+
+    def answered(self, received_at: float, request: Envelope, reply: Envelope) -> None:
+        if reply.error:
+            self.refused(request.id, reply)
+            return
+        duration_s, size = time.perf_counter() - received_at, len(memoryview(reply.result))
+        self._note(self._log.response_sent, self.client, bytes(request.id), duration_s, size, time.time())
+
+    def refused(self, id: Raw, reply: Envelope) -> None:
+        """Records an error in the place of an answer, also to what was no request that could be read."""
+        self._note(self._record_error, self.client, bytes(id), reply.error, time.time())
+
+    def _note(self, *note: Any) -> None:
+        self._notes.append(note)
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            asyncio.get_running_loop().call_soon(self._write)
+
+    def _write_in_time(self) -> None:
+        self._is_timed = False
+        self._write()
+
+    def _write(self) -> None:
+        self._is_scheduled = False
+        notes, self._notes = self._notes, []
+        for record, *facts in notes:
+            record(*facts)
+
+    def _record_error(self, client: str, id: bytes, error: Raw, at: float) -> None:
+        try:
+            found = msgspec.json.decode(error, type=_Error)
+        except (ValueError, RecursionError):
+            found = _Error(message="an error that cannot be read")
+        self._log.response_error(client, id, found.code, found.message, at=at)

@@ -1,0 +1,83 @@
+"""What a hub that was started with configs cannot do without: files that can be understood, and the servers that they require.
+
+Above it: the engine. Below it: the readings of the files, ServerManager. Counts for the start alone: a hub that runs is not ended by an
+edit, which is told and shown as every other one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from tooltray.config.settings.file_server import FileReading
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.snapshots.files import FileProblem
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.servers.upstream.managed_server import ServerStateChanged
+
+FAILED = frozenset({ServerState.ERROR, ServerState.NEEDS_SIGN_IN, ServerState.RESTARTING})
+
+
+def check_served(readings: Iterable[FileReading]) -> None:
+    """What keeps a hub from starting: the person who named these files is in front of it, and can put it right.
+
+    Raises:
+        TooltrayError: a file says nothing that can be understood, has a server that cannot be used although it wants them all, or two
+            files want an endpoint of their own.
+    """
+    endpoints = []
+    for reading in readings:
+        if wrong := list(_fatal(reading)):
+            hint = "Correct it; with panicIfInvalid: false the others would run" if reading.is_understood else "Correct it, and start again"
+            raise TooltrayError(f"{reading.path} is not served", "; ".join(map(_in_words, wrong)), hint)
+        endpoints += [reading.path] if reading.endpoint else []
+    if len(endpoints) > 1:
+        raise TooltrayError("the configs are not served", f"{' and '.join(endpoints)} each want an endpoint", "Start a hub for one of them")
+
+
+class RequiredServers:
+    """Waits until each of them ran once. Belongs to the engine's loop."""
+
+    def __init__(self, *, config: McpConfHelper, bus: EventBus, on_failed: Callable[[TooltrayError], None]) -> None:
+        """
+        Args:
+            on_failed: one of them does not start; says which and why. Called once.
+        """
+        self._config, self._on_failed = config, on_failed
+        self._waiting = {name for name, settings in config.settings.mcp_servers.items() if not settings.disable and _must_run(config, name)}
+        bus.subscribe(ServerStateChanged, self._on_server_changed)
+
+    def _on_server_changed(self, event: ServerStateChanged) -> None:
+        managed, name = event.server, event.server.name
+        if name not in self._waiting or name not in self._config.settings.mcp_servers:
+            return
+        if managed.state is ServerState.RUNNING:
+            self._waiting.discard(name)
+        elif managed.state in FAILED:
+            self._waiting.clear()
+            why = str(managed.problem) if managed.problem else f"it is {managed.state.value}"
+            hint = "With panicIfInvalid: false the hub would run without it"
+            self._on_failed(TooltrayError(f"'{name}' does not start, and its config wants no hub without it", why, hint))
+
+
+def _must_run(config: McpConfHelper, name: str) -> bool:
+    server = config.file_server(name)
+    return server is not None and server.origin == "served" and server.entry.must_run
+
+
+def _fatal(reading: FileReading) -> Iterator[FileProblem]:
+    if not reading.is_understood:
+        yield from reading.problems
+    elif reading.must_be_valid:
+        used = {entry.name for entry in reading.entries}
+        has_no_endpoint = reading.kind == "tbxark" and reading.endpoint is None
+        for problem in reading.problems:
+            if problem.entry not in used if problem.entry else has_no_endpoint:
+                yield problem
+
+
+def _in_words(problem: FileProblem) -> str:
+    """Without the hints, which speak of a hub that runs; a message names its line itself."""
+    title, message = problem.problem.title, problem.problem.message
+    if not message:
+        return f"line {problem.line}: {title}" if problem.line else title
+    return f"{title}: {message}" if problem.entry else message

@@ -1,0 +1,228 @@
+"""The endpoint of the config that the hub was started with: open where the file says, with the servers and tokens that it names now.
+
+Above it: the engine. Below it: ServerFiles, which has read the files; routes; http_server/place, which opens and closes; served_app,
+imported when the first endpoint opens. What cannot be opened at the start ends the hub, as it ends the proxy whose config it is; later it
+is a problem that a person is told of.
+"""
+
+import asyncio
+import importlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import quote
+
+import msgspec
+
+from tooltray.carriers.http_server.place import HostAndPort, HttpPlace, NotBound
+from tooltray.carriers.mcp.served.routes import Address, Route, address_for
+from tooltray.carriers.mcp.served.served_servers import ServedServers
+from tooltray.carriers.mcp.served.served_tokens import ServedTokens
+from tooltray.config.settings.file_server import Endpoint, FileReading
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ConfigChanged, EventBus, ProblemReported, SecretsChanged, ServerFilesChanged
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.tasks import Spawn
+
+if TYPE_CHECKING:
+    from tooltray.carriers.mcp.served.served_app import ServedApp
+
+SERVED_APP = "tooltray.carriers.mcp.served.served_app"
+
+
+class Readings(Protocol):
+    """What of ServerFiles is used.
+
+    Attributes:
+        endpoints: where what files ask for is open, by their paths; kept here.
+    """
+
+    endpoints: dict[str, str]
+
+    def served(self) -> tuple[FileReading, ...]:
+        """What the files say that the hub was started with, in their order."""
+        ...
+
+
+class _Wanted(msgspec.Struct, frozen=True):
+    """What the files ask for now."""
+
+    file: str
+    endpoint: Endpoint
+    address: Address
+    routes: tuple[Route, ...]
+    narrowed: Problem | None  # why it is to be open for this machine alone, where the file asks for more
+
+    @property
+    def place(self) -> tuple[Endpoint, str, int]:
+        """What cannot be another without opening anew."""
+        return self.endpoint, self.address.host, self.address.port
+
+
+class ServedListener:
+    """Belongs to the engine's loop; `close` may be called twice."""
+
+    def __init__(
+        self,
+        *,
+        files: Readings,
+        config: McpConfHelper,
+        tokens: ServedTokens,
+        served_servers: ServedServers,
+        bus: EventBus,
+        spawn: Spawn,
+    ) -> None:
+        self._files, self._config, self._tokens = files, config, tokens
+        self._servers, self._bus, self._spawn = served_servers, bus, spawn
+        self._place: HttpPlace[_Wanted, ServedApp] = HttpPlace(address=_address, make_app=self._make_app, cannot_open=_cannot_open, bus=bus)
+        self._looking = asyncio.Lock()  # not the place's: while a keyring asks the person, the hub may end
+        self._kept: dict[str, Endpoint] = {}  # of files that are not understood now, as they were when they were
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Why it is not open, or not as the file asks for."""
+        of_place = (self._place.wanted and self._place.wanted.narrowed, self._place.problem)
+        return (*(problem for problem in of_place if problem), *self._tokens.problems)
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What a person who started the hub should read: where it is open, and what is not as the file asks for."""
+        return tuple(self._where()) + tuple(str(problem) for problem in self.problems)
+
+    def url(self, file: str) -> str:
+        """Where a file's servers are, each at its name below; empty: nowhere."""
+        wanted = self._opened
+        return self._place.base_url + wanted.endpoint.base_path if wanted and wanted.file == file else ""
+
+    async def start(self) -> None:
+        """Opens what the files ask for, and follows them from now on.
+
+        Raises:
+            TooltrayError: it cannot be opened; says why and what to do.
+        """
+        if not self._files.served():
+            return  # the hub was started with none
+        await self.follow()
+        if problem := self._place.problem:
+            raise TooltrayError(problem.title, problem.message, problem.hint)
+        self._bus.subscribe(SecretsChanged, self._on_secrets_changed)
+        self._bus.subscribe(ServerFilesChanged, lambda event: self._on_changed())
+        self._bus.subscribe(ConfigChanged, lambda event: self._on_changed())
+        self._on_changed()  # they may have changed meanwhile
+
+    async def follow(self) -> None:
+        """Does what the files say now."""
+        async with self._looking:
+            told = self.problems
+            await self._tokens.look(server.entry for server in self._config.file_servers.values() if server.origin == "served")
+            for problem in self._tokens.problems:
+                if problem not in told:
+                    self._bus.publish(ProblemReported(problem))
+        async with self._place.lock:
+            told, wanted = self.problems, self._wanted()
+            if self._place.is_as(wanted):
+                return
+            if wanted and wanted.narrowed and wanted.narrowed not in told:
+                self._bus.publish(ProblemReported(wanted.narrowed))
+            if wanted and self._place.app and self._opened and self._opened.place == wanted.place:
+                self._place.wanted = wanted
+                await self._place.app.follow(wanted.routes)
+            else:
+                await self._place.move(wanted)
+            self._tell_where()
+
+    async def stop_taking(self) -> None:
+        """Takes no new clients; what is open goes on."""
+        await self._place.stop_taking()
+
+    async def close(self) -> None:
+        """Bounded; may be called twice."""
+        await self._place.close()
+
+    # following the files
+
+    def _on_secrets_changed(self, event: SecretsChanged) -> None:
+        """A token may be another one."""
+        self._tokens.forget()
+        if self._files.served():
+            self._on_changed()
+
+    def _on_changed(self) -> None:
+        if not self._place.is_closed:
+            self._spawn(self.follow(), name="served config")
+
+    def _tell_where(self) -> None:
+        endpoints = {self._opened.file: self.url(self._opened.file)} if self._opened else {}
+        if endpoints != self._files.endpoints:
+            self._files.endpoints = endpoints
+            self._bus.publish(ServerFilesChanged())
+
+    @property
+    def _opened(self) -> _Wanted | None:
+        """What is open now."""
+        return self._place.wanted if self._place.app else None
+
+    def _wanted(self) -> _Wanted | None:
+        found = next(self._endpoints(), None)
+        if found is None:
+            return None
+        file, endpoint = found
+        routes = tuple(self._routes(file))
+        address = address_for(endpoint, routes)
+        return _Wanted(file, endpoint, address, routes, _kept_here(file, endpoint, address) if address.open_to_all else None)
+
+    def _endpoints(self) -> Iterator[tuple[str, Endpoint]]:
+        for reading in self._files.served():
+            if reading.endpoint:
+                self._kept[reading.path] = reading.endpoint
+            elif reading.is_understood:
+                self._kept.pop(reading.path, None)
+            if endpoint := self._kept.get(reading.path):
+                yield reading.path, endpoint
+
+    def _routes(self, file: str) -> Iterator[Route]:
+        for name, config in self._config.settings.mcp_servers.items():
+            server = self._config.file_server(name)
+            if server and (server.origin, server.file) == ("served", file) and not config.disable:
+                needs_token = bool(server.entry.tokens or server.entry.secret_tokens)
+                yield Route(server.entry.name, name, needs_token=needs_token, tokens=self._tokens.of(server.entry))
+
+    # opening
+
+    async def _make_app(self, wanted: _Wanted, port: int) -> "ServedApp":
+        await asyncio.to_thread(importlib.import_module, SERVED_APP)  # the loop would stand still for as long as that takes
+        from tooltray.carriers.mcp.served.served_app import ServedApp
+
+        app = ServedApp(wanted.endpoint, host=wanted.address.host, port=port, make_server=self._servers.make)
+        await app.follow(wanted.routes)
+        return app
+
+    def _where(self) -> Iterator[str]:
+        wanted = self._opened
+        if not wanted:
+            return
+        yield f"Serves {wanted.file} at:"
+        for route in wanted.routes:
+            remark = " (asks for a token)" if route.needs_token else ""
+            yield f"  {self.url(wanted.file)}/{quote(route.path)}/{remark}"
+
+
+def _kept_here(file: str, endpoint: Endpoint, address: Address) -> Problem:
+    title = Phrase("the endpoint of {file} is open to this machine alone", file=file)
+    where = (
+        Phrase("{host}, port {port}", host=endpoint.host, port=endpoint.port)
+        if endpoint.host
+        else Phrase("port {port}", port=endpoint.port)
+    )
+    names = ", ".join(address.open_to_all)
+    message = Phrase("it asks to be open to others too ({where}), but these have no token: {names}", where=where, names=names)
+    return Problem(title, message, Phrase("Give each of its servers authTokens, or all of them in the options of mcpProxy."))
+
+
+def _address(wanted: _Wanted) -> HostAndPort:
+    return wanted.address.host or None, wanted.address.port
+
+
+def _cannot_open(wanted: _Wanted, failed: NotBound) -> TooltrayError:
+    title = Phrase("the endpoint of {file} is not open", file=wanted.file)
+    return TooltrayError(title, failed.reason, Phrase("Name another place in its mcpProxy: addr"))

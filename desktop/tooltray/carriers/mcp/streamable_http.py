@@ -1,0 +1,247 @@
+"""Streamable HTTP for legacy clients (2025-03-26 to 2025-11-25): POST a message, GET what nobody asked for, DELETE the session.
+
+Above it: http_app, which has checked who asks. Below it: http_sessions and http_server/answers.
+
+A reply that comes within a moment, alone, is the POST's whole response, as JSON. Otherwise the response becomes a stream of events, which
+the client may resume by a GET with the id of the last event it saw. A client that leaves before that loses the reply; the request goes on.
+"""
+
+import msgspec
+from aiohttp import web
+from msgspec import Raw
+
+from tooltray.carriers.http_server.answers import (
+    check_accept,
+    cut_of,
+    json_reply,
+    no_batches,
+    read_message,
+    start_events,
+    unreadable,
+    write_events,
+)
+from tooltray.carriers.http_server.event_streams import KEEPALIVE_S, write_parts
+from tooltray.carriers.http_server.guard import Refused, accepted
+from tooltray.carriers.mcp.http_session import Dispatcher, HttpSession, Stream
+from tooltray.carriers.mcp.http_sessions import HttpSessions
+from tooltray.protocol import envelope, eras
+from tooltray.protocol.batches import MOST_REFUSED
+from tooltray.protocol.dispatcher import CANCELLED
+from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_REQUEST, Envelope, MalformedFrame
+from tooltray.protocol.eras import HEADER_MISMATCH, Era
+from tooltray.protocol.event_stream import event_parts
+from tooltray.protocol.member_scanner import opened
+from tooltray.protocol.routing_headers import VERSION_HEADER
+
+SESSION_HEADER, LAST_EVENT_HEADER = "Mcp-Session-Id", "Last-Event-ID"
+JSON_ONLY_WITHIN_S = 0.1  # after which a client that can resume gets the id for it; nearly all calls are answered sooner
+RETRY_MS = 1000  # after which a client whose stream has ended comes back
+METHODS = "GET, POST, DELETE"
+
+
+class Posted(msgspec.Struct):
+    """What stands in the body of a POST.
+
+    Attributes:
+        is_modern: a request in it names a version that has no sessions.
+        requests: ids of the requests in it.
+        cancelled: ids of requests that it gives up.
+    """
+
+    body: bytearray
+    is_batch: bool = False
+    is_initialize: bool = False
+    is_modern: bool = False
+    requests: list[bytes] = msgspec.field(default_factory=list)
+    cancelled: list[bytes] = msgspec.field(default_factory=list)
+
+    def take_body(self) -> bytearray:
+        """The body, which is not kept: large arguments would stay in memory for as long as the call runs."""
+        body, self.body = self.body, bytearray()
+        return body
+
+
+class StreamableHttp:
+    """The endpoint of one address."""
+
+    def __init__(self, sessions: HttpSessions) -> None:
+        self._sessions = sessions
+
+    def dispatchers(self, owner: str | None = None) -> list[Dispatcher]:
+        """Those of one owner's sessions, or all; a session ends with its dispatcher."""
+        return self._sessions.dispatchers(owner)
+
+    async def post(self, request: web.Request, owner: str, server: str | None) -> web.StreamResponse:
+        """
+        Raises:
+            Refused: the request is not one that can be answered.
+        """
+        check_accept(request)
+        return await self.take(request, read_posted(await read_message(request)), owner, server)
+
+    async def take(self, request: web.Request, posted: Posted, owner: str, server: str | None) -> web.StreamResponse:
+        """Answers a POST that was read already.
+
+        Raises:
+            Refused: the request is not one that can be answered.
+        """
+        session = self._session_for(request, posted, owner, server)
+        if not posted.requests:
+            return self._take(session, posted)
+        self._check(session, posted)
+        return await self._answer(request, session, posted)
+
+    async def get(self, request: web.Request, owner: str, server: str | None) -> web.StreamResponse:
+        """
+        Raises:
+            Refused: it asks for no stream of a session.
+        """
+        if not accepted(request.headers.get("Accept"))[1]:
+            raise Refused(406, "a client must accept text/event-stream")
+        session = self._find(request, owner, server)
+        last_event = request.headers.get(LAST_EVENT_HEADER, "")
+        if last_event:
+            stream = session.resume(last_event, cut_of(request))
+            if stream is None:
+                raise Refused(400, "there is no stream with this event any more")
+        elif session.is_standing_open:
+            raise Refused(409, "this session has its stream already")
+        else:
+            stream = session.open_standing(cut_of(request))
+        return await self._stream(request, session, stream, last_event)
+
+    async def delete(self, request: web.Request, owner: str, server: str | None) -> web.StreamResponse:
+        """
+        Raises:
+            Refused: there is no such session.
+        """
+        self._sessions.end(self._find(request, owner, server))
+        return web.Response(status=204)
+
+    # inside
+
+    def _session_for(self, request: web.Request, posted: Posted, owner: str, server: str | None) -> HttpSession:
+        if posted.is_modern and not (SESSION_HEADER in request.headers and posted.is_initialize):
+            what = "does not match the version in params._meta" if VERSION_HEADER in request.headers else "is missing"
+            raise Refused(400, f"the {VERSION_HEADER} header {what}", code=HEADER_MISMATCH, id=Raw(posted.requests[0]))
+        if SESSION_HEADER in request.headers or not posted.is_initialize:
+            return self._find(request, owner, server)
+        session = self._sessions.open(owner, server)
+        if session is None:
+            raise Refused(503, "there are too many sessions", code=INTERNAL_ERROR)
+        return session
+
+    def _find(self, request: web.Request, owner: str, server: str | None) -> HttpSession:
+        id = request.headers.get(SESSION_HEADER)
+        if id is None:
+            raise Refused(400, f"the {SESSION_HEADER} header is missing")
+        session = self._sessions.find(id, owner, server)
+        if session is None:
+            raise Refused(404, "there is no such session; initialize a new one")
+        return session
+
+    def _take(self, session: HttpSession, posted: Posted) -> web.Response:
+        """Notifications and replies."""
+        if posted.is_batch and not session.takes_batches:
+            raise no_batches()
+        session.dispatcher.receive(posted.take_body())
+        for key in posted.cancelled:
+            session.give_up(key)
+        return web.Response(status=202)
+
+    def _check(self, session: HttpSession, posted: Posted) -> None:
+        if posted.is_batch and not session.takes_batches:
+            raise no_batches([Raw(key) for key in dict.fromkeys(posted.requests[:MOST_REFUSED])])
+        if session.is_waiting_for(posted.requests):
+            raise Refused(400, "a request with this id is still in flight", id=Raw(posted.requests[0]))
+        if session.is_full:
+            raise Refused(503, "too many requests of this session are in flight", code=INTERNAL_ERROR, id=Raw(posted.requests[0]))
+
+    async def _answer(self, request: web.Request, session: HttpSession, posted: Posted) -> web.StreamResponse:
+        stream = session.begin(posted.requests, is_initialize=posted.is_initialize, cut=cut_of(request))
+        queue = stream.queue
+        assert queue is not None
+        try:
+            session.dispatcher.receive(posted.take_body())
+            for key in posted.cancelled:
+                session.give_up(key)
+            await queue.news(within_s=JSON_ONLY_WITHIN_S if session.is_primed else KEEPALIVE_S)
+            only = queue.only
+            if only is None:
+                return await self._stream(request, session, stream, session.make_resumable(stream))
+            headers = {SESSION_HEADER: session.id} if session.version else {}
+            response = await json_reply(request, only.message, headers=headers)
+            queue.written(only)
+            return response
+        finally:
+            session.left(stream, queue)
+            self._sessions.touch(session)
+            if posted.is_initialize and not session.version:
+                self._sessions.end(session)  # it has never begun
+
+    async def _stream(self, request: web.Request, session: HttpSession, stream: Stream, last_id: str) -> web.StreamResponse:
+        """
+        Args:
+            last_id: behind which the client would go on if it came back at once; empty where it would begin anew.
+        """
+        queue = stream.queue
+        assert queue is not None
+        try:
+            response = await start_events(request, {SESSION_HEADER: session.id})
+            if last_id and session.is_primed:
+                await write_parts(response, event_parts([b""], id=last_id, retry_ms=RETRY_MS))
+            await write_events(response, queue)
+            return response
+        finally:
+            session.left(stream, queue)
+            self._sessions.touch(session)
+
+
+def read_posted(body: bytearray) -> Posted:
+    """
+    Raises:
+        Refused: the body is no message, and no batch of messages.
+    """
+    is_batch = body[:1] != b"{" and body.lstrip()[:1] == b"["
+    posted, fault = Posted(body, is_batch), None
+    try:
+        for text in _elements(body) if is_batch else (body,):
+            try:
+                _note(posted, _read(text))
+            except MalformedFrame as error:
+                fault = error
+        if fault and not posted.requests:  # else the session answers what is no message of a batch, together with the requests
+            raise fault
+    except MalformedFrame as error:
+        raise unreadable(error) from None
+    return posted
+
+
+def _elements(body: bytearray) -> list[Raw]:
+    try:
+        elements = msgspec.json.decode(body, type=list[Raw])
+    except (ValueError, RecursionError):
+        raise MalformedFrame("not JSON") from None
+    if not elements:
+        raise MalformedFrame("a batch of nothing", code=INVALID_REQUEST)
+    return elements
+
+
+def _read(text: bytearray | Raw) -> Envelope:
+    message = envelope.decode(bytes(text) if isinstance(text, Raw) else text)
+    if message.method:
+        envelope.check_request(message)
+    return message
+
+
+def _note(posted: Posted, message: Envelope) -> None:
+    if message.method and message.id:
+        posted.requests.append(bytes(message.id))
+        posted.is_initialize = message.method == "initialize" and not posted.is_batch
+        head = eras.read_head(message.params)
+        posted.is_modern = head is not None and head.era is Era.MODERN
+    elif message.method == CANCELLED:
+        try:
+            posted.cancelled.append(bytes(opened(message.params)["requestId"]))
+        except (ValueError, KeyError):
+            pass  # it cancels nothing

@@ -1,0 +1,252 @@
+"""The REST operations on servers.
+
+Above it: the table of all operations. Below it: the presenter's API, and server_json.
+"""
+
+import logging
+import os
+from collections import defaultdict
+from typing import Protocol
+from urllib.parse import quote
+
+from tooltray.api.parts import JsonObject
+from tooltray.api.presenter.hub_api import HubApi
+from tooltray.carriers.rest import server_json
+from tooltray.carriers.rest.confirmation_rules import changes_arguments, mends, switches_on
+from tooltray.carriers.rest.operation import Call, Operation
+from tooltray.carriers.rest.problems import Failed
+from tooltray.carriers.rest.server_json import Restarting, ServerView, view
+from tooltray.catalogue.views.api import ViewsApi
+from tooltray.config.settings.server_edits import name_is_taken
+from tooltray.consent.approvals.api import ApprovalsApi
+from tooltray.consent.skills.api import SkillsApi
+from tooltray.foundation.confirmation import must_wait, with_current_asker
+from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
+from tooltray.foundation.files.json_text import check_revision
+from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.setup import ServerRemoval
+from tooltray.foundation.snapshots.tools import ToolSnapshot
+from tooltray.foundation.tasks import finish_in_thread
+from tooltray.gateway.calls.api import ToolsApi
+from tooltray.servers.confinement.api import ConfinementApi
+from tooltray.servers.sign_ins.api import SignInsApi
+from tooltray.sources.entries.api import ServersApi
+from tooltray.sources.entries.portable_entry import without_secrets
+from tooltray.sources.entries.secrets_api import SecretsApi
+from tooltray.sources.entries.setup_api import SetupApi
+from tooltray.sources.projects.api import ProjectsApi
+
+logger = logging.getLogger(__name__)
+SERVERS = "/mcp/servers"
+PROPOSED = "proposal"  # see ServerSnapshot.origin
+
+
+class Asks(Protocol):
+    """What operations take and give where that is not as the verb has it."""
+
+    async def one(self, name: str) -> ServerView:
+        """One server."""
+
+    async def all(self, project: str = "") -> list[ServerView]:
+        """All servers, how they are, and their tools. With a project: those that its sessions have."""
+
+    async def add(self, server: JsonObject) -> ServerView:
+        """Adds a server and begins to start it.
+
+        The body is an entry as in `mcpServers` (`command`, `args`, `env`, `cwd`, or `url`, `headers`; `transport` is another word for
+        `type`), and `name`. With `project`, a folder, it goes into the `.mcp.json` there, else into the settings. What looks like a secret
+        goes to the place of secrets, and the entry gets `${secret:NAME/KEY}`. With a token that is not trusted nothing starts before a
+        person has said yes: until then the server is `disconnected` and `waiting`.
+        """
+
+    async def replace(self, name: str, config: JsonObject, revision: str = "") -> ServerView:
+        """Replaces a server's entry, in the file where it is; a running one is restarted if that changes what runs. With a token that is
+        not trusted, what widens anything waits for a person's yes: until then the server is as it was, and `waiting`.
+        """
+
+    async def shown(self, name: str) -> ServerView: ...
+
+    async def entry(self, name: str) -> JsonObject:
+        """A server's entry as its file has it; in the place of what looks like a secret stands `${secret:NAME/KEY}`."""
+
+    async def restart(self, name: str) -> Restarting:
+        """Begins to restart a server; how that goes on, its state tells."""
+
+
+async def _list(call: Call) -> list[ServerView]:
+    snapshot, tools = await call.presenter.hub.get_snapshot(), defaultdict[str, list[ToolSnapshot]](list)
+    for tool in await call.presenter.tools.get_tools():
+        tools[tool.server].append(tool)
+    project = call.arguments.get("project", "")
+    project = await finish_in_thread(os.path.realpath, project) if project else ""
+    return [view(server, tools[server.name]) for server in snapshot.servers if not project or server.project in ("", project)]
+
+
+async def _show(call: Call) -> ServerView:
+    return await _shown(call, call.arguments["name"])
+
+
+async def _add(call: Call) -> ServerView:
+    """Writes nothing and stores no secret unless the whole entry can be used."""
+    given = dict(call.arguments["server"])
+    name, project = _text(given, "name"), _text(given, "project", "")
+    entry = server_json.read_given(given, name)
+    async with call.changing_entries:
+        if any(server.name == name for server in (await call.presenter.hub.get_snapshot()).servers):
+            raise name_is_taken(name)
+        stored, secrets = server_json.with_secrets(name, entry)
+        if project:  # other readers of that file ask for this spelling of `type`
+            stored["transport"] = stored.get("type") or ("stdio" if stored.get("command") else "http")
+        server = await call.presenter.servers.add_mcp_server(name, stored, project=project, secrets=secrets)
+    call.headers["Location"] = f"/api{SERVERS}/{quote(server, safe='')}"
+    return await _shown(call, server)
+
+
+async def _replace(call: Call) -> ServerView:
+    name, revision = call.arguments["name"], call.arguments["revision"]
+    entry = server_json.read_given(call.arguments["config"], name)
+    async with call.changing_entries:
+        check_revision((await _snapshot(call, name)).revision, revision)
+        before = (await call.presenter.servers.get_server_entry(name)).entry
+        stored, secrets = (entry, {}) if await must_wait() else server_json.with_secrets(name, entry, before)
+        await call.presenter.servers.update_mcp_server(name, stored, revision, secrets)
+    return await _shown(call, name)
+
+
+async def _show_entry(call: Call) -> JsonObject:
+    name = call.arguments["name"]
+    entry = (await call.presenter.servers.get_server_entry(name)).entry
+    call.show_revision((await _snapshot(call, name)).revision)
+    return without_secrets(name, entry).entry
+
+
+async def _show_entries(call: Call) -> dict[str, JsonObject]:
+    entries = await call.presenter.servers.get_mcp_servers()
+    return {name: without_secrets(name, entry).entry for name, entry in entries.items()}
+
+
+async def _preview_removal(call: Call) -> ServerRemoval:
+    await _snapshot(call, call.arguments["name"])
+    return await call.presenter.secrets.preview_removal(**call.arguments)
+
+
+async def _do_and_show(call: Call) -> ServerView:
+    await call.verb()
+    return await _shown(call, call.arguments["name"])
+
+
+async def _restart(call: Call) -> Restarting:
+    """Begins a restart, whose progress shows in the server's state."""
+    server = await _snapshot(call, call.arguments["name"])
+    if server.origin == PROPOSED:
+        raise Denied(f"Server '{server.name}' does not run yet", "it waits for a person's yes")
+    if server.is_disabled:
+        raise Conflict(f"Server '{server.name}' is switched off", "`disable` is true in its settings", "Switch it on first.")
+    call.spawn(with_current_asker(_restarted(call)), name=f"restart of {server.name}")
+    return Restarting()
+
+
+async def _restarted(call: Call) -> None:
+    try:
+        await call.verb()
+    except TooltrayError as error:
+        logger.info("a restart asked for over REST has failed: %s", error)
+
+
+async def _snapshot(call: Call, name: str) -> ServerSnapshot:
+    snapshot = await call.presenter.hub.get_snapshot()
+    for server in snapshot.servers:
+        if server.name == name:
+            return server
+    raise NotFound(f"There is no server '{name}'", hint="GET /api/mcp/servers says which there are.")
+
+
+async def _shown(call: Call, name: str) -> ServerView:
+    server = await _snapshot(call, name)
+    if server.revision:
+        call.show_revision(server.revision)
+    return view(server, await call.presenter.tools.get_tools(name))
+
+
+def _text(given: JsonObject, member: str, default: str | None = None) -> str:
+    value = given.pop(member, default)
+    if not isinstance(value, str):
+        raise Failed(422, "The body cannot be used", f"{member}: must be a text")
+    return value
+
+
+def _tool_name(tool: ToolSnapshot) -> str:
+    return f"{tool.server}/{tool.original_name}"
+
+
+ENTRY = server_json.entry_schema()
+NEW_SERVER = server_json.entry_schema(name={"type": "string", "minLength": 1}, project={"type": "string", "default": ""})
+
+OPERATIONS = (
+    Operation("GET", SERVERS, HubApi.get_snapshot, asks=Asks.all, run=_list, page_key=lambda each: each.name),
+    Operation("POST", SERVERS, ServersApi.add_mcp_server, status=201, whole="server", asks=Asks.add, run=_add, body_schema=NEW_SERVER),
+    Operation("GET", "/mcp/servers/{server}", HubApi.get_snapshot, asks=Asks.one, run=_show),
+    Operation(
+        "PUT", "/mcp/servers/{server}", ServersApi.update_mcp_server, whole="config", asks=Asks.replace, run=_replace, body_schema=ENTRY
+    ),
+    Operation(
+        "DELETE",
+        "/mcp/servers/{server}",
+        ServersApi.remove_mcp_server,
+        summary="Stops it, removes its entry, and the secrets that it alone uses",
+        status=204,
+    ),
+    Operation("GET", "/mcp/servers/{server}/removal", SecretsApi.preview_removal, run=_preview_removal),
+    Operation("POST", "/mcp/servers/{server}/preview", ServersApi.preview_server_update, whole="config", body_schema=ENTRY),
+    Operation("POST", "/mcp/servers/{server}/duplicate", ServersApi.duplicate_mcp_server, status=201, wrap="name"),
+    Operation("POST", "/mcp/servers/{server}/test", ServersApi.test_server),
+    Operation("DELETE", "/mcp/tests/{test}", ServersApi.cancel_server_test, status=204),
+    Operation("GET", "/mcp/servers/{server}/entry", ServersApi.get_server_entry, asks=Asks.entry, run=_show_entry),
+    Operation("GET", "/mcp/entries", ServersApi.get_mcp_servers, "The entries of the settings", run=_show_entries),
+    Operation("POST", "/mcp/servers/{server}/start", ServersApi.start_server, run=_do_and_show, asks=Asks.shown),
+    Operation("POST", "/mcp/servers/{server}/stop", ServersApi.stop_server, summary="Stops it", run=_do_and_show, asks=Asks.shown),
+    Operation("POST", "/mcp/servers/{server}/restart", ServersApi.restart_server, status=202, asks=Asks.restart, run=_restart),
+    Operation("GET", "/mcp/servers/{server}/running", ServersApi.is_server_running, summary="Whether it runs", wrap="running"),
+    Operation("GET", "/mcp/servers/{server}/log", ServersApi.get_server_log),
+    Operation("GET", "/mcp/servers/{server}/tools", ToolsApi.get_tools, page_key=_tool_name),
+    Operation("PUT", "/mcp/servers/{server}/tools/{tool}", ToolsApi.set_tool_enabled, status=204, needs_trust=switches_on),
+    Operation("PUT", "/mcp/servers/{server}/skills", SkillsApi.set_skill_enabled, status=204, needs_trust=switches_on),
+    Operation("PUT", "/mcp/servers/{server}/tools/{tool}/override", ViewsApi.set_tool_override, status=204),
+    Operation("GET", "/mcp/servers/{server}/diagnosis", HubApi.diagnose),
+    Operation(
+        "POST",
+        "/mcp/servers/{server}/remedies",
+        SetupApi.apply_remedy,
+        summary="Carries out a remedy that a diagnosis proposed; says what was done",
+        wrap="done",
+        needs_trust=mends,
+    ),
+    Operation("POST", "/mcp/servers/{server}/sign-in", SignInsApi.begin_sign_in),
+    Operation("POST", "/mcp/servers/{server}/sign-in/finish", SignInsApi.finish_sign_in, status=204),
+    Operation("DELETE", "/mcp/servers/{server}/sign-in", SignInsApi.cancel_sign_in, status=204),
+    Operation("POST", "/mcp/servers/{server}/sign-out", SignInsApi.sign_out, status=204),
+    Operation("PUT", "/mcp/servers/{server}/default", ServersApi.add_mcp_default_server, summary="Lets it start with the hub", status=204),
+    Operation(
+        "DELETE", "/mcp/servers/{server}/default", ServersApi.remove_mcp_default_server, summary="Lets it start on demand", status=204
+    ),
+    Operation("POST", "/mcp/servers/{server}/default/toggle", ServersApi.toggle_mcp_default_server, wrap="default"),
+    Operation("PUT", "/mcp/servers/{server}/auto-approve", ApprovalsApi.set_server_auto_approve, status=204),
+    Operation("PUT", "/mcp/servers/{server}/tool-approval", ApprovalsApi.set_tool_approval, status=204),
+    Operation("GET", "/mcp/servers/{server}/confinement", ConfinementApi.get_confinement),
+    Operation("PUT", "/mcp/servers/{server}/confinement", ConfinementApi.set_confinement),
+    Operation("GET", "/mcp/servers/{server}/watch", ConfinementApi.get_watch),
+    Operation("POST", "/mcp/servers/{server}/watch", ConfinementApi.watch_server),
+    Operation("DELETE", "/mcp/servers/{server}/watch", ConfinementApi.stop_watching),
+    Operation("POST", "/mcp/servers/{server}/watch/apply", ConfinementApi.apply_proposal),
+    Operation("POST", "/mcp/servers/{server}/allow-refused", ConfinementApi.allow_refused),
+    Operation("PUT", "/mcp/servers/{server}/lazy-load", ViewsApi.set_lazy_load, status=204),
+    Operation("PUT", "/mcp/servers/{server}/deferred", ProjectsApi.set_deferred, status=204, needs_trust=changes_arguments),
+    Operation("POST", "/mcp/servers/{server}/start-for-project", ProjectsApi.start_for_project, status=204),
+    Operation("POST", "/mcp/servers/{server}/start-without-project", ProjectsApi.start_without_project, status=204),
+    Operation("GET", "/mcp/default-servers", ServersApi.get_mcp_default_servers, "The servers that start with the hub"),
+    Operation("GET", "/mcp/connections", ServersApi.get_mcp_clients),
+    Operation("GET", "/mcp/confinement-support", ConfinementApi.get_confinement_support),
+    Operation("GET", "/mcp/inmemory", ServersApi.get_inmemory_servers),
+    Operation("GET", "/mcp/links", ServersApi.get_client_links),
+    Operation("GET", "/mcp/diagnosis", HubApi.diagnose),
+)

@@ -1,0 +1,180 @@
+"""The API about what AI clients see: their sessions, how tools are shown to them, profiles, and what definitions cost."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tooltray.api.parts import JsonObject
+from tooltray.catalogue.views.client_modes import ClientModes
+from tooltray.catalogue.views.profiles import Profiles
+from tooltray.catalogue.views.tool_costs import ToolCosting
+from tooltray.config.settings import view_settings
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.tool_override import ToolOverride
+from tooltray.config.settings.widening import client_rules_widen, override_widens, words_mislead
+from tooltray.foundation.confirmation import OTHER_WORDS, YES_TO_CALLS, check_unchanged, confirm_widening
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.foundation.snapshots.tools import ToolCosts
+from tooltray.protocol.sessions.session_state import SessionState
+
+
+class ViewsApi:
+    def __init__(self, *, config: McpConfHelper, client_modes: ClientModes, profiles: Profiles, costs: ToolCosting) -> None:
+        self._config, self._client_modes, self._profiles, self._costs = config, client_modes, profiles, costs
+
+    async def get_sessions(self) -> list[SessionSnapshot]:
+        """The sessions of AI clients, also of those that left a moment ago."""
+        return self._client_modes.sessions()
+
+    async def get_client_modes(self) -> list[ClientModeSnapshot]:
+        """How tools are shown to each kind of AI client that is known, was seen, or has settings of its own."""
+        return self._client_modes.clients()
+
+    async def set_client_mode(self, client: str, mode: str = "") -> None:
+        """Chooses how tools are shown to one kind of AI client.
+
+        Args:
+            client: as it names itself; empty: every client that has no mode of its own.
+            mode: "everything", "lazy", "search", "automatic", or empty: as the servers' settings say.
+
+        Raises:
+            TooltrayError: there is no such mode, or the settings cannot be written.
+        """
+        await self._client_modes.set_mode(client, mode)
+
+    async def set_client_profile(self, client: str, profile: str = "") -> None:
+        """Chooses the profile that one kind of AI client gets unless it asks for another; empty: none.
+
+        Raises:
+            NotFound: there is no such profile.
+            TooltrayError: the settings cannot be written.
+        """
+        await self._client_modes.set_profile(client, profile)
+
+    async def set_client_auto_approve(self, client: str, rules: list[str] | None = None) -> None:
+        """Chooses which calls of one kind of AI client go through unasked, in the place of the servers' own rules; None: theirs count.
+
+        Raises:
+            TooltrayError: a rule means nothing, or the settings cannot be written.
+        """
+        before = self._client_rules(client)
+        if client_rules_widen(before, rules):
+            await confirm_widening(YES_TO_CALLS, client=client, rules=rules)
+            check_unchanged(before, self._client_rules(client))
+        await self._client_modes.set_auto_approve(client, rules)
+
+    async def get_profiles(self) -> list[ProfileSnapshot]:
+        return self._profiles.snapshots()
+
+    async def set_profile(self, name: str, profile: Mapping[str, Any]) -> None:
+        """Adds a profile or replaces it; sessions that have it see the difference at once.
+
+        Args:
+            profile: `servers` (names; absent: all), `tools` (by server, the only ones of it; the server's own names), `description`.
+
+        Raises:
+            TooltrayError: the name or the profile cannot be used, or the settings cannot be written.
+        """
+        await self._profiles.set(name, profile)
+
+    async def remove_profile(self, name: str) -> None:
+        """Removes a profile.
+
+        Raises:
+            NotFound: there is no such profile.
+            TooltrayError: a client gets it by the settings, or the settings cannot be written.
+        """
+        await self._profiles.remove(name)
+
+    async def set_lazy_load(self, enabled: bool | None = None, server: str | None = None) -> None:
+        """Chooses whether a server's tools are shown when they have been activated, or at once.
+
+        Args:
+            enabled: None: as for all servers.
+            server: None: all servers that do not say otherwise.
+
+        Raises:
+            NotFound: there is no such server.
+            TooltrayError: the settings cannot be written.
+        """
+        await self._client_modes.set_lazy_load(enabled, server)
+
+    async def set_tool_override(
+        self,
+        server: str,
+        tool: str,
+        name: str | None = None,
+        description: str | None = None,
+        title: str | None = None,
+        annotations: JsonObject | None = None,
+        icons: list[JsonObject] | None = None,
+    ) -> None:
+        """Shows a tool to AI clients under another name, or with another description, title, hints or icons; None: its own.
+
+        Hints never let a call through that would ask by the server's own; stricter ones make it ask. A person confirms other words, since a
+        model may take the tool for another one.
+
+        Args:
+            tool: the server's own name for it.
+            annotations: of `title`, `readOnlyHint`, `destructiveHint`, `idempotentHint` and `openWorldHint` those that are to be others.
+            icons: each with `src` (https: or data:image/), and `mimeType`, `sizes` and `theme` where they are known.
+
+        Raises:
+            NotFound: there is no such server in the settings.
+            Denied: nobody has confirmed it.
+            TooltrayError: one of these cannot be used, or the settings cannot be written.
+        """
+        given = {"name": name, "description": description, "title": title, "annotations": annotations, "icons": icons}
+        before = self._override(server, tool)
+        now = view_settings.read_override(tool, {**given, "flow": before.flow if before else None})
+        is_laxer = before is not None and override_widens(before, now)
+        if is_laxer or words_mislead(before, now):
+            await confirm_widening(YES_TO_CALLS if is_laxer else OTHER_WORDS, given, server=server, tool=tool)
+            check_unchanged(before, self._override(server, tool))
+        await self._profiles.set_override(server, tool, {member: value for member, value in given.items() if value is not None})
+
+    async def set_result_limit(
+        self, tokens: int | None = None, server: str | None = None, tool: str | None = None, client: str | None = None
+    ) -> None:
+        """Chooses how many tokens of a result AI clients get at once; they read the rest page by page. None: no limit of this kind.
+
+        Args:
+            tokens: at least 500.
+            server: of all tools of this server; with `tool` of that one, by the server's own name, in the place of the server's limit.
+            client: of all results of one kind of AI client; without a server.
+
+        Raises:
+            NotFound: there is no such server.
+            TooltrayError: neither a server nor a client is named, or both are; the number cannot be used; the settings cannot be written.
+        """
+        if bool(client) == bool(server) or (tool and not server):
+            raise TooltrayError(Phrase("Say whose results are meant: a server's, with or without a tool, or an AI client's"))
+        view_settings.check_limit(tokens)
+        if client:
+            await self._config.edit(view_settings.client_field(client, view_settings.RESULT_LIMIT, tokens))
+        elif server and tool:
+            await self._profiles.set_tool_limit(server, tool, tokens)
+        else:
+            await self._config.change_server(server or "", result_limit=tokens)
+
+    async def get_tool_costs(self, client: str | None = None, session: str | None = None) -> ToolCosts:
+        """What the definitions of tools cost in a model's context, all and as they are shown.
+
+        Args:
+            client: at the start of a session of one kind of AI client; None: of one that nothing is known of.
+            session: as they are shown to this session now; then `client` does not count.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        return await self._costs.costs(self._client_modes.state_of(session) if session else SessionState("", client=client or ""))
+
+    def _override(self, server: str, tool: str) -> ToolOverride | None:
+        config = self._config.settings.mcp_servers.get(server)
+        return config.tool_overrides.get(tool) if config else None
+
+    def _client_rules(self, client: str) -> tuple[str, ...] | None:
+        """Those that count now; None: it has none of its own."""
+        known = self._config.own_settings.publish.clients.get(client)
+        return known.auto_approve if known else None

@@ -1,0 +1,164 @@
+"""What servers say of themselves (their `instructions`), kept over restarts of the hub, and what the hub makes of it for its AI clients.
+
+Above it: Introduction, which knows what a session sees. Below it: ServerManager, and the catalogue on disk, where the text is one more kind
+of what a server was last known to have: so a hub that has just started knows it of servers that do not run yet.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import msgspec
+
+from tooltray.catalogue.catalogue import CatalogueStore
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.tasks import Spawn, finish_in_thread
+from tooltray.protocol.envelope import dump, load
+from tooltray.servers.upstream.managed_server import InstanceOpened, ManagedServer, ServersConfigured
+from tooltray.servers.upstream.server_manager import ServerManager
+
+OWN_WORDS_BYTES = 4096  # of UTF-8, for what all servers say of themselves together; a model reads it with each request
+SEARCHED_BYTES = 900  # of the whole text where tools are searched: 300 tokens, also of other scripts than Latin
+MOST_NAMED = 100  # servers; their names alone are another 1 to 2 kB
+ELLIPSIS = "…"
+INDENT = "  "
+KIND = "instructions"  # of the catalogue
+KEPT_BYTES = 2 * OWN_WORDS_BYTES  # a secret that is cut in two here is beyond what is ever shown
+READ_CHARACTERS = 65_536  # of a text without measure; secrets are looked for in these
+
+
+class Introduced(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session is told.
+
+    Attributes:
+        servers: names, in the order in which they are told.
+        said: what each says of itself, by name; those that say nothing are left out.
+        on_demand: the servers whose tools are listed once they are activated, with the names of the tools that do that.
+        find, call: the names of the tools that find and call others; empty where they are not listed.
+        is_search: no tools of servers are listed.
+        about: the hub's own tools that tell of servers.
+    """
+
+    servers: Sequence[str]
+    said: Mapping[str, str]
+    on_demand: Mapping[str, str]
+    find: str = ""
+    call: str = ""
+    is_search: bool = False
+    about: Sequence[str] = ()
+
+
+def instructions(told: Introduced) -> str:
+    """The `instructions` for an AI client that has all servers together: text for its model.
+
+    Some clients cut such texts at 2 kB, so what a model cannot do without stands in front: which servers there are, which of them load on
+    demand, and how the rest is found. What servers say of themselves comes last, indented, so that a server cannot speak as the hub or as
+    its neighbour.
+    """
+    lines = ["Tools of several MCP servers, published by Tooltray."]
+    names = [f"Servers: {_listed(told.servers)}."] if told.servers else []
+    lines += [] if told.is_search else names
+    if told.on_demand:
+        named = _listed([f"{server} ({tool})" for server, tool in told.on_demand.items()])
+        lines.append(
+            f"Loaded on demand, by calling the tool in brackets or any of their tools by name: {named}. Their tools are not listed before."
+        )
+    if told.find:
+        what = "The servers' tools are not listed" if told.is_search else "Not all tools are listed"
+        lines.append(f"{what}: {told.find} finds them, {told.call} calls them.")
+    if told.about:
+        lines.append(f"{' and '.join(told.about)} {'tells' if len(told.about) == 1 else 'tell'} what runs.")
+    said = {server: told.said[server] for server in told.servers if told.said.get(server)}
+    if not told.is_search:
+        return "\n\n".join(["\n".join(lines), *_blocks(shared_out(said))])
+    head = "\n".join([*lines, *names])
+    room_bytes = max(0, SEARCHED_BYTES - len(_encoded("\n\n".join([head, *_blocks(dict.fromkeys(said, ""))]))))
+    return shortened("\n\n".join([head, *_blocks(shared_out(said, room_bytes // 2))]), SEARCHED_BYTES)
+
+
+def _blocks(said: Mapping[str, str]) -> list[str]:
+    return [f"What {server} says of itself:\n{_indented(text)}" for server, text in said.items()]
+
+
+def shared_out(texts: Mapping[str, str], room_bytes: int = OWN_WORDS_BYTES) -> dict[str, str]:
+    """Each text, cut to a fair share of the room: what short ones do not need goes to the long ones. Texts of which nothing is left go."""
+    sizes = {name: len(_encoded(text)) for name, text in texts.items()}
+    left_bytes, shares = room_bytes, {}
+    for place, name in enumerate(sorted(sizes, key=lambda name: (sizes[name], name))):
+        shares[name] = min(sizes[name], left_bytes // (len(sizes) - place))
+        left_bytes -= shares[name]
+    return {name: cut for name, text in texts.items() if (cut := shortened(text, shares[name]))}
+
+
+def shortened(text: str, most_bytes: int) -> str:
+    """The beginning of a text, at most so many bytes of UTF-8: up to the end of a line or else of a word, and an ellipsis.
+
+    Text without spaces (Chinese, Japanese) is cut between two characters.
+    """
+    whole = _encoded(text)
+    if len(whole) <= most_bytes:
+        return whole.decode()
+    kept = whole[: max(0, most_bytes - len(_encoded(ELLIPSIS)))].decode(errors="ignore")
+    if not text[len(kept) : len(kept) + 1].isspace():
+        end = max(kept.rfind("\n"), kept.rfind(" "))
+        kept = kept[:end] if end > len(kept) // 2 else kept  # one long word is better cut than left out
+    kept = kept.rstrip()
+    return kept + ELLIPSIS if kept else ""
+
+
+def _encoded(text: str) -> bytes:
+    """Halves of surrogate pairs, which no client could read, are question marks."""
+    return text.encode("utf-8", "replace")
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"{INDENT}{line}".rstrip() for line in text.splitlines())
+
+
+class ServerInstructions:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self, *, servers: ServerManager, catalogues: CatalogueStore, mask: Callable[[str], str], bus: EventBus, spawn: Spawn
+    ) -> None:
+        """
+        Args:
+            mask: takes secrets out of what a server says, before it is kept and again before it is shown: more may be known by then.
+        """
+        self._servers, self._catalogues, self._mask, self._bus, self._spawn = servers, catalogues, mask, bus, spawn
+        self._said: dict[str, tuple[str, str]] = {}  # by server: under which configuration it said what
+
+    async def load(self) -> None:
+        """Takes what was last known from the disk, and follows the servers."""
+        for server in self._servers:
+            catalogue = await asyncio.to_thread(self._catalogues.load, server.name, server.config_hash, kind=KIND)
+            if catalogue and catalogue.definitions and isinstance(text := load(catalogue.definitions[0]), str):
+                self._said[server.name] = server.config_hash, text
+        self._bus.subscribe(InstanceOpened, self._on_instance_opened)
+        self._bus.subscribe(ServersConfigured, self._on_servers_configured)
+
+    def of(self, server: ManagedServer) -> str:
+        """What a server says of itself, as far as it is known of its present configuration; empty if it says nothing."""
+        config_hash, text = self._said.get(server.name, ("", ""))
+        return self._mask(text) if config_hash == server.config_hash else ""
+
+    def _on_instance_opened(self, event: InstanceOpened) -> None:
+        server, client = event.server, event.client
+        if client is not server.first.client:
+            return  # of one session, or for the other era
+        said = self._mask((client.greeting.instructions or "")[:READ_CHARACTERS])
+        text = shortened(said.strip(), KEPT_BYTES)
+        if self._said.get(server.name, (server.config_hash, "")) != (server.config_hash, text):
+            save = partial(self._catalogues.save, server.name, server.config_hash, [dump(text)], kind=KIND)
+            self._spawn(finish_in_thread(save), name=f"keep what '{server.name}' says of itself")
+        self._said[server.name] = server.config_hash, text
+
+    def _on_servers_configured(self, event: ServersConfigured) -> None:
+        """What is on the disk of a server that was removed goes with its lists."""
+        for name in [name for name in self._said if self._servers.find(name) is None]:
+            del self._said[name]

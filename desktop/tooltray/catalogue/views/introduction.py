@@ -1,0 +1,68 @@
+"""What the hub says of itself to one session that has all servers together: its `instructions`, and what its servers declare.
+
+Above it: McpPresenter. Below it: SessionViews and Profiles, which know what the session sees; ServerInstructions; HubTools, which knows
+the names of the tools that activate, find and call. Waits for nothing: what is known at the moment is told.
+"""
+
+from functools import partial
+
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.views.hub_tools import HubTools
+from tooltray.catalogue.views.instructions import Introduced, ServerInstructions, instructions
+from tooltray.catalogue.views.meta_tools import CALL_KEY, FIND_KEY, key_of
+from tooltray.catalogue.views.profiles import Profiles
+from tooltray.catalogue.views.server_declarations import ServerDeclarations
+from tooltray.catalogue.views.session_view import SessionViews
+from tooltray.protocol.declarations import Declarations
+from tooltray.protocol.eras import Era
+from tooltray.protocol.sessions.caller import Session
+from tooltray.protocol.sessions.session_state import SessionState
+from tooltray.servers.builtin import hub_server
+from tooltray.servers.upstream.managed_server import ManagedServer
+from tooltray.servers.upstream.server_manager import ServerManager
+
+
+class Introduction:
+    """Belongs to the engine's loop; has no state of its own."""
+
+    def __init__(
+        self,
+        *,
+        servers: ServerManager,
+        tools: ToolManager,
+        profiles: Profiles,
+        views: SessionViews,
+        hub_tools: HubTools,
+        said: ServerInstructions,
+        declared: ServerDeclarations,
+    ) -> None:
+        self._servers, self._tools, self._profiles, self._views = servers, tools, profiles, views
+        self._hub_tools, self._said, self._declared = hub_tools, said, declared
+
+    def of(self, state: SessionState) -> str:
+        """The text for a session as it is now."""
+        view = self._views.of(state)
+        seen = sorted(filter(partial(self._is_seen, state), self._servers), key=lambda server: server.name)
+        about = [tool for tool in hub_server.ABOUT_SERVERS if self._profiles.includes(state, hub_server.NAME, tool)]
+        told = Introduced(
+            servers=[server.name for server in seen],
+            said={server.name: self._said.of(server) for server in seen},
+            on_demand={server: self._hub_tools.likely_name(key_of(server)) for server in sorted(view.lazy)},
+            find=self._hub_tools.likely_name(FIND_KEY) if view.has_search else "",
+            call=self._hub_tools.likely_name(CALL_KEY) if view.has_search else "",
+            is_search=view.is_search,
+            about=[self._hub_tools.likely_name((hub_server.NAME, tool)) for tool in about],
+        )
+        return instructions(told)
+
+    def capabilities(self, session: Session, era: Era, server: str | None = None) -> Declarations:
+        """What a session's servers declare besides what the hub does itself, joined: of those that run, and those that would if used.
+
+        Args:
+            server: this one alone.
+        """
+        seen = [each for each in self._servers if server in (None, each.name) and self._is_seen(session.state, each)]
+        return self._declared.joined(seen, era, session)
+
+    def _is_seen(self, state: SessionState, server: ManagedServer) -> bool:
+        return not server.is_builtin and self._profiles.includes(state, server.name) and self._tools.is_offering(server)

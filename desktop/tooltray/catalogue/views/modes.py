@@ -1,0 +1,310 @@
+"""How tools are shown to each AI client, and why: everything, lazily, or by search alone.
+
+Above it: Views, which lists by it, and McpPresenter. Below it: the settings, KnownClients, SessionStates, and ToolManager for how much
+there is. Where nobody has chosen, it is decided by size.
+"""
+
+import msgspec
+
+from tooltray.catalogue import token_counts
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.tool_routes import Route
+from tooltray.catalogue.views.known_clients import KnownClients
+from tooltray.catalogue.views.profiles import Profiles
+from tooltray.config.settings.call_rule import CallRule
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import MCPServerConfig
+from tooltray.config.settings.settings import Settings
+from tooltray.foundation.events import ConfigChanged, Event, EventBus, ToolListChanged
+from tooltray.foundation.phrases import Phrase
+from tooltray.protocol.eras import ClientInfo
+from tooltray.protocol.sessions.session_state import SessionState, SessionStates
+from tooltray.servers.builtin.hub_server import NAME as HUB
+from tooltray.servers.upstream.visibility import EVERYBODY, Visibility
+
+AUTOMATIC_TOKENS = 10_000  # a twentieth of the context of today's models; beyond it, tools are searched
+MOST_VIEWS = 1000  # kept; one for each kind of client, as long as clients call themselves the same each time
+NAMES_IN_REASON = 3
+EVERYTHING, SEARCH = "everything", "search"
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """How tools are shown to a session.
+
+    Attributes:
+        mode: "everything", "lazy" or "search".
+        reason: why, in words for a person; a Phrase.
+    """
+
+    mode: str
+    reason: str
+
+
+class _Key(msgspec.Struct, frozen=True):
+    """What decides how tools are shown to a session."""
+
+    client: str
+    server: str | None
+    profile: str
+    place: str | None = EVERYBODY
+    kept: str = ""
+
+
+class _View(msgspec.Struct, frozen=True):
+    """What was decided.
+
+    Attributes:
+        lazy_by_default: what counts for a server that does not say it; None: no server is lazy.
+        is_automatic: it also depends on which tools there are.
+    """
+
+    shown: Shown
+    lazy_by_default: bool | None
+    is_automatic: bool = False
+
+
+class ModesChanged(Event, frozen=True):
+    """Sessions may see something else, because there are other tools than before. For other rooms of the engine."""
+
+
+class Modes:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        states: SessionStates,
+        clients: KnownClients,
+        profiles: Profiles,
+        tools: ToolManager,
+        visibility: Visibility,
+        bus: EventBus,
+    ) -> None:
+        self._config, self._states, self._clients, self._profiles, self._tools = config, states, clients, profiles, tools
+        self._visibility, self._bus = visibility, bus
+        self._examined: Settings | None = None
+        self._may_hide, self._is_plain = False, True  # by the settings examined
+        self._views: dict[_Key, _View] = {}
+        bus.subscribe(ConfigChanged, self._on_config_changed)
+        bus.subscribe(ToolListChanged, self._on_tools_changed)
+
+    # what counts for a session
+
+    def shown(self, state: SessionState) -> Shown:
+        """How tools are shown to a session now."""
+        return self._view(self._key(state)).shown
+
+    def is_lazy(self, state: SessionState, server: MCPServerConfig) -> bool:
+        """Whether a session sees a server's tools only when it has activated it; False where the mode is not "lazy"."""
+        return _is_lazy(server, self._view(self._key(state)).lazy_by_default)
+
+    def obeys_changes(self, state: SessionState) -> bool | None:
+        """Whether a session's client lists again when it is told that a list has changed: as seen, else as known; None: nobody knows."""
+        if state.obeys_changes is not None:
+            return state.obeys_changes
+        profile = self._clients.profile(state.client)
+        return profile.obeys_changes if profile else None
+
+    def auto_approve(self, state: SessionState) -> tuple[str, ...] | None:
+        """Which calls of a session's client go through unasked, in the place of the servers' own rules; None: theirs count."""
+        if not self._config.settings.publish.clients:  # nobody has any: each call is spared the rest
+            return None
+        return self._clients.settings(state.client).auto_approve
+
+    def call_rules(self, state: SessionState) -> tuple[CallRule, ...] | None:
+        """The rules on arguments of a session's client, in the place of the servers' own; None: theirs count. A client that has an
+        `autoApprove` of its own, and no such rules, has none."""
+        if not self._config.settings.publish.clients:
+            return None
+        settings = self._clients.settings(state.client)
+        return settings.call_rules if settings.auto_approve is None else settings.call_rules or ()
+
+    def keep(self, state: SessionState) -> None:
+        """Keeps what was decided by size for a session that has listed its tools, so that its list does not become another kind of list.
+
+        A list without a tool of any server decides nothing: the servers may not have listed theirs yet.
+        """
+        key = self._key(state)
+        if not state.listed_mode and (view := self._view(key)).is_automatic and self._has_tools(key):
+            state.listed_mode = view.shown.mode
+
+    def summary(self, state: SessionState) -> str:
+        """Describes which tools a session's client gets and about how many tokens they cost; a Phrase, empty if there are no tools."""
+        key = self._key(state)
+        view, (known, cost) = self._view(key), self._size(key)
+        count, tokens = f"{known:,}", f"{cost:,}"
+        if not known:
+            return ""
+        if view.shown.mode == EVERYTHING:
+            return Phrase("AI clients get all tools ({count}, about {tokens} tokens).", count=count, tokens=tokens)
+        if view.shown.mode != SEARCH:
+            return Phrase("AI clients get a compact list of the tools ({count}, about {tokens} tokens).", count=count, tokens=tokens)
+        if view.is_automatic:
+            return Phrase(
+                "AI clients search the tools ({count}, about {tokens} tokens); those that search themselves get all.",
+                count=count,
+                tokens=tokens,
+            )
+        return Phrase("AI clients search the tools ({count}, about {tokens} tokens).", count=count, tokens=tokens)
+
+    # what the settings hide
+
+    def is_plain(self, state: SessionState) -> bool:
+        """Whether a session may call everything by settings that keep no call from anybody: each call is spared the rest."""
+        if (settings := self._config.settings) is not self._examined:
+            self._examine(settings)
+        return self._is_plain and not state.profile
+
+    def may_hide(self) -> bool:
+        """Whether the settings hide tools from anybody."""
+        if (settings := self._config.settings) is not self._examined:
+            self._examine(settings)
+        return self._may_hide
+
+    def _examine(self, settings: Settings) -> None:
+        self._examined, publish = settings, settings.publish
+        modes = (_mode_for_all(settings), *(each.mode for each in publish.clients.values()))
+        has_modes = any(mode not in (None, EVERYTHING) for mode in modes)
+        self._may_hide = has_modes or any(server.is_lazy(publish.lazy_load) for server in settings.mcp_servers.values())
+        is_automatic = _mode_for_all(settings) == "automatic"  # it changes lists alone, and no call
+        self._is_plain = (is_automatic or not self._may_hide) and not publish.clients and self._visibility.is_plain
+
+    # what is learnt of a session
+
+    def named(self, state: SessionState, info: ClientInfo) -> None:
+        """A client says who it is; several clients may take turns in one session of HTTP requests."""
+        if (state.client, state.version) == (info.name, info.version):
+            return
+        if state.client != info.name:
+            state.obeys_changes, state.listed_mode = None, ""
+            self._clients.saw(info.name)
+        state.client, state.version = info.name, info.version
+        if not state.is_passing:
+            self._states.tell_changed()
+
+    # deciding
+
+    def _key(self, state: SessionState) -> _Key:
+        place = EVERYBODY if self._visibility.is_plain else self._visibility.place(state)
+        return _Key(state.client, state.server, state.profile, place, state.listed_mode)
+
+    def _view(self, key: _Key) -> _View:
+        if (view := self._views.get(key)) is None:
+            if len(self._views) >= MOST_VIEWS:
+                self._views.clear()
+            view = self._views[key] = self._decide(key)
+        return view
+
+    def _decide(self, key: _Key) -> _View:
+        publish, profile = self._config.settings.publish, self._profile(key)
+        own = self._clients.settings(key.client).mode
+        mode, is_automatic = own or _mode_for_all(self._config.settings), False
+        reason = Phrase("chosen for this AI client") if own else Phrase("chosen for all AI clients")
+        shown = Shown(mode or "lazy", reason)
+        if mode == "automatic":
+            shown, is_automatic = self._by_size(key), True
+        by_default = {"lazy": True, None: publish.lazy_load}.get(mode)
+        if mode is None:
+            shown = _by_servers(self._lazy(key, by_default), profile)
+        if profile and self._profiles.find(profile) is None:
+            shown = Shown(shown.mode, Phrase("there is no profile '{profile}', so nothing is shown", profile=profile))
+        return _View(shown, by_default, is_automatic)
+
+    def _lazy(self, key: _Key, by_default: bool | None) -> list[str]:
+        """The servers that are shown on activation only, of those that there are for a session."""
+        servers, profile = self._config.settings.mcp_servers.items(), self._profile(key)
+        lazy = (name for name, config in servers if not config.disable and _is_lazy(config, by_default))
+        return sorted(name for name in lazy if key.server in (None, name) and self._has(key, profile, name))
+
+    def _by_size(self, key: _Key) -> Shown:
+        """What the mode "automatic" comes to."""
+        count, cost = self._size(key)
+        profile = self._clients.profile(key.client)
+        if key.kept:
+            return Shown(
+                key.kept, Phrase("decided when it listed its tools; there are {count} tools now, of {cost} tokens", count=count, cost=cost)
+            )
+        if profile and profile.searches:
+            return Shown(EVERYTHING, Phrase("{client} searches tools itself", client=profile.title))
+        if profile and profile.tool_cap and count > profile.tool_cap:
+            cap, title = profile.tool_cap, profile.title
+            why = Phrase("{client} shows at most {most} tools, there are {count}", client=title, most=cap, count=count)
+        elif cost > AUTOMATIC_TOKENS:
+            most = AUTOMATIC_TOKENS
+            why = Phrase("{count} tools cost about {cost} tokens, more than {most}", count=count, cost=cost, most=most)
+        else:
+            return Shown("everything", Phrase("{count} tools cost about {cost} tokens, so that all fit", count=count, cost=cost))
+        return Shown(SEARCH, Phrase("{why}, so they are searched", why=why))
+
+    def _has_tools(self, key: _Key) -> bool:
+        """Whether tools of a server other than the hub's own are known, of those that there are for a session."""
+        profile, names = self._profile(key), self._tools.server_names if key.server is None else (key.server,)
+        return any(self._tools.size(name)[0] and self._has(key, profile, name) for name in names if name != HUB)
+
+    def _size(self, key: _Key) -> tuple[int, int]:
+        """How many tools there are for a session, and about how many tokens they cost."""
+        profile, count, size_bytes = self._profile(key), 0, 0
+        for server in self._tools.server_names if key.server is None else (key.server,):
+            if not self._has(key, profile, server):
+                continue
+            if self._profiles.names_tools(profile, server):
+                known = (route for route in self._tools.all_routes(server) if route.definition.view.is_for_models)
+                routes = [route for route in known if self._has(key, profile, server, route.definition.name)]
+                more = len(routes), sum(map(_counted_size, routes))
+            else:
+                more = self._tools.size(server)
+            count, size_bytes = count + more[0], size_bytes + more[1]
+        return count, token_counts.estimated(size_bytes)
+
+    def _has(self, key: _Key, profile: str, server: str, tool: str | None = None) -> bool:
+        return self._visibility.includes(key.place, server) and self._profiles.has(profile, server, tool)
+
+    def _profile(self, key: _Key) -> str:
+        return key.profile or self._clients.settings(key.client).profile or ""
+
+    # changes
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        before, self._views = self._views, {}
+        if any(self._view(key) != view for key, view in before.items()):
+            self._states.tell_changed()
+
+    def _on_tools_changed(self, event: ToolListChanged) -> None:
+        before = {key: view for key, view in self._views.items() if view.is_automatic}
+        for key in before:
+            del self._views[key]
+        if any(self._view(key).shown.mode != view.shown.mode for key, view in before.items()):
+            self._states.tell_changed()
+            self._bus.publish(ModesChanged())
+
+
+def _mode_for_all(settings: Settings) -> str | None:
+    """The mode of clients that have none of their own. None: it depends on each server, since somebody has chosen `lazyLoad`."""
+    publish = settings.publish
+    has_chosen = "lazy_load" in publish.model_fields_set or any(
+        server.own_lazy_load is not None for server in settings.mcp_servers.values()
+    )
+    return publish.mode or (None if has_chosen else "automatic")
+
+
+def _counted_size(route: Route) -> int:
+    """Of what is counted for `tooltray tools cost`, too."""
+    return token_counts.counted_size(route.published(route.definition.name) if route.override else route.definition.raw)
+
+
+def _is_lazy(server: MCPServerConfig, by_default: bool | None) -> bool:
+    """The hub's own server has no entry in the settings, and is never hidden."""
+    return by_default is not None and server.transport != "inmemory" and server.is_lazy(by_default)
+
+
+def _by_servers(names: list[str], profile: str) -> Shown:
+    """What it comes to where nobody has chosen a mode. `names`: of the servers that are lazy."""
+    if not names and profile:
+        return Shown("everything", Phrase("all that is in the profile '{profile}'", profile=profile))
+    if not names:
+        return Shown("everything", Phrase("nothing is set to be hidden"))
+    named = ", ".join(names[:NAMES_IN_REASON])
+    if (more := len(names) - NAMES_IN_REASON) > 0:
+        named = Phrase("{names} and {count} more", names=named, count=more)
+    return Shown("lazy", Phrase("tools are loaded on demand, by the settings of: {names}", names=named))

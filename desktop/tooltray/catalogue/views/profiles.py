@@ -1,0 +1,170 @@
+"""Named sets of servers and tools, and how single tools are shown.
+
+Above it: Views, which filters by them, Modes, and McpPresenter. Below it: the settings, Visibility, KnownClients, ToolManager.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any
+
+from tooltray.catalogue.skill import Skill
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.views.known_clients import KnownClients
+from tooltray.config.naming import tool_settings
+from tooltray.config.settings import view_settings
+from tooltray.config.settings.file_server import FileServer
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.settings import ProfileSettings
+from tooltray.config.settings.tool_override import ToolOverride
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.clients import ProfileSnapshot
+from tooltray.protocol.sessions.session_state import SessionState
+from tooltray.servers.builtin.hub_server import NAME as HUB
+from tooltray.servers.upstream.visibility import Visibility
+
+LONGEST_NAME = 60  # characters, that are said of what is no name
+
+
+class Profiles:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, config: McpConfHelper, clients: KnownClients, tools: ToolManager, visibility: Visibility) -> None:
+        self._config, self._clients, self._tools, self._visibility = config, clients, tools, visibility
+
+    def includes(self, state: SessionState, server: str, tool: str | None = None) -> bool:
+        """Whether a session has a server, or one tool of it by the server's own name: it exists for it, and its profile has it."""
+        return self._visibility.sees(state, server) and self.has(self.of(state), server, tool)
+
+    def of(self, state: SessionState) -> str:
+        """The name of a session's profile: what it asked for, else what its kind of client gets; empty: none."""
+        return state.profile or self._clients.settings(state.client).profile or ""
+
+    def has(self, profile: str, server: str, tool: str | None = None) -> bool:
+        """Whether it is in the profile of this name. Nothing is in one that there is not, so that a profile that is gone opens no door."""
+        if not profile:
+            return True
+        found = self.find(profile)
+        return found is not None and _includes(found, server, tool)
+
+    def includes_skill(self, state: SessionState, server: str, skill: Skill) -> bool:
+        """The same of one skill."""
+        if not self.includes(state, server):
+            return False
+        found = self.find(profile) if (profile := self.of(state)) else None
+        only = found.skills.get(server) if found else None
+        return only is None or skill.uri in only or skill.name in only
+
+    def names_tools(self, profile: str, server: str) -> bool:
+        """Whether the profile of this name has single tools of a server."""
+        found = self.find(profile)
+        return found is not None and server in found.tools
+
+    def find(self, name: str) -> ProfileSettings | None:
+        """The one of this name."""
+        return self._config.settings.profiles.get(name)
+
+    def content(self, name: str) -> Hashable:
+        """What is in the one of this name; equal exactly where the same is in it."""
+        found = self.find(name)
+        return (found.servers, tuple(sorted(found.tools.items())), tuple(sorted(found.skills.items()))) if found else None
+
+    def refusal(self, name: str) -> str:
+        """Why a session cannot have this profile; empty if it can."""
+        if not name or self.find(name):
+            return ""
+        return f"Tooltray has no profile '{name}'"
+
+    def snapshots(self) -> list[ProfileSnapshot]:
+        """See ViewsApi.get_profiles."""
+        return [
+            ProfileSnapshot(
+                name, profile.servers, dict(profile.tools), profile.description, self._tool_count(profile), dict(profile.skills)
+            )
+            for name, profile in self._config.settings.profiles.items()
+        ]
+
+    def problems(self) -> Iterator[Problem]:
+        """What profiles name that there is not."""
+        settings = self._config.settings
+        for name, profile in settings.profiles.items():
+            if odd := list(self._oddities(profile)):
+                yield Problem(
+                    Phrase("The profile '{name}' names what there is not", name=name),
+                    "; ".join(odd),
+                    Phrase("Correct it: tooltray profiles set"),
+                )
+        for client, chosen in settings.publish.clients.items():
+            if chosen.profile and chosen.profile not in settings.profiles:
+                message = Phrase("there is no profile '{profile}', so its sessions see nothing", profile=chosen.profile)
+                yield Problem(
+                    Phrase("The AI client '{client}' is to have a profile that there is not", client=client),
+                    message,
+                    Phrase("Choose another one for it."),
+                )
+
+    async def set(self, name: str, profile: Mapping[str, Any]) -> None:
+        """See ViewsApi.set_profile."""
+        await self._config.edit(view_settings.profile(name, profile))
+
+    async def remove(self, name: str) -> None:
+        """See ViewsApi.remove_profile."""
+        await self._config.edit(view_settings.without_profile(name))
+
+    async def set_override(self, server: str, tool: str, shown: Mapping[str, object]) -> None:
+        """See ViewsApi.set_tool_override.
+
+        Args:
+            shown: what is given of it.
+        """
+        name = shown.get("name")
+        if isinstance(name, str) and not tool_settings.NAME.fullmatch(name):
+            raise TooltrayError(
+                Phrase("{name} cannot be the name of a tool", name=repr(name[:LONGEST_NAME])),
+                Phrase("a name has {name_in_words}", name_in_words=tool_settings.NAME_IN_WORDS),
+            )
+        override = view_settings.read_override(tool, shown)
+        if file := self._config.file_server(server):
+            await self._set_beside(file, server, tool, override)
+        else:
+            await self._config.edit(view_settings.tool_override(server, tool, shown))
+
+    async def _set_beside(self, file: FileServer, server: str, tool: str, override: ToolOverride) -> None:
+        """Of a server whose entry is in another file: all that is to count stands in the settings, for it replaces what that file says."""
+        now = {key: value for key, value in self._config.settings.mcp_servers[server].tool_overrides.items() if key != tool}
+        before = self._config.settings.mcp_servers[server].tool_overrides.get(tool)
+        if before:
+            override = override.model_copy(update={"result_limit": before.result_limit, "flow": before.flow})
+        if override != ToolOverride():
+            now[tool] = override
+        is_as_written = now == file.entry.config.tool_overrides
+        await self._config.change_server(server, tool_overrides=None if is_as_written else now)
+
+    async def set_tool_limit(self, server: str, tool: str, tokens: int | None) -> None:
+        """See ViewsApi.set_result_limit."""
+        file = self._config.file_server(server)
+        if file is None:
+            await self._config.edit(view_settings.tool_limit(server, tool, tokens))
+            return
+        now = dict(self._config.settings.mcp_servers[server].tool_overrides)
+        now[tool] = now.pop(tool, ToolOverride()).model_copy(update={"result_limit": tokens})
+        if now[tool] == ToolOverride():
+            del now[tool]
+        await self._config.change_server(server, tool_overrides=None if now == file.entry.config.tool_overrides else now)
+
+    def _tool_count(self, profile: ProfileSettings) -> int:
+        return sum(_includes(profile, route.server, route.definition.name) for route in self._tools.all_routes())
+
+    def _oddities(self, profile: ProfileSettings) -> Iterator[str]:
+        servers = self._tools.server_names
+        for server in dict.fromkeys((*(profile.servers or ()), *profile.tools)):
+            if server not in servers:
+                yield f"there is no server '{server}'"
+        for server, tools in profile.tools.items():
+            known = self._tools.known_names(server)
+            yield from (f"'{server}' has no tool {tool[:LONGEST_NAME]!r}" for tool in tools if known and tool not in known)
+
+
+def _includes(profile: ProfileSettings, server: str, tool: str | None) -> bool:
+    """The hub's own tools are in every profile: by them a model reports to the person. Only a list of them leaves any out."""
+    is_in = profile.servers is None or server in profile.servers or server == HUB
+    return is_in and (tool is None or server not in profile.tools or tool in profile.tools[server])

@@ -1,0 +1,153 @@
+"""What definitions of tools cost in a model's context.
+
+Above it: McpPresenter. Below it: ToolManager, which knows all tools, the views, which know what a client gets at the start, and the
+tokenizer.
+
+A tool counts as the JSON of its name, description and input schema, without spaces: that is what every client sends its model of it. Some
+add words of their own, a prefix to each name or the output schema, and some rewrite the schema, so that a client's own number is another
+one, though in the same proportions.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+
+from msgspec import Raw
+from msgspec.structs import replace
+
+from tooltray.catalogue import token_counts
+from tooltray.catalogue.definition import read_definition
+from tooltray.catalogue.offer import TOOLS
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.tool_routes import Route
+from tooltray.foundation.snapshots.tools import ServerCost, ToolCost, ToolCosts
+from tooltray.foundation.tasks import finish_in_thread
+from tooltray.protocol.envelope import load
+from tooltray.protocol.member_scanner import elements_of, opened
+from tooltray.protocol.sessions.session_state import SessionState
+from tooltray.servers.builtin.hub_server import NAME as HUB
+
+MOST_KEPT = 20_000  # counts, of 40 bytes; four times the 5,000 tools of the largest server that is planned for
+SKILL = "skill:"  # begins the key of a skill among those that are counted; no name of a tool has a colon
+ACTIVATE = "activate_"  # before the name of a server: the tool that stands for its tools
+
+Count = Callable[[Sequence[str]], list[int] | None]
+
+
+class ToolCosting:
+    """Belongs to the engine's loop. What was counted once is kept while the hub runs."""
+
+    def __init__(
+        self,
+        *,
+        tools: ToolManager,
+        listing: Callable[[SessionState], Awaitable[Raw]],
+        sees: Callable[[SessionState, str], bool],
+        skill_texts: Callable[[SessionState, str], Sequence[str]] = lambda state, server: (),
+        count: Count = token_counts.counted,
+    ) -> None:
+        """
+        Args:
+            listing: what `tools/list` answers a session.
+            sees: whether a server exists for a session.
+            skill_texts: what a client that knows skills gives its model of each skill of a server.
+            count: see token_counts.counted; blocks.
+        """
+        self._tools, self._listing, self._sees, self._skill_texts, self._count = tools, listing, sees, skill_texts, count
+        self._counts: dict[bytes, int] = {}
+        self._lock = asyncio.Lock()
+
+    async def costs(self, state: SessionState) -> ToolCosts:
+        """See ViewsApi.get_tool_costs. `state`: of a session that there is, or of one that is yet to come."""
+        listing = await self._listing(state)
+        seen = frozenset(server for server in self._tools.server_names if self._sees(state, server))
+        published = [each for each in await self._tools.published(state.server) if each[1].server in seen and _is_for_models(each[1])]
+        shown, texts, extra = await finish_in_thread(_texts, listing, published)
+        keys = {server: f"{SKILL}{place}:" for place, server in enumerate(sorted(seen))}
+        skills = {f"{key}{n}": text for server, key in keys.items() for n, text in enumerate(self._skill_texts(state, server))}
+        counts, tokenizer = await self._counted({**texts, **extra, **skills})
+        of_skills = {server: sum(counts[each] for each in skills if each.startswith(key)) for server, key in keys.items()}
+        servers = await finish_in_thread(self._by_server, published, counts, shown.keys() - extra.keys(), extra)
+        servers = _with_skills(servers, of_skills)
+        return ToolCosts(
+            tokenizer=tokenizer,
+            tokens=sum(server.tokens for server in servers),
+            shown_tokens=sum(server.shown_tokens for server in servers),
+            servers=servers,
+            client=state.client,
+            skill_tokens=sum(of_skills.values()),
+        )
+
+    def _by_server(
+        self, published: Iterable[tuple[str, Route]], counts: Mapping[str, int], shown: Iterable[str], extra: Iterable[str]
+    ) -> tuple[ServerCost, ...]:
+        at_start = set(shown)
+        tools: dict[str, list[ToolCost]] = {}
+        for name, route in published:
+            tools.setdefault(route.server, []).append(ToolCost(name, counts[name], name in at_start))
+        more: dict[str, int] = {}
+        for name in extra:
+            server = self._owner(name)
+            if server == HUB:  # stands for no other tools, so it is one of the hub's
+                tools.setdefault(HUB, []).append(ToolCost(name, counts[name], True))
+            else:
+                more[server] = more.get(server, 0) + counts[name]
+        return tuple(_server_cost(server, tools.get(server, []), more.get(server, 0)) for server in sorted(tools.keys() | more.keys()))
+
+    def _owner(self, name: str) -> str:
+        """The server that a tool of the hub's about other tools stands for; the hub itself for one that stands for all."""
+        _, tool = self._tools.target(name, None) or (HUB, name)
+        server = tool.removeprefix(ACTIVATE)
+        return server if server != tool and server in self._tools.server_names else HUB
+
+    async def _counted(self, texts: Mapping[str, str]) -> tuple[dict[str, int], str]:
+        """The tokens of each text, and by what they were counted."""
+        keys = await finish_in_thread(_keys, texts)
+        async with self._lock:  # who asks meanwhile gets the same counts
+            new = {key: texts[name] for name, key in keys.items() if key not in self._counts}
+            counts = await finish_in_thread(self._count, list(new.values()))
+            if counts is None:
+                return {
+                    name: token_counts.estimated(len(text.encode("utf-8", "replace"))) for name, text in texts.items()
+                }, token_counts.ESTIMATE
+            self._counts.update(zip(new, counts, strict=True))
+            found = {name: self._counts[key] for name, key in keys.items()}
+            for key in list(self._counts)[: max(0, len(self._counts) - MOST_KEPT)]:
+                del self._counts[key]
+            return found, token_counts.TOKENIZER
+
+
+def _is_for_models(route: Route) -> bool:
+    return route.definition.view.is_for_models
+
+
+def _texts(listing: Raw, published: Sequence[tuple[str, Route]]) -> tuple[dict[str, Raw], dict[str, str], dict[str, str]]:
+    """What is listed for models, by name; the texts of all tools; and those of what is listed besides."""
+    shown = {name: definition for name, definition in _by_name(listing).items() if read_definition(definition).view.is_for_models}
+    texts = {name: token_counts.counted_text(route.published(name)) for name, route in published}
+    return shown, texts, {name: token_counts.counted_text(definition) for name, definition in shown.items() if name not in texts}
+
+
+def _with_skills(servers: Sequence[ServerCost], of_skills: Mapping[str, int]) -> tuple[ServerCost, ...]:
+    """With what skills cost; a server may have skills alone."""
+    known = {each.server: each for each in servers}
+    named = sorted(known.keys() | {server for server, tokens in of_skills.items() if tokens})
+    return tuple(replace(known.get(name) or ServerCost(name, 0, 0, ()), skill_tokens=of_skills.get(name, 0)) for name in named)
+
+
+def _keys(texts: Mapping[str, str]) -> dict[str, bytes]:
+    return {name: sha256(text.encode("utf-8", "replace")).digest() for name, text in texts.items()}
+
+
+def _server_cost(server: str, tools: Sequence[ToolCost], more: int) -> ServerCost:
+    """
+    Args:
+        more: tokens of what stands for its tools.
+    """
+    shown = sum(tool.tokens for tool in tools if tool.is_shown)
+    return ServerCost(server, sum(tool.tokens for tool in tools), shown + more, tuple(tools))
+
+
+def _by_name(listing: Raw) -> dict[str, Raw]:
+    definitions = elements_of(opened(listing)[TOOLS.member])
+    return {load(opened(definition)["name"]): definition for definition in definitions}

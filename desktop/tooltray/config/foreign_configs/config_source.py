@@ -1,0 +1,180 @@
+"""A file with servers while it is read: positions of its entries, and the problems found in it.
+
+Above it: the readers of each format. Below it: json_places, server_config, settings (to check an entry). Knows no format and no disk.
+A problem quotes no value, because somebody may have typed an API key there.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+
+from tooltray.config.settings.file_server import FileEntry
+from tooltray.config.settings.given_entries import check_runs_outside, read_usable_entry
+from tooltray.config.settings.server_config import MCPServerConfig
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.files.json_places import Lines, Value
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.files import FileProblem
+
+MAX_NAME_LENGTH = 200  # of a server in such a file; Tooltray gives it a name that fits
+MAX_ENTRIES = 1000  # in one file; nobody has a tenth of it
+MAX_ENTRY_CHARACTERS = 100_000  # of one server; an environment is smaller, and a person who consents to an entry has to read it
+MAX_PLACEHOLDERS = 200  # in one server; the search for the end of each takes time in proportion to the entry
+MAX_REMARKS = 20  # of one file; once these are corrected, the next ones are shown
+_SHOWN_CHARACTERS = 64
+
+Convert = Callable[["RawEntry"], FileEntry]
+"""Translates an entry of one format into ours; raises CannotUse or TooltrayError for an unusable one."""
+
+
+class CannotUse(Exception):
+    """A part of a file cannot be used.
+
+    Attributes:
+        reason: for a person.
+        at: index of the character where it is; None: that of the entry.
+    """
+
+    def __init__(self, reason: str, at: int | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.at = reason, at
+
+
+class ConfigSource:
+    """Collects the problems of one file while it is read.
+
+    Attributes:
+        path: the file.
+        problems: in the order in which they were found.
+    """
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.problems: list[FileProblem] = []
+        self._lines = Lines(text)
+        self._remarks = 0
+
+    def line(self, at: int) -> int:
+        return self._lines.place(at)[0]
+
+    def place_in_words(self, at: int) -> str:
+        line, column = self._lines.place(at)
+        return Phrase("line {line}, column {column}", line=line, column=column)
+
+    def refuse(self, name: str, reason: str, at: int) -> None:
+        """Adds the problem of an entry that is not used."""
+        title = Phrase("The server '{server}' of {file} is not used", server=shown(name), file=_file_name(self.path))
+        self.problems.append(self._problem(title, reason, at, name if _can_be_read(name) else shown(name) or "?"))
+
+    def remark(self, reason: str, at: int) -> None:
+        """Adds a problem that keeps no server from being used: part of the file has no effect."""
+        self._remarks += 1
+        if self._remarks <= MAX_REMARKS:
+            title = Phrase("{file} is not fully used", file=_file_name(self.path))
+            self.problems.append(self._problem(title, reason, at, ""))
+
+    def remark_repeated(self, value: Value) -> None:
+        """Adds a remark for each key that occurs twice in one object."""
+        for key, at in value.repeated():
+            self.remark(Phrase("'{name}' stands here a second time; the last one counts", name=shown(key)), at)
+
+    def entries(self, holder: Value, convert: Convert) -> tuple[FileEntry, ...]:
+        """Reads an object's members as servers; an unusable one is refused and does not affect the others."""
+        found: list[FileEntry] = []
+        for count, (name, (at, value)) in enumerate(holder.members.items()):
+            if count == MAX_ENTRIES:
+                self.remark(Phrase("only the first {number} servers are used", number=MAX_ENTRIES), at)
+                break
+            try:
+                found.append(self._entry(name, at, value, convert))
+            except CannotUse as reason:
+                self.refuse(name, reason.reason, at if reason.at is None else reason.at)
+            except TooltrayError as error:
+                self.refuse(name, visible(error.problem.message), at)
+        return tuple(found)
+
+    def _entry(self, name: str, at: int, value: Value, convert: Convert) -> FileEntry:
+        if not _can_be_read(name):
+            raise CannotUse(Phrase("a server's name has 1 to {number} visible characters", number=MAX_NAME_LENGTH))
+        if not isinstance(value.content, dict):
+            raise CannotUse(Phrase("its entry must be an object"), value.start)
+        written = json.dumps(value.content, ensure_ascii=False)
+        if len(written) > MAX_ENTRY_CHARACTERS:
+            raise CannotUse(Phrase("its entry has more than {number} characters", number=MAX_ENTRY_CHARACTERS))
+        if written.count("${") > MAX_PLACEHOLDERS:
+            raise CannotUse(Phrase("its entry has more than {number} placeholders", number=MAX_PLACEHOLDERS))
+        return convert(RawEntry(self, name, at, value))
+
+    def _problem(self, title: str, reason: str, at: int, entry: str) -> FileProblem:
+        line = self.line(at)
+        message = Phrase("line {line}: {reason}", line=line, reason=reason)
+        return FileProblem(Problem(title, message, Phrase("Correct it in {file}", file=visible(self.path))), line, entry)
+
+
+class RawEntry:
+    """One entry as it is in the file, with its position.
+
+    Attributes:
+        at: index of the character where its name begins.
+    """
+
+    def __init__(self, source: ConfigSource, name: str, at: int, value: Value) -> None:
+        self.source, self.name, self.at, self.value = source, name, at, value
+
+    @property
+    def line(self) -> int:
+        return self.source.line(self.at)
+
+    @property
+    def written(self) -> Mapping[str, object]:
+        return self.value.content if isinstance(self.value.content, dict) else {}
+
+    def place_of(self, key: str) -> int:
+        """Index of one of its fields; that of the entry if there is no field of this name."""
+        return self.value.members[key][0] if key in self.value.members else self.at
+
+    def remark_unused(self, *keys: str) -> None:
+        """Adds a remark for each of these fields that is set: they have a meaning in other programs only."""
+        for key in keys:
+            if self.written.get(key):
+                reason = Phrase("'{field}' of '{server}' means nothing here", field=key, server=shown(self.name))
+                self.source.remark(reason, self.place_of(key))
+
+    def checked(self, entry: Mapping[str, object]) -> MCPServerConfig:
+        """Validates an entry.
+
+        Args:
+            entry: with the fields of our settings.
+
+        Raises:
+            TooltrayError: it cannot be used.
+        """
+        config, odd = read_usable_entry(self.name, entry)
+        check_runs_outside(self.name, config)
+        for member, problem in odd.items():
+            self.source.remark(visible(problem.message), self.place_of(member))
+        return config
+
+
+def shown(name: str) -> str:
+    """An untrusted name as it may be displayed: cut to 64 characters and made visible."""
+    cut = name if len(name) <= _SHOWN_CHARACTERS else name[: _SHOWN_CHARACTERS - 1] + "…"
+    return visible(cut)
+
+
+def visible(text: str) -> str:
+    """Replaces invisible characters by `?`: control characters, marks of writing direction, line ends.
+
+    A Phrase without such characters stays one, and can be translated.
+    """
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def _can_be_read(name: str) -> bool:
+    return 0 < len(name) <= MAX_NAME_LENGTH and name.isprintable() and name == name.strip()
+
+
+def _file_name(path: str) -> str:
+    return shown(re.split(r"[/\\]", path)[-1])

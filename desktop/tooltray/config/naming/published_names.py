@@ -1,0 +1,213 @@
+"""The names under which AI clients see tools and prompts: the one place that makes one, and the file that keeps it.
+
+Above it: ToolManager and PromptManager. Below it: name_space, files/atomic_file. Knows (server, original name) pairs and nothing else.
+
+A name is a promise: an AI client's allow-list or a person's prompt may hold it. So it is decided once, when a tool is first published, kept
+on disk, and never given to another tool while its server is there, also not after the tool itself is gone. The names of a server that was
+removed are free as soon as the removal cannot be undone any more. Prompts have a name space of their own under the same rule; of skills it
+is the first part of their URIs that is given in this way, see skill_uris.
+
+A tool whose name had to be shortened has a whole one besides, which clients with room for it see; both lead to it. The promise holds for
+both.
+"""
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from tooltray.config.naming.name_space import NameSpace, Naming
+from tooltray.config.naming.tool_settings import Tool, tool_of
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.files.atomic_file import write_atomically
+from tooltray.foundation.regular_file import read_regular
+
+logger = logging.getLogger(__name__)
+
+Kind = Literal["tools", "prompts", "skills"]
+
+FILE_VERSION = 1
+RETURNS_WITHIN_S = 60.0  # of a removed server: the window offers Undo for 8 s, and an editor has an undo, too
+_MEMBERS: Mapping[Kind, str] = {"tools": "names", "prompts": "prompts", "skills": "skills"}  # of the file; at first it had tools alone
+_WHOLE: Mapping[Kind, str] = {"tools": "whole", "prompts": "wholePrompts", "skills": "wholeSkills"}  # the same
+_STAND_INS: Mapping[Kind, str] = {"tools": "tool", "prompts": "prompt", "skills": "skill"}
+
+
+class PublishedNames:
+    """All names ever given, and what they were given to.
+
+    Every method may be called from any thread; `publish` and `reset` write a file, so an event loop calls them in a worker thread.
+    """
+
+    def __init__(self, path: Path, *, naming: Naming = "conflict", now: Callable[[], float] = time.time) -> None:
+        """Reads the file; one that is missing is empty, and of one that is malformed a copy is set aside and what is valid is used.
+
+        Args:
+            path: `names.json`.
+            naming: "conflict" prefixes the server only where names meet; "always" everywhere. May be changed later; names given stay.
+            now: unix time.
+        """
+        self._now = now
+        self.naming: Naming = naming
+        self._path = path
+        self._lock = threading.Lock()
+        self._spaces: dict[Kind, NameSpace] = {kind: NameSpace(stand_in) for kind, stand_in in _STAND_INS.items()}
+        self._retired: dict[str, float] = {}  # servers that were removed a moment ago: unix time of that
+        self._is_saved = True
+        self._is_failing = False
+        self._load()
+
+    def publish(self, tools: Iterable[Tool], *, kind: Kind = "tools") -> dict[Tool, str]:
+        """The names of these tools; those that have none yet are given one, which is on disk before this returns.
+
+        The outcome does not depend on the order of `tools`. If the file cannot be written the names hold in memory, and the next call
+        tries again.
+        """
+        wanted = dict.fromkeys(tools)
+        with self._lock:
+            self._free_overdue(among=wanted)
+            space = self._spaces[kind]
+            newcomers = [tool for tool in wanted if tool not in space.names]
+            if newcomers:
+                space.give(newcomers, self.naming)
+                self._is_saved = False
+            if space.give_whole(wanted, self.naming):
+                self._is_saved = False
+            if not self._is_saved:
+                self._save()
+            return {tool: space.names[tool] for tool in wanted}
+
+    def whole(self, tool: Tool, room: int, *, kind: Kind = "tools") -> str | None:
+        """The whole name of a tool whose name had to be shortened; None where it has none, or one that is longer than `room` characters."""
+        name = self._spaces[kind].whole.get(tool, "")
+        return name if 0 < len(name) <= room else None
+
+    def known(self, tool: Tool, *, kind: Kind = "tools") -> str | None:
+        """The name that a tool was given, if it was given one by now."""
+        return self._spaces[kind].names.get(tool)
+
+    def target(self, name: str, *, kind: Kind = "tools") -> Tool | None:
+        """What a name was given to, whether it is listed now or not."""
+        return self._spaces[kind].targets.get(name)
+
+    def holder(self, original: str, *, kind: Kind) -> Tool | None:
+        """Who was given the name that a thing called so would have were it alone; None where nobody was."""
+        space = self._spaces[kind]
+        found = space.targets.get(space.plain(("", original)))
+        return found if found and found[1] == original else None
+
+    def retire(self, servers: Iterable[str]) -> None:
+        """These servers were removed and may come back: their names are free when they have not within RETURNS_WITHIN_S."""
+        with self._lock:
+            for server in servers:
+                self._retired.setdefault(server, self._now())
+            self._save()
+
+    def keep(self, servers: Iterable[str]) -> None:
+        """Those of these servers that were retired are back, with the names that their tools had."""
+        with self._lock:
+            if back := self._retired.keys() & set(servers):
+                self._retired = {server: at for server, at in self._retired.items() if server not in back}
+                self._save()
+
+    def free(self, server: str) -> None:
+        """A server was removed for good: the names of its tools and prompts may be given to others."""
+        with self._lock:
+            self._free({server})
+            self._save()
+
+    def is_retired(self, server: str) -> bool:
+        """Whether a server was removed and its names are not free yet."""
+        return server in self._retired
+
+    def _free(self, servers: Collection[str]) -> None:
+        """Whole name spaces are replaced, so that who looks up a name meanwhile finds those of all others."""
+        self._retired = {server: at for server, at in self._retired.items() if server not in servers}
+        for kind, space in self._spaces.items():
+            self._spaces[kind] = space.without(lambda tool: tool_of(tool)[0] in servers)
+
+    def _free_overdue(self, *, among: Iterable[Tool]) -> None:
+        now = self._now()  # a clock that was set back frees them at once rather than never
+        overdue = {server for server, at in self._retired.items() if not now - RETURNS_WITHIN_S < at <= now}
+        if overdue and (gone := overdue - {tool_of(tool)[0] for tool in among}):
+            self._free(gone)
+            self._is_saved = False
+
+    def reset(self, *, kind: Kind = "tools") -> None:
+        """Forgets all names of a kind, in memory and on disk."""
+        with self._lock:
+            self._spaces[kind].clear()
+            self._save()
+
+    def _save(self) -> None:
+        members = {_MEMBERS[kind]: _by_server(space.names) for kind, space in self._spaces.items() if space.names or kind == "tools"}
+        members |= {_WHOLE[kind]: _by_server(space.whole) for kind, space in self._spaces.items() if space.whole}
+        # not msgspec: names come from servers, and `json` alone can write halves of surrogate pairs
+        retired = {"removed": self._retired} if self._retired else {}
+        data = json.dumps({"version": FILE_VERSION, **members, **retired}).encode() + b"\n"
+        try:
+            write_atomically(self._path, data)
+        except (OSError, TooltrayError) as error:
+            if not self._is_failing:  # said once, not with every list of tools
+                logger.warning("tool names cannot be kept in %s, and may change at the next start: %s", self._path, error)
+            self._is_saved, self._is_failing = False, True
+        else:
+            self._is_saved, self._is_failing = True, False
+
+    def _load(self) -> None:
+        try:
+            content = read_regular(self._path)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self._set_aside(str(error))
+            return
+        try:
+            document = _checked(json.loads(content))
+        except (ValueError, RecursionError):
+            self._set_aside("no file of tool names")
+            return
+        refused = sum(
+            not space.take_over(*entry) for kind, space in self._spaces.items() for entry in _entries(document.get(_MEMBERS[kind], {}))
+        )
+        refused += sum(
+            not space.take_over_whole(*entry) for kind, space in self._spaces.items() for entry in _entries(document.get(_WHOLE[kind], {}))
+        )
+        retired = document.get("removed")
+        if isinstance(retired, dict):
+            self._retired = {server: float(at) for server, at in retired.items() if isinstance(at, int | float)}
+        if refused:
+            self._set_aside(f"{refused} of its entries cannot be used")
+            self._save()
+
+    def _set_aside(self, reason: str) -> None:
+        """Moves the file away, keeping it."""
+        aside = self._path.with_name(f"{self._path.name}.broken-{time.strftime('%Y%m%d-%H%M%S')}")
+        try:
+            self._path.replace(aside)
+        except OSError as error:
+            logger.warning("%s cannot be used (%s) and cannot be set aside: %s", self._path, reason, error)
+        else:
+            logger.warning("%s cannot be used as it is (%s); it is set aside as %s", self._path, reason, aside.name)
+
+
+def _checked(document: object) -> dict[str, object]:
+    if isinstance(document, dict) and document.get("version") == FILE_VERSION and isinstance(document.get("names"), dict):
+        return document
+    raise ValueError("no file of tool names")
+
+
+def _by_server(names: Mapping[Tool, str]) -> dict[str, dict[str, str]]:
+    servers: dict[str, dict[str, str]] = {}
+    for (server, original), name in sorted(names.items()):
+        servers.setdefault(server, {})[original] = name
+    return servers
+
+
+def _entries(servers: object) -> Iterator[tuple[str, str, object]]:
+    """(server, original, name), sorted; where a server's names are no object, one entry that cannot be used."""
+    for server, names in sorted((servers if isinstance(servers, dict) else {"": None}).items()):
+        yield from ((server, original, name) for original, name in sorted((names if isinstance(names, dict) else {"": None}).items()))

@@ -1,0 +1,355 @@
+"""Secrets by name: `${secret:NAME}` in the settings, values in the keyring, in an encrypted file, or in memory.
+
+Above it: expansion, the presenter, the command line. Below it: one vault per backend. Knows no server.
+
+Every call to a vault runs on a worker thread of its backend with a timeout; the engine's loop never blocks on a keyring, and a keyring that
+hangs holds up no other backend. No value is ever in an error, a log record or a `repr`.
+"""
+
+import asyncio
+import os
+import queue
+import threading
+from collections.abc import Callable, Collection, MutableMapping
+from concurrent.futures import Future
+from functools import partial
+from typing import Any, ClassVar, TypeVar
+
+from tooltray.config.secrets.keyring_vault import UNLOCK, KeyringVault, SystemKeyring, open_system_keyring
+from tooltray.config.secrets.providers import reference_of
+from tooltray.config.secrets.vaults import MemoryVault, SecretBackend, SecretsAbsent, SecretsDenied, SecretsLocked, Vault, missing
+from tooltray.foundation.errors import Conflict, NotFound, Problem, TooltrayError
+from tooltray.foundation.events import EventBus, SecretsChanged
+from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
+
+PASSPHRASE_VARIABLE = "TOOLTRAY_PASSPHRASE"  # opens the encrypted file where nobody can be asked; no child may get it
+CALL_TIMEOUT_S = 60.0  # time enough to type a password into the system's prompt
+HANGING_TIMEOUT_S = 3.0  # while a call that timed out still blocks the backend: a verb with many secrets must not wait for each of them
+LIST_TIMEOUT_S = 3.0  # somebody looks at a list; where a prompt holds everything up, they see at least that
+UNDO_S = 30.0  # a removed value stays in memory for so long; the window offers to put it back for 8 s
+BACKUP_SECRET = "tooltray-backups"  # encrypts copies of AI clients' files; Tooltray's own, which no server uses
+MAX_NAME_LENGTH = 200  # a server's name, a slash, and the name of a variable
+LEAVE_S = 1.0  # a call that is not blocked takes far less; a blocked one is abandoned, and its thread ends with the process
+
+T = TypeVar("T")
+Calls = queue.SimpleQueue[Callable[[], None] | None]
+
+
+def take_passphrase(environ: MutableMapping[str, str] = os.environ) -> str | None:
+    """Takes the passphrase out of the process's environment, so that no child inherits it."""
+    return environ.pop(PASSPHRASE_VARIABLE, None)
+
+
+class _Removed(HidesFields, frozen=True):
+    """A value that can still be put back, and the timer that forgets it."""
+
+    hidden: ClassVar = ("value",)
+
+    value: str
+    end: asyncio.TimerHandle
+
+
+class SecretStore:
+    """The secrets of one home. Belongs to one event loop; methods may be called from any of its tasks.
+
+    Attributes:
+        is_proven: the backend has answered.
+        problem: why it did not, when it was last asked.
+
+    Args:
+        home: where the encrypted file and the list of names are.
+        kind: the backend that a person chose; None: the keyring. There is no fallback: without a keyring a person decides.
+        passphrase: opens the encrypted file; see `take_passphrase`.
+        open_keyring: returns the system's keyring.
+        timeout_s: seconds after which a call that waits for a prompt fails.
+        undo_s: seconds for which a removed value can be put back.
+    """
+
+    is_proven: bool
+    problem: Problem | None
+
+    def __init__(
+        self,
+        home: Home,
+        kind: SecretBackend | None = None,
+        *,
+        bus: EventBus | None = None,
+        passphrase: str | None = None,
+        open_keyring: Callable[[], SystemKeyring] = open_system_keyring,
+        timeout_s: float = CALL_TIMEOUT_S,
+        undo_s: float = UNDO_S,
+    ) -> None:
+        self._home, self._bus = home, bus or EventBus()
+        self._passphrase = passphrase
+        self._open_keyring = open_keyring
+        self._timeout_s, self._undo_s = timeout_s, undo_s
+        self._workers: dict[SecretBackend, SecretWorker] = {}
+        self._foreign = KeyringVault(home.secret_names, open_keyring)
+        self._vaults: dict[SecretBackend, Vault] = {}
+        self._known: frozenset[str] = frozenset()
+        self._hidden: dict[str, tuple[frozenset[str], frozenset[str]]] = {}  # by owner: its values, and those before them
+        self._removed: dict[str, _Removed] = {}
+        self.use(kind)
+
+    @property
+    def kind(self) -> SecretBackend:
+        """The backend in use."""
+        return self._kind
+
+    def use(self, kind: SecretBackend | None) -> None:
+        """Switches to another backend. No secret is moved: the old backend keeps its own, the one in memory until the hub ends."""
+        self._kind: SecretBackend = kind or "keyring"
+        self.is_proven, self.problem = False, None
+        self._publish_changed()
+
+    async def get(self, name: str) -> str:
+        """The value of a secret.
+
+        Raises:
+            SecretMissing: there is none of that name.
+            SecretsAbsent, SecretsLocked, SecretsDenied: see there.
+        """
+        value = await self._run(lambda vault: vault.get(name))
+        if value is None:
+            raise missing(name)
+        self._known |= {value}
+        return value
+
+    async def get_foreign(self, service: str, name: str) -> str | None:
+        """What another program keeps in the system's keyring, whichever backend was chosen here; None: nothing.
+
+        Raises:
+            SecretsAbsent, SecretsLocked, SecretsDenied: see there.
+        """
+        try:
+            return await self._worker("keyring").run(lambda: self._foreign.read(service, name), timeout_s=self._timeout_s)
+        except TimeoutError:
+            raise self._no_answer(self._timeout_s) from None
+
+    def note(self, values: Collection[str]) -> None:
+        """Masks further values in logs: those of a server's start that may be secrets."""
+        self._known |= frozenset(values)
+
+    async def set(self, name: str, value: str, *, parts: Collection[str] | None = None) -> None:
+        """Stores a value, or replaces it.
+
+        Args:
+            parts: the parts of the value to mask in logs, if it consists of several and is replaced often; see `hide`. None: the whole.
+
+        Raises:
+            TooltrayError: the name or the value cannot be used.
+            SecretsAbsent, SecretsLocked, SecretsDenied: see there.
+        """
+        _check_name(name)
+        _check_value(name, value)
+        if parts is None:
+            self._known |= {value}
+        else:
+            self.hide(name, parts)
+        await self._run(lambda vault: vault.set(name, value))
+        self._publish_changed()
+
+    def hide(self, owner: str, values: Collection[str]) -> None:
+        """Masks values in logs, together with the previous values of the same owner; older ones are no secrets any more."""
+        now, _ = self._hidden.get(owner, (frozenset(), frozenset()))
+        if frozenset(values) != now:
+            self._hidden = {**self._hidden, owner: (frozenset(values), now)}  # another thread may be reading
+
+    async def remove(self, name: str) -> None:
+        """Deletes a secret.
+
+        Raises:
+            SecretMissing: there is none of that name.
+            SecretsAbsent, SecretsLocked, SecretsDenied: see there.
+        """
+        value = await self._run(lambda vault: vault.remove(name))
+        if value is None:
+            raise missing(name)
+        self._forget_removed(name)
+        self._removed[name] = _Removed(value, asyncio.get_running_loop().call_later(self._undo_s, self._forget_removed, name))
+        self._publish_changed()
+
+    async def restore(self, name: str) -> None:
+        """Puts back a value that was removed a moment ago.
+
+        Raises:
+            NotFound: it is not in memory any more.
+            Conflict: there is another of that name meanwhile.
+            SecretsAbsent, SecretsLocked, SecretsDenied: see there; the value stays in memory until its time is over.
+        """
+        if (removed := self._removed.get(name)) is None:
+            raise NotFound(Phrase("The value of '{name}' is gone", name=name), "", Phrase("Store it again"))
+        if await self._run(lambda vault: vault.get(name)) is not None:
+            raise Conflict(Phrase("There is another secret '{name}' now", name=name))
+        await self.set(name, removed.value)
+        self._forget_removed(name)
+
+    def _forget_removed(self, name: str) -> None:
+        if removed := self._removed.pop(name, None):
+            removed.end.cancel()
+
+    async def names(self, *, timeout_s: float | None = None) -> list[str]:
+        """The names of all secrets, sorted; no values. Those of a keyring are known without asking it.
+
+        Args:
+            timeout_s: how long a list may wait; None: as long as everything else.
+
+        Raises:
+            SecretsLocked, SecretsDenied: see there.
+        """
+        if self._kind == "keyring":
+            return await asyncio.to_thread(self._foreign.names)
+        return await self._run(lambda vault: vault.names(), timeout_s=timeout_s)
+
+    async def check(self) -> None:
+        """Checks that a secret could be stored.
+
+        Raises:
+            SecretsAbsent, SecretsLocked, SecretsDenied: see there.
+        """
+        await self._run(lambda vault: vault.check())
+
+    async def unlock(self, passphrase: str) -> None:
+        """Opens the encrypted file; does nothing with other backends, which unlock themselves.
+
+        Raises:
+            SecretsLocked: the passphrase is wrong.
+            SecretsDenied: the file cannot be used.
+        """
+        await self._run(lambda vault: vault.unlock(passphrase))
+        self._publish_changed()
+
+    def known_values(self) -> frozenset[str]:
+        """Every value seen since the start, also replaced and removed ones: the values to mask in logs."""
+        if not self._hidden:
+            return self._known
+        return self._known.union(*(values for pair in self._hidden.values() for values in pair))
+
+    async def close(self) -> None:
+        """Ends the worker threads; a later call starts one again. May be called twice."""
+        for name in tuple(self._removed):
+            self._forget_removed(name)
+        await asyncio.gather(*(worker.close() for worker in self._workers.values()))
+
+    def _publish_changed(self) -> None:
+        self._bus.publish(SecretsChanged(self._kind))
+
+    async def _run(self, call: Callable[[Vault], T], *, timeout_s: float | None = None) -> T:
+        kind, timeout_s = self._kind, timeout_s or self._timeout_s
+        try:
+            result = await self._worker(kind).run(lambda: call(self._vault(kind)), timeout_s=timeout_s)
+        except TimeoutError:
+            error = self._no_answer(timeout_s)
+            self._note(kind, error.problem)
+            raise error from None
+        except (SecretsAbsent, SecretsLocked, SecretsDenied) as error:
+            self._note(kind, error.problem)
+            raise
+        self._note(kind, None)
+        return result
+
+    def _worker(self, kind: SecretBackend) -> "SecretWorker":
+        return self._workers.setdefault(kind, SecretWorker())
+
+    def _no_answer(self, timeout_s: float) -> SecretsLocked:
+        message = Phrase("no answer within {seconds} s; it may be showing a prompt", seconds=f"{timeout_s:g}")
+        return SecretsLocked(Phrase("The secrets cannot be reached"), message, UNLOCK)
+
+    def _note(self, kind: SecretBackend, problem: Problem | None) -> None:
+        """Notes how a call went, unless another backend is in use meanwhile."""
+        if kind == self._kind:
+            self.is_proven, self.problem = problem is None, problem
+
+    def _vault(self, kind: SecretBackend) -> Vault:
+        """The vault of a backend, made at its first use; called on its worker thread, which also imports its libraries."""
+        if kind not in self._vaults:
+            self._vaults[kind] = self._make_vault(kind)
+        return self._vaults[kind]
+
+    def _make_vault(self, kind: SecretBackend) -> Vault:
+        match kind:
+            case "file":
+                from tooltray.config.secrets.file_vault import FileVault  # `cryptography` takes 50 ms, which most people need not spend
+
+                return FileVault(self._home.secrets_file, self._passphrase)
+            case "memory":
+                return MemoryVault()
+        return KeyringVault(self._home.secret_names, self._open_keyring)
+
+
+def _check_name(name: str) -> None:
+    if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable() or name != name.strip() or set("{}") & set(name):
+        reason = Phrase("a name has 1 to {most} printable characters, no curly brackets, and no space around it", most=MAX_NAME_LENGTH)
+        raise TooltrayError(Phrase("This cannot be the name of a secret"), reason, Phrase("Choose another name"))
+    if reference := reference_of(name):
+        reason = Phrase("what begins with '{prefix}:' is fetched and not stored", prefix=reference.prefix)
+        raise TooltrayError(Phrase("This cannot be the name of a secret"), reason, Phrase("Choose another name"))
+
+
+def _check_value(name: str, value: str) -> None:
+    """Refuses a value that a keyring, an environment variable or a header cannot hold; the error does not quote it."""
+    reason = Phrase("it is empty") if not value else Phrase("it has a zero character in it") if "\0" in value else ""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        reason = Phrase("it is not text")
+    if reason:
+        raise TooltrayError(Phrase("The value of secret '{name}' cannot be stored", name=name), reason, Phrase("Give another value"))
+
+
+class SecretWorker:
+    """Runs calls one after the other in a daemon thread, which starts with the first call and never holds up the end of the process."""
+
+    def __init__(self) -> None:
+        self._calls: Calls = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._overdue: Future[Any] | None = None  # of a call that was given up while it ran
+
+    async def run(self, call: Callable[[], T], *, timeout_s: float) -> T:
+        """Runs a call and returns its result, or raises what it raised.
+
+        If the caller is cancelled or the time is over, a call that has not begun is dropped; one that has begun cannot be stopped.
+
+        Raises:
+            TimeoutError: no result within `timeout_s` seconds, the wait for earlier calls included; sooner while a call that has timed out
+                still runs.
+        """
+        if self._thread is None:
+            self._calls = queue.SimpleQueue()  # a new one: an abandoned thread still reads the old one
+            self._thread = threading.Thread(target=_work, args=(self._calls,), name="secrets", daemon=True)
+            self._thread.start()
+        future: Future[T] = Future()
+        self._calls.put(partial(_answer, future, call))
+        if self._overdue and not self._overdue.done():
+            timeout_s = min(timeout_s, HANGING_TIMEOUT_S)
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await asyncio.wrap_future(future)
+        except TimeoutError:
+            if future.running():
+                self._overdue = future
+            raise
+
+    async def close(self) -> None:
+        """Ends the thread after its queued calls; waits LEAVE_S at most, so not for a prompt."""
+        thread, self._thread, self._overdue = self._thread, None, None
+        if thread is not None:
+            self._calls.put(None)
+            await asyncio.to_thread(thread.join, LEAVE_S)
+
+
+def _work(calls: Calls) -> None:
+    while (item := calls.get()) is not None:
+        item()
+        del item  # keeps no reference to a secret while the thread waits
+
+
+def _answer(future: Future[T], call: Callable[[], T]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(call())
+    except BaseException as error:  # it belongs to the caller, whatever it is
+        future.set_exception(error)

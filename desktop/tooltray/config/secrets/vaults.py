@@ -1,0 +1,89 @@
+"""The backends in which secrets can be kept: names, errors (a class for each remedy), the interface of a vault, and the one in memory.
+
+Above it: SecretStore, the other vaults, the settings (names only). Below it: errors. No text in here ever holds a secret's value.
+"""
+
+import shlex
+from typing import Literal, Protocol
+
+from tooltray.foundation.errors import SECRET_MISSING, NotFound, SecretsUnreachable
+from tooltray.foundation.phrases import Phrase
+
+SecretBackend = Literal["keyring", "file", "memory"]
+
+
+class SecretsAbsent(SecretsUnreachable):
+    """No backend is available: no keyring service, no D-Bus, or a backend that is not on our list."""
+
+
+class SecretsLocked(SecretsUnreachable):
+    """The backend is locked: a locked keyring, an unanswered prompt, a missing or a wrong passphrase."""
+
+
+class SecretsDenied(SecretsUnreachable):
+    """The backend refused: access denied by the system, an unacceptable value, a damaged or read-only file."""
+
+
+class SecretMissing(NotFound):
+    """There is no secret of that name, which is the field `name` of the title."""
+
+    problem_code = SECRET_MISSING
+
+
+def missing(name: str, where: str = "") -> SecretMissing:
+    """The error for a secret that is not there.
+
+    Args:
+        name: the secret.
+        where: who needs it, for the message; may be empty.
+    """
+    return SecretMissing(Phrase("There is no secret '{name}'", name=name), where, store_hint(name))
+
+
+def store_command(name: str) -> str:
+    """The command line that asks for a secret's value and stores it."""
+    return f"tooltray secrets set {shlex.quote(name)}"
+
+
+def store_hint(name: str) -> str:
+    """The hint for a missing secret: the command that stores it."""
+    return Phrase("Store it: {command}", command=store_command(name))
+
+
+class Vault(Protocol):
+    """A backend. Its methods block; call them on one thread only. They raise SecretsAbsent, SecretsLocked or SecretsDenied.
+
+    `remove` returns what was there. `check` fails as `set` would, and stores nothing.
+    """
+
+    def check(self) -> None: ...
+    def get(self, name: str) -> str | None: ...
+    def set(self, name: str, value: str) -> None: ...
+    def remove(self, name: str) -> str | None: ...
+    def names(self) -> list[str]: ...
+    def unlock(self, passphrase: str) -> None: ...
+
+
+class MemoryVault:
+    """Names and values in a dictionary, lost when the hub ends: for a person who has no keyring and wants no file."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, str] = {}
+
+    def check(self) -> None:
+        """Does nothing: memory takes everything."""
+
+    def get(self, name: str) -> str | None:
+        return self._values.get(name)
+
+    def set(self, name: str, value: str) -> None:
+        self._values[name] = value
+
+    def remove(self, name: str) -> str | None:
+        return self._values.pop(name, None)
+
+    def names(self) -> list[str]:
+        return sorted(self._values)
+
+    def unlock(self, passphrase: str) -> None:
+        """Does nothing: memory is never locked."""

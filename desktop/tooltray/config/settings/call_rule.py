@@ -1,0 +1,211 @@
+"""One rule on the arguments of calls: which calls of a tool go through unasked, by what they are called with.
+
+Above it: server_config and settings, grants, and the room approvals, which evaluates rules. Below it: argument_path, rule_values. A rule
+has no member that is not known here: one that is misspelt would be a condition that does not count.
+"""
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from functools import cached_property
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
+
+from tooltray.config.settings.argument_path import ArgumentPath, read_path
+from tooltray.config.settings.json_model import JsonModel, without_null
+from tooltray.config.settings.rule_values import is_folder, is_plain_word, read_pattern
+from tooltray.config.settings.usable import in_words, of_field
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.phrases import Phrase
+
+MOST_RULES = 200  # of one server or AI client; each is looked at with each call of its tool
+MOST_LISTED = 100  # folders, hosts, words or values of one condition
+MOST_CONDITIONS = 50
+LONGEST_VALUE = 4096  # characters of a text that is to be equal, or of a word
+
+ASKED, ANY = "asked", "any"
+NONE, WORDS = "none", "words"
+KINDS = ("inside", "hosts", "command", "number", "equals", "one_of")
+
+
+def _plain(value: object) -> object:
+    """The settings keep numbers as they are written."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() and abs(value) < 2**63 else float(value)
+    return [_plain(each) for each in value] if isinstance(value, list) else value
+
+
+Text = Annotated[StrictStr, Field(max_length=LONGEST_VALUE)]
+Number = Annotated[StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)], BeforeValidator(_plain)]
+Value = Annotated[Text | StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)], BeforeValidator(_plain)]
+Listed = Field(min_length=1, max_length=MOST_LISTED)
+
+
+class RulePart(JsonModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class NumberBounds(RulePart):
+    """What a number may be; without one of them there is no bound on that side.
+
+    Attributes:
+        min: the smallest.
+        max: the largest.
+    """
+
+    min: Number | None = None
+    max: Number | None = None
+
+    @model_validator(mode="after")
+    def _can_be_met(self) -> Self:
+        if self.min is None and self.max is None:
+            raise ValueError(Phrase("must have min or max"))
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError(Phrase("min is more than max: no number is in it"))
+        return self
+
+
+class Condition(RulePart):
+    """What one argument must be; one of `inside`, `hosts`, `command`, `number`, `equals` and `oneOf`.
+
+    Attributes:
+        inside: a path in one of these folders, or one of them itself: whole paths, `~/...`, or `{project}`.
+        hosts: a URL or a host name: `example.org`, `*.example.org` for all below it, `example.org:8443` for a port that is not usual.
+        command: the first words of a command: of an argument list, or of a text without any sign that a shell reads.
+        more: of a command, what may stand behind these words: "none", "words" (but no options), or "any".
+        args: of a command, the path of a second argument with the words behind the first one.
+        number: a number within bounds.
+        equals: exactly this text, number or boolean.
+        one_of: one of these.
+        optional: a call without this argument is covered, too.
+    """
+
+    inside: Annotated[tuple[Text, ...], Listed] | None = None
+    hosts: Annotated[tuple[Text, ...], Listed] | None = None
+    command: Annotated[tuple[Text, ...], Listed] | None = None
+    more: Literal["none", "words", "any"] | None = None
+    args: Text | None = None
+    number: NumberBounds | None = None
+    equals: Value | None = None
+    one_of: Annotated[tuple[Value, ...], Listed] | None = None
+    optional: StrictBool = False
+
+    @cached_property
+    def kind(self) -> str:
+        """Which of KINDS it is."""
+        return next(kind for kind in KINDS if getattr(self, kind) is not None)
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if sum(getattr(self, kind) is not None for kind in KINDS) != 1:
+            raise ValueError(Phrase("must have exactly one of inside, hosts, command, number, equals and oneOf"))
+        if self.command is None and (self.more or self.args):
+            raise ValueError(Phrase("more and args belong to a command"))
+        for folder in self.inside or ():
+            if not is_folder(folder):
+                raise ValueError(Phrase("inside: must be whole paths of folders, ~/ or {project}", project="{project}"))
+        for host in self.hosts or ():
+            if not read_pattern(host):
+                raise ValueError(Phrase("hosts: must be names of hosts, as example.org or *.example.org"))
+        if self.command and (not all(map(is_plain_word, self.command)) or "=" in self.command[0] or self.command[0].startswith("-")):
+            raise ValueError(Phrase("command: a list of plain words is wanted; no call can have a word with blanks or signs of a shell"))
+        if self.args is not None:
+            _path(self.args)
+        return self
+
+
+def _path(text: str) -> ArgumentPath:
+    try:
+        return read_path(text)
+    except ValueError:
+        raise ValueError(Phrase("must be named as path, options.cwd or items[*].path")) from None
+
+
+class CallRule(RulePart):
+    """Calls of a tool that go through unasked.
+
+    Attributes:
+        tool: the server's own name, or `names:PATTERN`; `tool:NAME` for one that begins with a word like these.
+        arguments: what must be true of arguments, by their paths.
+        others: what of arguments no condition speaks of: "asked": a call that has such a one asks; "any": they may be anything; or the
+            paths of those that may.
+        server: of an AI client's rule: of this server alone; empty: of all.
+    """
+
+    tool: Annotated[Text, Field(min_length=1)]
+    arguments: Annotated[Mapping[str, Condition], Field(max_length=MOST_CONDITIONS), BeforeValidator(without_null)] = Field(
+        default_factory=dict
+    )
+    others: Literal["asked", "any"] | Annotated[tuple[Text, ...], Field(max_length=MOST_LISTED)] = "asked"
+    server: Text = ""
+
+    @model_validator(mode="after")
+    def _speaks_of_each_once(self) -> Self:
+        paths = [path for path, _ in self.places] + self.other_paths
+        if any(each.args is not None and None in (*_path(text), *_path(each.args)) for text, each in self.arguments.items()):
+            raise ValueError(Phrase("a command with args stands in no list"))
+        for place, path in enumerate(paths):
+            if any(len(path) <= len(other) and other[: len(path)] == path for other in paths[:place] + paths[place + 1 :]):
+                raise ValueError(Phrase("two paths speak of the same argument"))
+        return self
+
+    @cached_property
+    def places(self) -> list[tuple[ArgumentPath, Condition | None]]:
+        """The conditions by their paths; None for a place that belongs to the command of another one."""
+        found: list[tuple[ArgumentPath, Condition | None]] = [(_path(text), each) for text, each in self.arguments.items()]
+        return found + [(_path(each.args), None) for each in self.arguments.values() if each.args is not None]
+
+    @cached_property
+    def other_paths(self) -> list[ArgumentPath]:
+        """The arguments that may be anything, where they are named."""
+        return [_path(text) for text in self.others] if isinstance(self.others, tuple) else []
+
+    @cached_property
+    def text(self) -> str:
+        """The same for two rules exactly when they say the same."""
+        return json.dumps(self.members(), sort_keys=True, ensure_ascii=False)
+
+    def members(self) -> dict[str, object]:
+        """As it stands in a file."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True)
+
+
+CallRules = Annotated[tuple[CallRule, ...], Field(max_length=MOST_RULES)]
+
+
+def _names_alone(given: object) -> object:
+    if isinstance(given, list | tuple) and any(isinstance(each, Mapping) for each in given):
+        raise ValueError(Phrase("a rule on arguments does not stand here; write it as callRules"))
+    return given
+
+
+AutoApprove = Annotated[tuple[StrictStr, ...], BeforeValidator(_names_alone)]
+"""Rules without arguments, and names of tools."""
+
+
+def read_rule(given: object) -> CallRule:
+    """One rule.
+
+    Raises:
+        TooltrayError: it cannot be used; says why, and quotes no value.
+    """
+    try:
+        return CallRule.model_validate(given)
+    except ValidationError as error:
+        raise TooltrayError(Phrase("This rule cannot be used"), in_words(error), Phrase("See `tooltray grants rule --help`")) from None
+
+
+def read_rules(given: object) -> tuple[list[object], list[str]]:
+    """Those of a list of rules that can be used, as they were given, and why the others cannot be: these allow nothing."""
+    if not isinstance(given, list | tuple):
+        return [], [of_field("callRules", Phrase("must be a list"))]
+    usable: list[object] = []
+    odd = [of_field("callRules", Phrase("there are more than {most}", most=MOST_RULES))] if len(given) > MOST_RULES else []
+    for place, rule in enumerate(given[:MOST_RULES]):
+        try:
+            CallRule.model_validate(rule)
+            usable.append(rule)
+        except ValidationError as error:
+            odd.append(of_field(f"callRules.{place}", in_words(error)))
+    return usable, odd

@@ -1,0 +1,122 @@
+"""What one entry of `mcpServers` says about its confinement: which files and which hosts its process may reach.
+
+Above it: server_config, and the room confinement, which makes a policy of it. Below it: json_model.
+
+By a slip in it no server is more open than its writer meant: an unknown word, member or path makes the entry one that cannot be used,
+folders without `files` mean "own", and hosts without `network` mean those hosts alone.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated
+
+from pydantic import AfterValidator, ConfigDict, StrictStr, model_validator
+
+from tooltray.config.settings.json_model import JsonModel, without_null
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.confinement import Files, Net
+
+_HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.)?[^\s/\\:*@?#\[\]]+)(?::[1-9]\d{0,4})?")
+MOST_HOSTS = 200  # of one server; each is compared with each request of its, and a person reads the list
+MOST_PATHS = 200  # in one list; each is opened when the server starts, which takes 25 ms in all
+LONGEST_PATH = 4096  # characters; PATH_MAX of Linux
+LONGEST_HOST = 260  # characters: 253 of a name, as DNS has it, `*.` and a port
+_FILES_ORDER: tuple[Files, ...] = ("read", "own", "open")
+"""From the narrowest to the widest."""
+
+
+def _check_path(path: str) -> str:
+    if len(path) > LONGEST_PATH or not (path == "~" or path.startswith("~/") or os.path.isabs(path)) or "\0" in path:
+        raise ValueError(Phrase("must be the whole path of a folder or a file, or begin with ~/"))
+    return path
+
+
+def _check_host(host: str) -> str:
+    if len(host) > LONGEST_HOST or not _HOST.fullmatch(host):
+        raise ValueError(Phrase("must be the name of a host, as api.example.org, *.example.org or example.org:8443"))
+    return host.lower()
+
+
+def _check_number(values: tuple[str, ...], most: int) -> tuple[str, ...]:
+    if len(values) > most:
+        raise ValueError(Phrase("there are more than {most}", most=most))
+    return values
+
+
+NamedPath = Annotated[StrictStr, AfterValidator(_check_path)]
+NamedPaths = Annotated[tuple[NamedPath, ...], AfterValidator(partial(_check_number, most=MOST_PATHS))]
+HostName = Annotated[StrictStr, AfterValidator(_check_host)]
+HostNames = Annotated[tuple[HostName, ...], AfterValidator(partial(_check_number, most=MOST_HOSTS))]
+
+
+class Confinement(JsonModel):
+    """`confinement` of an entry; a word alone stands for its `files`. Without it a server is open: it may do whatever its person may do.
+
+    Attributes:
+        files: "open": all; "own": its package, its caches, the folders named here, the project; "read": the same, nothing changed but its
+            own caches.
+        network: "open": all; "none"; "hosts": those in `hosts` alone, through the hub's proxy.
+        hosts: names, as "api.example.org", or "*.example.org" for all below it; ports other than 443 and 80 as "example.org:8443".
+        read: folders and files that it may read besides; absolute, or beginning with `~/`.
+        write: those that it may change, too.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    files: Files = "open"
+    network: Net = "open"
+    hosts: HostNames = ()
+    read: NamedPaths = ()
+    write: NamedPaths = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_short(cls, data: object) -> object:
+        if isinstance(data, str):
+            return {"files": data}
+        if not isinstance(data, Mapping):
+            return data
+        given = dict(without_null(data))  # type: ignore[call-overload]  # a mapping stays one
+        if "files" not in given and (given.get("read") or given.get("write")):
+            given["files"] = "own"
+        if "network" not in given and "hosts" in given:
+            given["network"] = "hosts"
+        return given
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing is put around the process."""
+        return self.files == "open" and self.network == "open"
+
+    def needs_start(self, before: "Confinement") -> bool:
+        """Whether a server that runs has to be started anew to be confined like this. Its hosts are what its proxy says, at any moment."""
+        return self != before.model_copy(update={"hosts": self.hosts} if self.network == "hosts" else {})
+
+    def widens(self, before: "Confinement") -> bool:
+        """Whether it lets a server do more than another one."""
+        return self._reaches_more_files(before) or self._reaches_more_hosts(before)
+
+    def beyond(self, before: "Confinement") -> dict[str, object]:
+        """What it says that another one does not, by the names of its members: first what a person has to look at."""
+        had = {"hosts": before.hosts, "read": (*before.read, *before.write), "write": before.write}
+        new = {name: [each for each in getattr(self, name) if each not in known] for name, known in had.items()}
+        return {"files": self.files, "network": self.network, **new}
+
+    def _reaches_more_files(self, before: "Confinement") -> bool:
+        if before.files == "open":
+            return False
+        is_wider = _FILES_ORDER.index(self.files) > _FILES_ORDER.index(before.files)
+        return is_wider or not (set(self.write) <= set(before.write) and set(self.read) <= {*before.read, *before.write})
+
+    def _reaches_more_hosts(self, before: "Confinement") -> bool:
+        match before.network:
+            case "open":
+                return False
+            case "none":
+                return self.network != "none"
+        return self.network == "open" or (self.network == "hosts" and not set(self.hosts) <= set(before.hosts))
+
+
+OPEN = Confinement()

@@ -1,0 +1,100 @@
+"""Reads the JSON of one server's entry as a person types it: what it comes to, and where something is wrong.
+
+Above it: the API, and the window's form. Below it: the settings' models, the readers of JSON. Pure; nothing is kept. No reason quotes a
+value, since somebody may have typed a key there.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from pydantic import ValidationError
+
+from tooltray.config.settings.server_config import SPELLINGS, MCPServerConfig
+from tooltray.config.settings.usable import MUST_BE_OBJECT, places_in_words, printable
+from tooltray.foundation.files.json_places import CannotRead, Lines, Value, read
+from tooltray.foundation.files.json_text import NotJson, read_json
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.edited_entries import EntryPath, EntrySlip, EntryText
+
+LONGEST_TEXT = 256 * 1024  # characters: a hundred times what entries have; checked at each key
+MOST_SLIPS = 50  # whoever corrects these sees the next ones
+
+
+def read_entry_text(text: str) -> EntryText:
+    """Reads and checks an entry.
+
+    Args:
+        text: JSON, as it would stand behind the server's name.
+    """
+    if len(text) > LONGEST_TEXT:
+        return EntryText(None, (EntrySlip(Phrase("it has more than {most} KiB", most=LONGEST_TEXT // 1024)),))
+    try:
+        entry, twice = read_json(text.encode("utf-8", "replace"))
+    except NotJson as error:
+        return EntryText(None, (EntrySlip(_without_place(error.reason), line=error.line),))
+    if not isinstance(entry, dict):
+        return EntryText(None, (EntrySlip(MUST_BE_OBJECT, line=1),))
+    slips = [*_repeated(twice), *check_entry(entry)][:MOST_SLIPS]
+    return EntryText(entry, _with_lines(text, slips) if slips else ())
+
+
+def check_entry(entry: Mapping[str, object]) -> list[EntrySlip]:
+    """What is wrong with an entry, without lines."""
+    try:
+        MCPServerConfig.model_validate(entry)
+    except ValidationError as error:
+        return [EntrySlip(reason, _as_spelled(path, entry)) for path, reason in places_in_words(error)]
+    return []
+
+
+def _without_place(reason: str) -> str:
+    """What is wrong; its line is said beside it."""
+    inner = reason.fields["reason"] if isinstance(reason, Phrase) and reason.template == "{place}: {reason}" else reason
+    return inner if isinstance(inner, str) else reason
+
+
+def _repeated(twice: list[str]) -> Iterator[EntrySlip]:
+    """A key that stands twice: which of the two counts is no question for a reader."""
+    for key in twice:
+        yield EntrySlip(Phrase("'{name}' stands here twice; keep one of them", name=printable(key)), (TWICE, key))
+
+
+TWICE = "\0twice"  # no key of JSON that a person types: the path of a slip about a key that stands twice
+
+
+def _as_spelled(path: EntryPath, entry: Mapping[str, object]) -> EntryPath:
+    """The same place in the entry's own spelling: `url` where the model says `baseUrl`."""
+    if not path or path[0] in entry:
+        return path
+    others = next((spellings for spellings in SPELLINGS.values() if path[0] in spellings), ())
+    return (next((spelling for spelling in others if spelling in entry), path[0]), *path[1:])
+
+
+def _with_lines(text: str, slips: list[EntrySlip]) -> tuple[EntrySlip, ...]:
+    try:
+        root = read(text)
+    except CannotRead:  # JSON that Python takes and we do not, such as an escape too many
+        return tuple(EntrySlip(slip.message, () if slip.path[:1] == (TWICE,) else slip.path) for slip in slips)
+    lines = Lines(text)
+    found = [_located(slip, root, lines) for slip in slips]
+    return tuple(sorted(found, key=lambda slip: slip.line))
+
+
+def _located(slip: EntrySlip, root: Value, lines: Lines) -> EntrySlip:
+    if slip.path[:1] == (TWICE,):
+        at = next((at for key, at in root.repeated() if key == slip.path[1]), root.start)
+        return EntrySlip(slip.message, (), lines.place(at)[0])
+    return EntrySlip(slip.message, slip.path, lines.place(_place_of(slip.path, root))[0])
+
+
+def _place_of(path: EntryPath, value: Value) -> int:
+    """Where a value begins, or what it is missing in."""
+    at = value.start
+    for step in path:
+        if isinstance(step, str) and step in value.members:
+            at, value = value.members[step]
+        elif isinstance(step, int) and step < len(value.items):
+            value = value.items[step]
+            at = value.start
+        else:
+            break
+    return at

@@ -1,0 +1,292 @@
+"""Fills in what an entry leaves open: `${secret:NAME}`, `${VAR}`, `${VAR:-default}`, `{project_path}`, `{project_name}`, and `~/`.
+
+Above it: whoever starts a server. Below it: settings; secrets come from a SecretSource. Knows no environment of its own: the variables are
+handed in.
+
+The rules:
+
+- Placeholders work in `command`, `args`, `env`, `cwd`, the URL, the headers and `oauth.clientSecret`; in values, not in names of variables
+  or headers.
+- `${VAR:-default}` is the default if the variable is unset or empty, as in a shell. `${VAR}` of an empty variable is empty; of an unset one
+  it is an error. A default is plain text: it ends at the first `}`.
+- What was filled in is never looked at again: a secret may have `${` in it.
+- `~/` at the beginning of `command` and `cwd` (and a `cwd` that is `~`) is the person's folder.
+- `$VAR`, `$$` and a `${` that is never closed are text. Any other `${...}` is an error and not text: the likely reason is another program's
+  spelling (`${env:VAR}`, `${input:id}`), and a server that gets it literally fails in ways nobody understands.
+- `{project_path}` and `{project_name}` count where a server is started for a project, and not in `command`, which is the person's choice
+  alone. Text and values are read in one go: neither finds a placeholder in what the other has filled in. Doubled braces and any other
+  `{...}` are text. In a URL and in headers, what could not stand there is percent-encoded.
+"""
+
+import re
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import ClassVar, Protocol
+from urllib.parse import quote
+
+from tooltray.config.secrets.vaults import SecretMissing, missing
+from tooltray.config.settings.server_config import MCPServerConfig, OAuthSettings
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.shell_words import quoted
+from tooltray.foundation.snapshots.clients import SessionProject
+
+_PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
+_OURS_OR_PROJECT = re.compile(_PLACEHOLDER.pattern + r"|(?<!\{)\{(project_path|project_name)\}(?!\})")
+_LIKE_OURS = re.compile(r"(?<![{$])\{([A-Za-z][A-Za-z0-9_-]{0,39})\}(?!\})")
+_IN_URL = {"project_path": "/", "project_name": ""}  # a name is one part of a path, or of the host
+_IN_HEADERS = "".join(map(chr, range(0x20, 0x7F)))
+_SECRET = re.compile(r"secret:([^{}]+)")
+VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE = re.compile(rf"({VARIABLE_NAME.pattern})(?::-([^{{}}]*))?")  # a default with a brace in it is half of a nested placeholder
+
+
+class SecretSource(Protocol):
+    """Gives secrets by the names that entries have for them."""
+
+    async def get(self, name: str) -> str:
+        """
+        Raises:
+            TooltrayError: there is none, or it cannot be had.
+        """
+        ...
+
+
+class ResolvedServer(HidesFields, frozen=True):
+    """An entry with everything filled in. It holds secrets: it is handed to what starts the server, never stored or shown.
+
+    Attributes:
+        command, cwd, url: None if the entry has none.
+        env: the entry's own variables only.
+        secret_names: the secrets that were used, in the order of their first use.
+    """
+
+    hidden: ClassVar = ("command", "args", "env", "cwd", "url", "headers", "oauth")
+
+    command: str | None
+    args: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: str | None
+    url: str | None
+    headers: Mapping[str, str]
+    secret_names: tuple[str, ...]
+    oauth: OAuthSettings | None = None
+
+
+async def resolve(
+    config: MCPServerConfig, *, secrets: SecretSource, environ: Mapping[str, str], server: str = "", project: SessionProject | None = None
+) -> ResolvedServer:
+    """Fills in an entry's placeholders.
+
+    Args:
+        config: the entry.
+        secrets: where secrets are looked up.
+        environ: where variables are looked up: the person's login-shell environment.
+        server: the server's name, for error messages.
+        project: the server is started for it, with its template as the arguments.
+
+    Raises:
+        SecretMissing: a secret is not there; names it, and the field that wants it.
+        SecretsAbsent, SecretsLocked, SecretsDenied: the secrets cannot be read.
+        TooltrayError: a variable is unset, or a placeholder is malformed; says which and where.
+    """
+    filler = _Filler(secrets, environ, server)
+    plain, words = _values(project), config.template if project else config.args
+    in_url = {name: quote(value, safe=_IN_URL[name]) for name, value in plain.items()}
+    in_headers = {name: quote(value, safe=_IN_HEADERS) for name, value in plain.items()}
+    return ResolvedServer(
+        command=await filler.fill_path(config.command, "command", {}),
+        args=tuple([await filler.fill(word, f"args[{index}]", plain) for index, word in enumerate(words)]),
+        env={name: await filler.fill(value, f"env.{name}", plain) for name, value in config.env.items()},
+        cwd=await filler.fill_path(config.cwd, "cwd", plain),
+        url=None if config.base_url is None else await filler.fill(config.base_url, "the URL", in_url),
+        headers={name: await filler.fill(value, f"header {name}", in_headers) for name, value in config.custom_headers.items()},
+        oauth=await _fill_oauth(config.oauth, filler),
+        secret_names=tuple(filler.values),
+    )
+
+
+async def fill_text(text: str, place: str, *, secrets: SecretSource, environ: Mapping[str, str], server: str) -> str:
+    """Fills in one text that belongs to a server, but is not part of what runs.
+
+    Args:
+        place: where it stands, for error messages.
+
+    Raises:
+        TooltrayError: as `resolve`.
+    """
+    return await _Filler(secrets, environ, server).fill(text, place, {})
+
+
+async def _fill_oauth(oauth: OAuthSettings | None, filler: "_Filler") -> OAuthSettings | None:
+    if oauth is None or oauth.client_secret is None:
+        return oauth
+    return oauth.model_copy(update={"client_secret": await filler.fill(oauth.client_secret, "oauth.clientSecret", {})})
+
+
+def _values(project: SessionProject | None) -> Mapping[str, str]:
+    return {"project_path": project.path, "project_name": project.name} if project else {}
+
+
+def shown_target(config: MCPServerConfig, project: SessionProject | None) -> str:
+    """What is started for a project, or for none, as it may be shown: the project is filled in, and nothing else."""
+    values, words = _values(project), config.template if project else config.args
+
+    def fill(text: str) -> str:
+        closed = _closed(text)
+        return _OURS_OR_PROJECT.sub(lambda found: values.get(found[2] or "", found[0]), closed) + text[len(closed) :]
+
+    url = fill(config.base_url) if config.base_url else None
+    return config.model_copy(update={"args": tuple(map(fill, words)), "base_url": url, "deferred_startup": False}).target
+
+
+def needs_project(config: MCPServerConfig) -> bool:
+    """Whether a project's placeholder stands in what is started without one."""
+    texts = (*config.args, *config.env.values(), config.cwd or "", config.base_url or "", *config.custom_headers.values())
+    return any(found[2] for text in texts for found in _OURS_OR_PROJECT.finditer(_closed(text)))
+
+
+def project_remark(config: MCPServerConfig) -> str:
+    """What in braces is handed over as it is to a server that starts for a project, although it looks as if it should not be."""
+    if not config.deferred_startup:
+        return ""
+    texts = (*config.template, *config.env.values(), config.cwd or "", config.base_url or "", *config.custom_headers.values())
+    found = [name for text in texts for name in _LIKE_OURS.findall(text) if name not in _IN_URL]
+    found += _LIKE_OURS.findall(config.command or "")  # where no project is filled in
+    if not found:
+        return ""
+    names = ", ".join(f"{{{name}}}" for name in dict.fromkeys(found))
+    return f"{names} is handed over as it is written: only {{project_path}} and {{project_name}} are filled in, and not in the command"
+
+
+def has_secret(text: str) -> bool:
+    """Whether a text names a secret."""
+    return any(_SECRET.fullmatch(inner) for inner in _PLACEHOLDER.findall(_closed(text)))
+
+
+def is_placeholder(inner: str) -> bool:
+    """Whether what stands between `${` and `}` says something here: a variable, with a default or without, or a secret."""
+    return bool(_SECRET.fullmatch(inner) or _VARIABLE.fullmatch(inner))
+
+
+def secret_names(config: MCPServerConfig) -> tuple[str, ...]:
+    """The secrets that an entry wants, in the order of their first use."""
+    return secrets_in(*_texts(config))
+
+
+def variable_names(config: MCPServerConfig) -> tuple[str, ...]:
+    """The same for variables, also those with a default."""
+    return variables_in(*_texts(config))
+
+
+def secrets_in(*texts: str) -> tuple[str, ...]:
+    """Returns the secrets that texts name, in the order of their first use."""
+    wanted = (_SECRET.fullmatch(inner) for inner in _placeholders(texts))
+    return tuple(dict.fromkeys(found[1] for found in wanted if found))
+
+
+def variables_in(*texts: str) -> tuple[str, ...]:
+    """Returns the variables that texts name, also those with a default."""
+    wanted = (_VARIABLE.fullmatch(inner) for inner in _placeholders(texts))
+    return tuple(dict.fromkeys(found[1] for found in wanted if found))
+
+
+def needed_variables(config: MCPServerConfig) -> frozenset[str]:
+    """Those of them that have no default in one place at least: unless they are set, the server does not start."""
+    wanted = (_VARIABLE.fullmatch(inner) for inner in _placeholders(_texts(config)))
+    return frozenset(found[1] for found in wanted if found and found[2] is None)
+
+
+def _texts(config: MCPServerConfig) -> tuple[str, ...]:
+    return (
+        config.command or "",
+        *config.args,
+        *(config.template if config.deferred_startup else ()),
+        *config.env.values(),
+        config.cwd or "",
+        config.base_url or "",
+        *config.custom_headers.values(),
+        (config.oauth.client_secret or "") if config.oauth else "",
+    )
+
+
+def _placeholders(texts: Iterable[str]) -> list[str]:
+    return [inner for text in texts for inner in _PLACEHOLDER.findall(_closed(text))]
+
+
+def _closed(text: str) -> str:
+    """A text as far as a placeholder can end in it: each that is never closed would be looked for to the end of the whole."""
+    return text[: text.rfind("}") + 1]
+
+
+class _Filler:
+    """One resolving: asks for each secret once."""
+
+    def __init__(self, secrets: SecretSource, environ: Mapping[str, str], server: str) -> None:
+        self._secrets = secrets
+        self._environ = environ
+        self._whose = Phrase("server '{name}'", name=server) if server else Phrase("the server")
+        self.values: dict[str, str] = {}
+
+    async def fill_path(self, text: str | None, place: str, project: Mapping[str, str]) -> str | None:
+        if text is None:
+            return None
+        if text.startswith("~/") or text == "~":
+            home = self._environ.get("HOME") or "~"
+            return home + await self.fill(text[1:], place, project)
+        return await self.fill(text, place, project)
+
+    async def fill(self, text: str, place: str, project: Mapping[str, str]) -> str:
+        """
+        Args:
+            project: its values by the names of its placeholders; without them those are text.
+        """
+        return "".join([part async for part in self._parts(text, place, project)])
+
+    async def _parts(self, text: str, place: str, project: Mapping[str, str]) -> AsyncIterator[str]:
+        end = 0
+        for found in _OURS_OR_PROJECT.finditer(_closed(text)):
+            yield text[end : found.start()]
+            yield project.get(found[2], found[0]) if found[2] else await self._value(found[1], place)
+            end = found.end()
+        yield text[end:]
+
+    async def _value(self, inner: str, place: str) -> str:
+        if secret := _SECRET.fullmatch(inner):
+            return await self._secret(secret[1], place)
+        if variable := _VARIABLE.fullmatch(inner):
+            return self._variable(variable[1], variable[2], place)
+        message = f"{self._whose} has it in {place}"
+        hint = "Write ${secret:NAME}, ${VARIABLE} or ${VARIABLE:-default}"
+        raise TooltrayError(f"'${{{inner}}}' is not understood", message, hint)
+
+    async def _secret(self, name: str, place: str) -> str:
+        if name not in self.values:
+            try:
+                self.values[name] = await self._secrets.get(name)
+            except SecretMissing:
+                raise missing(name, self._needs(place)) from None
+            except TooltrayError as error:
+                problem = error.problem
+                message = f"{problem.message}; {self._whose} needs secret '{name}' in {place}"
+                raise type(error)(problem.title, message, problem.hint) from None
+        return self.values[name]
+
+    def _needs(self, place: str) -> str:
+        return Phrase("{whose} needs it in {place}", whose=self._whose, place=place)
+
+    def _variable(self, name: str, default: str | None, place: str) -> str:
+        value = self._environ.get(name)
+        if default is not None:
+            return value or default
+        if value is None:
+            command = f"tooltray secrets set {quoted(name)}"
+            hint = Phrase(
+                "Set it in your shell's profile, write {default}, or write {secret} and store it: {command}",
+                default=f"${{{name}:-default}}",
+                secret=f"${{secret:{name}}}",
+                command=command,
+            )
+            title = Phrase("Variable {name} is not set", name=name)
+            raise TooltrayError(title, self._needs(place), hint)
+        return value

@@ -1,0 +1,132 @@
+"""What a file with servers in it says, whatever its format: servers in our words, and what cannot be used.
+
+Above it: the readers of each format, McpConfHelper, ServerFiles. Below it: server_config. Knows no disk.
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+import msgspec
+
+from tooltray.config.settings.server_config import MCPServerConfig
+from tooltray.config.settings.settings import ANY_SERVER, FileServerSettings, Settings
+from tooltray.foundation.files.json_text import digest_of
+from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.snapshots.files import FileProblem
+
+Kind = Literal["mcp.json", "tbxark", "mcp-hub"]
+Origin = Literal["project", "served"]
+FILE_NAME = ".mcp.json"
+"""Of a project's own file, in the project's folder."""
+PROJECT_FOLDER = "CLAUDE_PROJECT_DIR"
+"""The variable by which servers of a project's own file know its folder; the name is what such servers look for."""
+
+
+class FileEntry(HidesFields, frozen=True):
+    """One server of a file.
+
+    Attributes:
+        name: in the file.
+        config: its entry, in our spelling and with our placeholders; none is filled in.
+        written: the same as it stands in the file: this is what a person says yes to.
+        line: where it begins, from 1; 0: nobody knows.
+        variables: what its placeholders find before they look at the person's environment.
+        commands: the same for variables whose value a shell command gives at each start, by their names. They may hold secrets.
+        tokens: of which an AI client has to show one at the file's own endpoint; empty: none is asked for.
+        secret_tokens: further ones with `${secret:NAME}` in them, in our spelling; filled in where they are needed.
+        must_run: the hub is not to run without it.
+        logs_calls: each of its calls is to stand in the log.
+    """
+
+    hidden: ClassVar = ("written", "variables", "tokens", "secret_tokens")
+
+    name: str
+    config: MCPServerConfig
+    written: Mapping[str, object]
+    line: int = 0
+    variables: Mapping[str, str] = msgspec.field(default_factory=dict)
+    commands: Mapping[str, str] = msgspec.field(default_factory=dict)
+    tokens: tuple[str, ...] = ()
+    secret_tokens: tuple[str, ...] = ()
+    must_run: bool = False
+    logs_calls: bool = False
+
+    @property
+    def digest(self) -> str:
+        """The same exactly for the same content, however it is laid out."""
+        return digest_of(self.written)
+
+
+class Endpoint(msgspec.Struct, frozen=True):
+    """Where a file wants its servers to be served over HTTP, each at `{base_path}/{name}/`.
+
+    Attributes:
+        host: empty: every address of this machine.
+        port: 0: any that is free.
+        base_path: empty, or begins with a slash and ends without one.
+        type: which transport of the protocol is spoken there.
+        name, version: how it introduces itself.
+        public_host: the `Host` of requests that come by way of another server, as the file's own URL has it; empty: none is named.
+    """
+
+    host: str
+    port: int
+    base_path: str = ""
+    type: Literal["sse", "streamable-http"] = "sse"
+    name: str = ""
+    version: str = ""
+    public_host: str = ""
+
+
+class FileReading(msgspec.Struct, frozen=True):
+    """A file as it was read.
+
+    Attributes:
+        path: absolute.
+        digest: of its bytes; empty: there is no file.
+        is_understood: False: nothing can be said of its servers (half of it is written, it cannot be read); those of before go on.
+        must_be_valid: the hub is not to run with what cannot be used in it.
+        endpoint: that the file asks for; None: none.
+    """
+
+    path: str
+    kind: Kind
+    digest: str = ""
+    is_understood: bool = True
+    entries: tuple[FileEntry, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
+    endpoint: Endpoint | None = None
+    must_be_valid: bool = False
+
+
+class FileServer(msgspec.Struct, frozen=True):
+    """A server of a file that is in use, as the hub knows it by name.
+
+    Attributes:
+        entry: of which it is.
+        file: absolute.
+        origin: whether a project's own file has it, or one that the hub was started with.
+        folder: where it runs unless its entry says otherwise; absolute, empty: as every other server.
+        project: the folder whose sessions alone have it; empty: all sessions.
+        is_default: it starts at once, and not when it is first called.
+    """
+
+    entry: FileEntry
+    file: str
+    origin: Origin
+    folder: str = ""
+    project: str = ""
+    is_default: bool = True
+
+
+def with_file_servers(own: Settings, files: Mapping[str, FileServer]) -> Settings:
+    """The settings with the servers of other files beside their own. Where two have one name, that of the settings counts."""
+    others = {name: server for name, server in files.items() if name not in own.mcp_servers}
+    if not others:
+        return own
+    for_all = own.file_servers.get(ANY_SERVER, FileServerSettings())
+    chosen = {name: own.file_servers.get(name, for_all) for name in others}
+    configs = {name: chosen[name].applied(server.entry.config) for name, server in others.items()}
+    by_default = {name: chosen[name].is_default for name in others}
+    defaults = [name for name, server in others.items() if (server.is_default if by_default[name] is None else by_default[name])]
+    return own.model_copy(update={"mcp_servers": {**own.mcp_servers, **configs}, "default_servers": (*own.default_servers, *defaults)})

@@ -1,0 +1,364 @@
+"""What one entry of `mcpServers` says, checked.
+
+Above it: settings, and the readers of other files with such entries. Below it: phrases. Knows no file and no secret's value.
+
+Where an entry can be read in several ways, what its writer meant counts:
+
+- `null` means "not given", for every field.
+- Numbers and `true`/`false` in `args`, `env` and headers become strings in their JSON spelling; a variable that is `null` is left out.
+- An empty `command` or URL counts as not given (other programs write `"command": ""` beside a URL).
+- `type`, `transport` and `transportType` are one field; `streamable-http` and its relatives are `http`.
+- A `type` that is given decides; then a command beside a URL is allowed, and unused.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Annotated, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    StrictBool,
+    StrictStr,
+    model_validator,
+)
+
+from tooltray.config.settings.call_rule import AutoApprove, CallRules
+from tooltray.config.settings.confinement import OPEN, Confinement
+from tooltray.config.settings.json_model import JsonModel, without_null
+from tooltray.config.settings.tool_override import Tokens, ToolOverride
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.shell_words import joined
+from tooltray.protocol.eras import Era
+
+LABEL_COLORS = ("blue", "green", "amber", "red", "violet", "grey")
+Transport = Literal["stdio", "http", "sse", "inmemory"]
+
+# fields that other programs spell in another way; the first spelling is ours
+SPELLINGS: Mapping[str, tuple[str, ...]] = {
+    "base_url": ("baseUrl", "url"),
+    "custom_headers": ("customHeaders", "headers"),
+    "type": ("type", "transport", "transportType"),
+}
+_OTHER_OAUTH = {"callbackPort": "redirectPort", "scope": "scopes"}
+_OTHER_TYPES = {
+    "local": "stdio",
+    "remote": "http",
+    "streamable-http": "http",
+    "streamable_http": "http",
+    "streamableHttp": "http",
+    "http-stream": "http",
+}
+
+
+def _as_written(value: object) -> object:
+    if isinstance(value, Decimal):
+        return str(value)
+    return json.dumps(value) if isinstance(value, bool | int | float) else value
+
+
+def _blank_is_absent(value: object) -> object:
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+def _our_type(value: object) -> object:
+    return _OTHER_TYPES.get(value, value) if isinstance(value, str) else value
+
+
+def _split(value: object) -> object:
+    return tuple(value.split()) if isinstance(value, str) else value
+
+
+def _text_or_nothing(value: object) -> object:
+    return value if isinstance(value, str) else ""
+
+
+def _is_absolute(folder: str) -> str:
+    if not folder.startswith("~") and not os.path.isabs(folder):
+        raise ValueError(Phrase("must be the whole path of a folder"))
+    return folder
+
+
+def plain_number(value: object) -> object:
+    return float(value) if isinstance(value, Decimal) else value
+
+
+Word = Annotated[StrictStr, BeforeValidator(_as_written)]
+Words = Annotated[Mapping[str, Word], BeforeValidator(without_null), Field(repr=False)]  # people type keys into these
+GivenMembers = BeforeValidator(without_null)
+Target = Annotated[StrictStr | None, BeforeValidator(_blank_is_absent)]
+Shown = Annotated[str, BeforeValidator(_text_or_nothing)]  # an odd icon is no reason to lose a server
+
+Folder = Annotated[StrictStr, AfterValidator(_is_absolute)]
+Port = Annotated[int, Field(ge=0, le=65535, strict=True)]
+AtOnce = Annotated[int, Field(ge=1, le=10_000, strict=True)]
+PerMinute = Annotated[int, Field(ge=1, le=100_000, strict=True)]
+Seconds = Annotated[float, BeforeValidator(plain_number), Field(gt=0, strict=True, allow_inf_nan=False)]
+
+USUAL_RULES = ("read",)
+"""What an entry without `autoApprove` lets run without asking."""
+
+
+class ToolFilter(JsonModel):
+    """Which of a server's tools are published: only those in the list, or all but those. Names are the server's own."""
+
+    mode: Literal["allow", "block"]
+    list: tuple[StrictStr, ...] = ()
+
+
+class OAuthSettings(JsonModel):
+    """How to sign in to a server elsewhere, where that cannot be found out. Placeholders in it are not expanded.
+
+    What other programs write is taken, too: `true` and `false` alone, `callbackPort`, and scopes as one text with spaces between them.
+
+    Attributes:
+        enabled: whether anybody signs in at all; without it a server that asks for it is in error.
+        client_id: of a client that was registered by hand; without it one registers itself.
+        client_secret: of such a client; a placeholder like `${secret:NAME}`.
+        scopes: what to ask for; without them, what the server says it wants.
+        grant: who signs in: the person, in a browser, or this client by itself with its secret.
+        issuer: the authorization server, where the server does not say which.
+        redirect_port: of the address that the browser comes back to; 0: any that is free.
+        send_resource: whether requests name the server as the `resource` of the tokens (RFC 8707), which some authorization servers refuse.
+    """
+
+    enabled: StrictBool = True
+    client_id: Target = None
+    client_secret: Annotated[Target, Field(repr=False)] = None
+    scopes: Annotated[tuple[StrictStr, ...], BeforeValidator(_split)] = ()
+    grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
+    issuer: Target = None
+    redirect_port: Port = 0
+    send_resource: StrictBool = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_spellings(cls, data: object) -> object:
+        if isinstance(data, bool):
+            return {"enabled": data}
+        if not isinstance(data, Mapping):
+            return data
+        theirs = {_OTHER_OAUTH[name]: data[name] for name in _OTHER_OAUTH.keys() & data.keys()}
+        return theirs | {name: value for name, value in data.items() if name not in _OTHER_OAUTH}
+
+    @model_validator(mode="after")
+    def _can_sign_in(self) -> Self:
+        if self.grant == "client_credentials" and not (self.client_id and self.client_secret):
+            raise ValueError(Phrase("the grant client_credentials needs clientId and clientSecret"))
+        if self.client_secret and not self.client_id:
+            raise ValueError(Phrase("clientSecret needs clientId"))
+        return self
+
+
+OAUTH_MEMBERS = frozenset({*(field.alias for field in OAuthSettings.model_fields.values()), *_OTHER_OAUTH})
+
+
+class ServerOptions(JsonModel):
+    """`options` of an entry, as another program has them."""
+
+    lazy_load: StrictBool | None = None
+
+
+class MCPServerConfig(JsonModel):
+    """One entry of `mcpServers`. Placeholders in it are not expanded.
+
+    Attributes:
+        call_timeout: seconds without progress after which a call is given up; None: the hub's own limit.
+        start_timeout: seconds that it may be silent before its first answer; None: the hub's own limit.
+        auto_approve: which calls go through unasked: rules, or names of tools; catalogue/approval.py says which.
+        call_rules: which further ones do, by what they are called with.
+        disable: never start this server.
+        isolation: one copy for all AI clients, or one for each AI client's session.
+        idle_stop: seconds without a call after which a server that does not start with the hub is stopped again; None: never.
+        direct_start: whether a package that npx or uvx has unpacked already is started without them.
+        era: of the protocol that it speaks; "auto": it is found out.
+        custom_npm_registry: where this server's packages come from, in the place of the registry for all.
+        oauth: how to sign in, where that cannot be found out.
+        lazy_load: whether AI clients see its tools only when they have activated it; None: as `publish.lazyLoad` says.
+        options: `lazyLoad` may stand in here, too.
+        deferred_startup: starts when a project is known, one copy for each.
+        startup_args_template: of a deferred server, in the place of `args`.
+        tool_overrides: by the server's own name for a tool.
+        disabled_skills: which of its skills are not offered: their URIs as the server has them, or their names.
+        label: which of a person's accounts or machines it is, in their words: "work", "private".
+        color: the colour of that label, one of LABEL_COLORS; any other word is none.
+        result_limit: tokens of a result that clients get at once; the rest is kept and read page by page. None: results are whole.
+        max_calls: of its tools that are under way at once, of all AI clients together; others wait for their turn. None: any number.
+        calls_per_minute: that begin in a minute; others wait. None: any number.
+        share_reads: equal calls at the same moment run once, of tools that say that they only read and may be called twice.
+        projects: folders; sessions that work in one of them, or below it, alone have the server. Empty: all sessions.
+        confinement: which files and hosts its process may reach; of a server that is no process it is of no effect.
+    """
+
+    command: Target = None
+    args: tuple[Word, ...] = ()
+    env: Words = Field(default_factory=dict)
+    cwd: Target = None
+    type: Annotated[Transport | None, BeforeValidator(_our_type)] = None
+    base_url: Target = None
+    custom_headers: Words = Field(default_factory=dict)
+    auto_approve: AutoApprove = USUAL_RULES
+    call_rules: CallRules = ()
+    icons: Shown = ""
+    descriptions: Shown = ""
+    disable: StrictBool = False
+    call_timeout: Seconds | None = None
+    start_timeout: Seconds | None = None
+    tool_filter: ToolFilter | None = None
+    disabled_tools: tuple[StrictStr, ...] = ()
+    disabled_skills: tuple[StrictStr, ...] = ()
+    isolation: Literal["shared", "session"] = "shared"
+    idle_stop: Seconds | None = None
+    direct_start: StrictBool = True
+    era: Literal["auto", "legacy", "modern"] = "auto"
+    custom_npm_registry: Target = None
+    oauth: OAuthSettings | None = None
+    lazy_load: StrictBool | None = None
+    options: ServerOptions = ServerOptions()
+    deferred_startup: StrictBool = False
+    startup_args_template: tuple[Word, ...] | None = None
+    tool_overrides: Annotated[Mapping[str, ToolOverride], GivenMembers] = Field(default_factory=dict)
+    label: Shown = ""
+    color: Shown = ""
+    result_limit: Tokens | None = None
+    max_calls: AtOnce | None = None
+    calls_per_minute: PerMinute | None = None
+    share_reads: StrictBool = False
+    projects: tuple[Folder, ...] = ()
+    confinement: Confinement = OPEN
+
+    _spelled: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _read_spellings(cls, data: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        if not isinstance(data, Mapping):
+            return handler(data)
+        ours, spelled = dict(data), {}
+        for name, spellings in SPELLINGS.items():
+            given = {spelling: ours.pop(spelling) for spelling in spellings if data.get(spelling) is not None}
+            if name == "type":  # two words for one transport are no contradiction
+                given = {spelling: _our_type(value) for spelling, value in given.items()}
+            if len({json.dumps(value, sort_keys=True, default=str) for value in given.values()}) > 1:
+                raise ValueError(Phrase("{fields} differ; keep one of them", fields=" / ".join(given)))
+            for spelling in given:
+                ours[spellings[0]], spelled[name] = given[spelling], spelling
+        config = handler(ours)
+        config._spelled.update(spelled)
+        return config
+
+    @model_validator(mode="after")
+    def _can_be_started(self) -> Self:
+        reason = _why_not_started(self) or next(_why_no_process(self), "")
+        if reason:
+            raise ValueError(reason)
+        return self
+
+    @property
+    def transport(self) -> Transport:
+        """How the server is reached: what `type` says, else what the entry looks like."""
+        return self.type or ("stdio" if self.command else "http")
+
+    @property
+    def only_era(self) -> Era | None:
+        """The era that it gives; None: it is found out."""
+        return None if self.era == "auto" else Era(self.era)
+
+    @property
+    def template(self) -> tuple[str, ...]:
+        """The arguments of a deferred server, the project's placeholders in them."""
+        return self.args if self.startup_args_template is None else self.startup_args_template
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What it is started with, the project's placeholders in it if it waits for one."""
+        return self.template if self.deferred_startup else self.args
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether calls wait for their turn, or for equal ones."""
+        return bool(self.max_calls or self.calls_per_minute or self.share_reads)
+
+    @property
+    def own_lazy_load(self) -> bool | None:
+        """`lazyLoad` as the entry has it; None if it has none."""
+        return self.options.lazy_load if self.lazy_load is None else self.lazy_load
+
+    def is_lazy(self, by_default: bool) -> bool:
+        """Whether AI clients see its tools only when they have activated it; `by_default`: what counts where it does not say."""
+        return by_default if self.own_lazy_load is None else self.own_lazy_load
+
+    @property
+    def target(self) -> str:
+        """The command line, quoted for a shell, or the URL as it may be shown; what a person recognises the server by."""
+        if self.command and self.transport not in ("http", "sse"):
+            return joined([self.command, *self.arguments])
+        return shown_url(self.base_url or "")
+
+    def to_entry(self) -> dict[str, object]:
+        """The entry as it goes into the file: what was given, in the spelling it was given in."""
+        entry = self.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
+        spellings = {SPELLINGS[name][0]: spelling for name, spelling in self._spelled.items()}
+        return {spellings.get(key, key): value for key, value in entry.items()}
+
+
+def config_hash(config: MCPServerConfig) -> str:
+    """The same for two configs exactly when the same program runs in the same way; values of placeholders do not count."""
+    return hashlib.sha256(what_runs(config).encode()).hexdigest()
+
+
+def runs_otherwise(before: MCPServerConfig, after: MCPServerConfig) -> bool:
+    """Whether what runs has to be started anew: another program, or the same one in another confinement or era. Whether it is the same
+    program, and what was said yes to, `config_hash` says alone."""
+    return config_hash(before) != config_hash(after) or before.era != after.era or after.confinement.needs_start(before.confinement)
+
+
+def what_runs(config: MCPServerConfig) -> str:
+    """What `config_hash` is made of, as JSON; what a person typed as a secret is in it."""
+    parts: tuple[object, ...] = (
+        *(config.transport, config.command, config.args, dict(config.env), config.cwd, config.base_url, dict(config.custom_headers)),
+    )
+    if config.custom_npm_registry:  # what was added later counts where it is used: what is known of all other servers stays known
+        parts += (config.custom_npm_registry,)
+    if config.oauth:
+        parts += (config.oauth.model_dump(mode="json"),)
+    if config.deferred_startup:
+        parts += ("deferred", config.template)
+    return json.dumps(parts, sort_keys=True)
+
+
+def shown_url(url: str) -> str:
+    """A URL without user name, password, query and fragment: keys stand in those."""
+    return re.split("[?#]", re.sub(r"(?<=://)[^/?#]*@", "", url), maxsplit=1)[0]
+
+
+def _why_not_started(config: MCPServerConfig) -> str:
+    match config.type:
+        case None if config.command and config.base_url:
+            return Phrase('it has a command and a URL; say which counts with "type"')
+        case None if not config.command and not config.base_url:
+            return Phrase("it has neither a command nor a URL")
+        case "stdio" if not config.command:
+            return Phrase("its type is stdio, but it has no command")
+        case "http" | "sse" if not config.base_url:
+            return Phrase("its type is {type}, but it has no URL", type=config.type)
+    return ""
+
+
+def _why_no_process(config: MCPServerConfig) -> Iterator[str]:
+    """What no operating system and no HTTP request could carry."""
+    if config.base_url and not config.base_url.lower().startswith(("http://", "https://", "${")):
+        yield Phrase("the URL must begin with http:// or https://")
+    if any("\0" in word for word in (config.command or "", config.cwd or "", *config.args, *config.template, *config.env.values())):
+        yield Phrase("a zero character is in the command, its arguments or its environment")
+    if any(not name or "=" in name or "\0" in name for name in config.env):
+        yield Phrase("env: the name of a variable is empty or has a '=' in it")
+    if any(character in text for pair in config.custom_headers.items() for text in pair for character in "\r\n\0"):
+        yield Phrase("customHeaders: a header has a line break in it")

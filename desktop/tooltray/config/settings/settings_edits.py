@@ -1,0 +1,250 @@
+"""Edits of the settings besides the servers, for `SettingsStore.edit`.
+
+Above it: the features, the command line where no hub runs. Below it: the settings' models. Knows no file.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import get_args, get_origin
+
+from pydantic import ValidationError
+
+from tooltray.config.secrets.vaults import SecretBackend
+from tooltray.config.settings import view_settings
+from tooltray.config.settings.document import Document, Edit, part
+from tooltray.config.settings.json_model import JsonModel
+from tooltray.config.settings.settings import HttpSettings, Settings
+from tooltray.config.settings.settings_reading import UNREADABLE_PROFILE, read_settings
+from tooltray.config.settings.usable import CORRECT_IT, in_words
+from tooltray.foundation.errors import Conflict, Problem, TooltrayError, in_one_line
+from tooltray.foundation.files.json_text import revision_of
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.setup import SettingsDocument
+
+NOT_SETTINGS = ("version", "mcpServers", "defaultServers", "fileServers")
+"""The parts of the file about servers, or about the file itself."""
+
+MAX_PORT = 65535
+MOST_SHOWN_CHARACTERS = 64  # of a name that somebody made up
+NOT_CHANGED = Phrase("The settings are not changed")
+
+
+def secret_backend(kind: SecretBackend) -> Edit:
+    """Decides where secrets are kept from now on; moves none.
+
+    Raises:
+        TooltrayError: there is no such place.
+    """
+    if kind not in get_args(SecretBackend):
+        raise TooltrayError(
+            Phrase("Secrets cannot be kept there"),
+            "",
+            Phrase("Choose one of: {secretbackend}", secretbackend=", ".join(get_args(SecretBackend))),
+        )
+    return lambda document: part(document, "secrets").update(backend=kind)
+
+
+def http_access(enabled: bool, port: int | None = None) -> Edit:
+    """Switches the HTTP endpoints on or off.
+
+    Args:
+        port: the new port; None leaves it as it is.
+
+    Raises:
+        TooltrayError: there is no such port; the edit: another part of `publish.http` cannot be used.
+    """
+    if port is not None and not 0 <= port <= MAX_PORT:
+        raise TooltrayError(
+            Phrase("There is no port {port}", port=port),
+            hint=Phrase("Choose one from 1 to {max_port}, or 0 for any that is free", max_port=MAX_PORT),
+        )
+
+    def edit(document: Document) -> None:
+        http = part(part(document, "publish"), "http")
+        http["enabled"] = enabled
+        if port is not None:
+            http["port"] = port
+        if enabled:
+            check_http(http)
+
+    return edit
+
+
+def npm_registry(*, custom: str | None = None, is_auto_detect: bool | None = None) -> Edit:
+    """Decides where npm packages of servers come from.
+
+    Args:
+        custom: the person's own registry; empty for none; None leaves it as it is.
+        is_auto_detect: whether to find and use the fastest; None leaves it as it is.
+    """
+
+    def edit(document: Document) -> None:
+        if is_auto_detect is not None:
+            document["autoDetectNpmRegistry"] = is_auto_detect
+        if custom:
+            document["customNpmRegistry"] = custom
+        elif custom is not None:
+            document.pop("customNpmRegistry", None)
+
+    return edit
+
+
+def api_access(enabled: bool, *, forget_trust: bool = False) -> Edit:
+    """
+    Args:
+        enabled: whether programs may use the REST interface. Switching it on also switches HTTP on, as both have the same address.
+        forget_trust: deletes the setting of an older version, see `without_old_trust`.
+    """
+
+    def edit(document: Document) -> None:
+        http = part(part(document, "publish"), "http")
+        api = part(http, "api")
+        api["enabled"] = enabled
+        if forget_trust:
+            api.pop("trusted", None)
+        if enabled:
+            http["enabled"] = True
+            check_http(http)
+
+    return edit
+
+
+def without_old_trust(document: Document) -> None:
+    """Deletes the trust that an older version wrote: trust belongs to tokens now."""
+    part(part(part(document, "publish"), "http"), "api").pop("trusted", None)
+
+
+def merge_patch(changes: Mapping[str, object], revision: str) -> Edit:
+    """JSON Merge Patch (RFC 7396) on the settings besides the servers.
+
+    Args:
+        changes: in the spelling of the file; null removes.
+        revision: of the settings that the caller has seen; empty: any.
+
+    Raises:
+        Conflict: the edit: the settings have changed.
+        TooltrayError: the edit: a value cannot be used, or may not be changed here.
+    """
+
+    def edit(document: Document) -> None:
+        try:
+            _merge(document, changes, revision)
+        except RecursionError:
+            raise TooltrayError(NOT_CHANGED, Phrase("what is to be changed is nested too deeply")) from None
+
+    return edit
+
+
+def settings_of(document: Document) -> Document:
+    """The settings besides the servers."""
+    return {key: value for key, value in document.items() if key not in NOT_SETTINGS}
+
+
+def settings_document(document: Document) -> SettingsDocument:
+    """The settings besides the servers, with their revision."""
+    settings = settings_of(document)
+    return SettingsDocument(settings, revision_of(settings))
+
+
+def _merge(document: Document, changes: Mapping[str, object], revision: str) -> None:
+    if revision and revision_of(settings_of(document)) != revision:
+        reason = Phrase("somebody has changed them since you looked at them")
+        raise Conflict(Phrase("These settings are others by now"), reason, Phrase("Look again, and decide anew."))
+    _check_are_known(changes)
+    before = set(_problems(document))
+    for key, value in changes.items():
+        _patch(document, key, value)
+    for problem in _problems(document):
+        if problem not in before:
+            raise TooltrayError(NOT_CHANGED, problem.message or problem.title)
+
+
+def _patch(holder: dict[str, object], key: str, value: object) -> None:
+    if value is None:
+        holder.pop(key, None)
+    elif isinstance(value, Mapping):
+        inner = part(holder, key)
+        for name, each in value.items():
+            _patch(inner, name, each)
+    else:
+        holder[key] = value
+
+
+# what may be said
+
+
+def _check_are_known(changes: Mapping[str, object]) -> None:
+    for key in changes:
+        if key in NOT_SETTINGS:
+            raise TooltrayError(NOT_CHANGED, Phrase("{key}: this is no setting", key=key), Phrase("Change a server by its name."))
+    for path in _unknown(Settings, changes, ""):
+        raise TooltrayError(NOT_CHANGED, Phrase("{path}: there is no such setting", path=_shown(path)))
+
+
+def _unknown(model: type[JsonModel], given: Mapping[str, object], place: str) -> Iterator[str]:
+    """Where something is set that nobody reads. What is removed need not be known."""
+    fields = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+    for key, value in given.items():
+        if value is not None and key not in fields:
+            yield f"{place}{key}"
+        else:
+            yield from _unknown_in(fields.get(key), value, f"{place}{key}.")
+
+
+def _unknown_in(kind: object, value: object, place: str) -> Iterator[str]:
+    if isinstance(value, list) and get_origin(kind) is tuple:
+        for number, member in enumerate(value):
+            yield from _unknown_in(get_args(kind)[0], member, f"{place}{number}.")
+    elif isinstance(value, Mapping) and isinstance(kind, type) and issubclass(kind, JsonModel):
+        yield from _unknown(kind, value, place)
+    elif isinstance(value, Mapping) and get_origin(kind) is Mapping:
+        for name, member in value.items():
+            yield from _unknown_in(get_args(kind)[1], member, f"{place}{name}.")
+
+
+def _problems(document: Document) -> Iterator[Problem]:
+    """What of the settings cannot be used, or leads nowhere."""
+    reading = read_settings(settings_of(document))
+    yield from reading.problems
+    for folder in reading.settings.allowed_folders:
+        if not os.path.isabs(folder):
+            yield Problem(NOT_CHANGED, Phrase("allowedFolders: {folder}: a folder's whole path is needed", folder=_shown(folder)))
+    for name, profile in reading.settings.profiles.items():
+        yield from _refusal(view_settings.profile, name, profile.model_dump(by_alias=True))
+    for client, chosen in reading.settings.publish.clients.items():
+        yield from _refusal(view_settings.client_field, client, "mode", None)
+        if chosen.profile not in (None, UNREADABLE_PROFILE, *reading.settings.profiles):
+            yield Problem(
+                NOT_CHANGED,
+                Phrase(
+                    "publish.clients.{client}.profile: there is no profile '{value}'",
+                    client=_shown(client),
+                    value=_shown(chosen.profile or ""),
+                ),
+            )
+
+
+def _refusal(make: Callable[..., Edit], *arguments: object) -> Iterator[Problem]:
+    """Why the verb for it would refuse that."""
+    try:
+        make(*arguments)
+    except TooltrayError as error:
+        yield Problem(NOT_CHANGED, in_one_line(error.problem.title, error.problem.message))
+
+
+def check_http(http: Mapping[str, object]) -> None:
+    """What it would say is not used as long as a part of it cannot be.
+
+    Raises:
+        TooltrayError: a part of it cannot be.
+    """
+    try:
+        HttpSettings.model_validate(http)
+    except ValidationError as error:
+        raise TooltrayError(
+            Phrase("HTTP cannot be switched on"), Phrase("publish: http: {reason}", reason=in_words(error)), CORRECT_IT
+        ) from None
+
+
+def _shown(text: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in text[:MOST_SHOWN_CHARACTERS])

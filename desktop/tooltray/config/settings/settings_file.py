@@ -1,0 +1,328 @@
+"""The file `settings.json`: read in words, kept beside itself when it is not understood, never overwritten blindly.
+
+Above it: McpConfHelper, which calls this from a thread (everything here blocks). Below it: json_text, document, settings, atomic_file.
+Knows no events.
+
+What can be wrong with the file, and what is done:
+
+- It is missing or empty: defaults.
+- It is no JSON, or no object: it is renamed to `settings.json.broken-<time>`, defaults are used, a person is told.
+- It cannot be read, is a folder, or is absurdly large: defaults are used, nothing is written until that is put right.
+- It comes from a newer Tooltray: it is used as far as it is understood, and never written.
+- It comes from an older one: a copy goes to `settings.json.v<version>.bak`, then it is migrated.
+- A part of it is not understood: that part is not used, and stays in the file. If writing would lose it (a key given twice, `mcpServers`
+  that is no object), a copy goes to `settings.json.broken-<time>` first.
+- Somebody edited it since it was read, or saves it in the very moment: the change is made to what they wrote (edited_files).
+- It ends somewhere in the middle: somebody may be just saving it, so it gets a moment before it counts as broken.
+- It is read again while the hub runs, and is gone, empty, or not understood: what was known goes on, and the file stays as it is. An entry
+  that cannot be used any more goes on as it was, until the hub ends.
+"""
+
+import copy
+import errno
+import os
+import stat
+import time
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from tooltray.config.settings.document import CURRENT_VERSION, Document, Edit, migrate, version_of
+from tooltray.config.settings.settings_reading import Reading, read_settings
+from tooltray.config.settings.usable import SettingsPlaces
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.files.atomic_file import write_atomically
+from tooltray.foundation.files.edited_files import EditedFiles, FileChanged, digest_of_bytes
+from tooltray.foundation.files.json_text import NotJson, read_json, write_json
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.regular_file import read_regular
+from tooltray.foundation.snapshots.files import FileProblem
+
+MAX_SETTINGS_BYTES = 64 * 1024 * 1024  # hundreds of servers fit into one; this is some other file
+NOT_CHANGED = Phrase("The settings are not changed")
+NOTHING_SAVED = Phrase("Until that is put right nothing is saved")
+
+_CONTAINERS: Mapping[str, type] = {
+    "mcpServers": dict,
+    "defaultServers": list,
+    "publish": dict,
+    "secrets": dict,
+    "profiles": dict,
+    "allowedFolders": list,
+    "readyAnswers": list,
+    "fileServers": dict,
+    "window": dict,
+    "notifications": dict,
+}
+_PUBLISH_CONTAINERS: Mapping[str, type] = {"clients": dict, "http": dict}
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """The settings as they were last read or written.
+
+    Attributes:
+        content: the bytes on disk; None if there is no file.
+        document: the parsed file, migrated. Not to be changed.
+        reading: what the document says.
+        notices: what was wrong with the file as a whole, and what was done about it.
+        problems: what of it cannot be used, as `reading` has it, with the lines on which it stands.
+        copy_as: how the copy is called that has to be made before `content` is overwritten; empty if none has to be.
+        is_migrated: the document is newer than `content`.
+    """
+
+    content: bytes | None = None
+    document: Document = msgspec.field(default_factory=lambda: {"version": CURRENT_VERSION})
+    reading: Reading = msgspec.field(default_factory=Reading)
+    notices: tuple[Problem, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
+    copy_as: str = ""
+    is_migrated: bool = False
+
+
+class NotReread(TooltrayError):
+    """Nothing can be said of the file now.
+
+    Attributes:
+        line: where that was seen, from 1; 0: nobody knows.
+    """
+
+    def __init__(self, title: str, message: str, hint: str, *, line: int) -> None:
+        super().__init__(title, message, hint)
+        self.line = line
+
+
+class SettingsFile:
+    """Reads and writes one settings file. Calls must not overlap.
+
+    Args:
+        path: where it is. It may be a symbolic link, and stays one.
+        reserved: names of servers that come with Tooltray, which no entry may have.
+        files: how it is replaced, and where its history goes.
+    """
+
+    def __init__(self, path: Path, reserved: Collection[str], files: EditedFiles | None = None) -> None:
+        self._path = path
+        self._reserved = reserved
+        self._files = files or EditedFiles()
+
+    def load(self) -> Loaded:
+        """Reads the file; sets it aside or migrates it if it has to be. Never fails: what went wrong is among the notices."""
+        loaded = Loaded()
+
+        def attempt() -> Loaded:
+            nonlocal loaded
+            loaded = self._parse(self._read(), Loaded())
+            return self._write(loaded, loaded.document) if loaded.is_migrated else loaded
+
+        try:
+            return self._until_kept(attempt)
+        except TooltrayError as error:
+            return replace(loaded, notices=(*loaded.notices, error.problem))
+
+    def change(self, known: Loaded, edit: Edit) -> Loaded:
+        """Makes a change to what the file says now, and writes it.
+
+        Args:
+            known: the settings as last read or written; used when there is no file any more, or a broken one.
+            edit: changes the document; may raise TooltrayError, and then nothing happens. Called once more for each save of somebody else.
+
+        Raises:
+            TooltrayError: the file cannot be read or written, or must not be; it is as before.
+        """
+        return self._until_kept(lambda: self._changed(known, edit))
+
+    def _changed(self, known: Loaded, edit: Edit) -> Loaded:
+        content = self._read()
+        newest = known if content == known.content else self._parse(content, known)
+        if version_of(newest.document) > CURRENT_VERSION:
+            raise TooltrayError(NOT_CHANGED, self._why_newer(newest.document), Phrase("Update Tooltray"))
+        document = copy.deepcopy(newest.document)
+        edit(document)
+        return _going_on(known, self._write(newest, document))
+
+    def reread(self, known: Loaded) -> Loaded:
+        """What the file says now. It is not touched, whatever it says.
+
+        Args:
+            known: the settings as last read or written.
+
+        Raises:
+            NotReread: it is gone, or nothing can be said of it: somebody may be just writing it.
+            TooltrayError: it cannot be read.
+        """
+        content = self._read()
+        if content == known.content:
+            return known
+        if content is None:
+            raise self._not_reread(Phrase("it is gone"))
+        if not content.strip():
+            raise self._not_reread(Phrase("there is nothing in it"))
+        try:
+            return _going_on(known, self._understand(content, *_read_object(content)))
+        except NotJson as error:
+            raise self._not_reread(error.reason, error.line) from None
+
+    def _until_kept(self, attempt: Callable[[], Loaded]) -> Loaded:
+        try:
+            return self._files.retry_until_kept(attempt)
+        except FileChanged:
+            message = self._of_file(Phrase("another program writes it again and again"))
+            raise TooltrayError(NOT_CHANGED, message, Phrase("Try again.")) from None
+
+    def _read(self) -> bytes | None:
+        try:
+            status = self._path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise self._unreadable(Phrase("it is a folder") if stat.S_ISDIR(status.st_mode) else Phrase("it is not a regular file"))
+            if status.st_size > MAX_SETTINGS_BYTES:
+                size = status.st_size // 1024**2
+                raise self._unreadable(Phrase("it has {size} MB, so it is no settings file of Tooltray", size=size))
+            return read_regular(self._path)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._unreadable(str(error.strerror)) from error
+
+    def _parse(self, content: bytes | None, before: Loaded) -> Loaded:
+        """Makes sense of what was read; where there is none, what was known before goes on."""
+        if content is None:
+            self._wait_for_more(is_half_written=before.content is not None)
+            return replace(before, content=None)
+        if not content.strip():
+            self._wait_for_more()
+            return replace(before, content=content, notices=(*before.notices, self._empty()), copy_as="")
+        try:
+            return self._understand(content, *_read_object(content))
+        except NotJson as error:
+            self._wait_for_more()
+            return replace(before, content=None, notices=(*before.notices, self._set_aside(content, error.reason)), copy_as="")
+
+    def _wait_for_more(self, *, is_half_written: bool = True) -> None:
+        """
+        Raises:
+            FileChanged: somebody may be just saving the file: it is read once more in a moment.
+        """
+        if is_half_written and self._files.may_be_half_written(self._path):
+            raise FileChanged
+
+    def _understand(self, content: bytes, document: Document, twice: list[str]) -> Loaded:
+        places = SettingsPlaces(content)
+        notices = [Problem(Phrase("The settings give a name twice"), self._of_file(places.repeated(key))) for key in dict.fromkeys(twice)]
+        version = version_of(document)
+        if version > CURRENT_VERSION:
+            notices.append(Problem(Phrase("The settings come from a newer Tooltray"), self._why_newer(document), Phrase("Update Tooltray")))
+        copy_as = f"broken-{_now()}" if twice or _has_odd_containers(document) else ""
+        if version < CURRENT_VERSION:
+            copy_as = f"v{version}.bak"
+            document = migrate(document)
+        reading = read_settings(document, self._reserved)
+        problems = places.located(reading.slips)
+        return Loaded(content, document, reading, tuple(notices), problems, copy_as, is_migrated=version < CURRENT_VERSION)
+
+    def _write(self, newest: Loaded, document: Document) -> Loaded:
+        try:
+            content = write_json(document)
+        except NotJson as error:
+            raise TooltrayError(NOT_CHANGED, Phrase("the new content is not possible: {reason}", reason=error.reason)) from None
+        if len(content) > MAX_SETTINGS_BYTES:
+            raise TooltrayError(NOT_CHANGED, Phrase("they would have {size} MB", size=len(content) // 1024**2))
+        try:
+            if newest.copy_as and newest.content is not None:
+                self._copy(newest.content, newest.copy_as)
+            self._files.replace(self._path, content, based_on=digest_of_bytes(newest.content))
+        except OSError as error:
+            title = Phrase("The settings could not be written")
+            raise TooltrayError(title, self._of_file(str(error.strerror)), _hint(error)) from error
+        reading = read_settings(document, self._reserved)
+        return Loaded(content, document, reading, newest.notices, SettingsPlaces(content).located(reading.slips))
+
+    def _copy(self, content: bytes, suffix: str) -> None:
+        """Keeps a copy beside the file; an earlier copy of something else stays."""
+        place = self._beside(suffix)
+        if not (place.exists() and read_regular(place) == content):
+            write_atomically(_free(place), content)
+
+    def _set_aside(self, content: bytes, reason: str) -> Problem:
+        place = _free(self._beside(f"broken-{_now()}"))
+        try:
+            self._files.move_away(self._path, place, based_on=digest_of_bytes(content))
+        except OSError as error:
+            message = Phrase("{reason}; it could not be renamed: {error}", reason=self._of_file(reason), error=error.strerror)
+            raise TooltrayError(Phrase("The settings are broken"), message, NOTHING_SAVED) from error
+        message = Phrase("{reason}; it is now {file}", reason=self._of_file(reason), file=place)
+        hint = Phrase("Correct it and rename it back, or start afresh")
+        return Problem(Phrase("The settings were broken and have been set aside"), message, hint)
+
+    def _beside(self, suffix: str) -> Path:
+        target = Path(os.path.realpath(self._path))
+        return target.with_name(f"{target.name}.{suffix}")
+
+    def _why_newer(self, document: Document) -> str:
+        return Phrase(
+            "{file} has version {version}, this Tooltray knows versions up to {known}",
+            file=self._path,
+            version=version_of(document),
+            known=CURRENT_VERSION,
+        )
+
+    def _empty(self) -> Problem:
+        return Problem(Phrase("The settings are empty"), Phrase("{file} has nothing in it", file=self._path))
+
+    def _of_file(self, reason: str) -> str:
+        return Phrase("{place}: {reason}", place=self._path, reason=reason)
+
+    def _not_reread(self, reason: str, line: int = 0) -> "NotReread":
+        hint = Phrase("What was set before goes on until that is put right")
+        return NotReread(Phrase("The settings cannot be read again"), self._of_file(reason), hint, line=line)
+
+    def _unreadable(self, reason: str) -> TooltrayError:
+        return TooltrayError(Phrase("The settings cannot be read"), self._of_file(reason), NOTHING_SAVED)
+
+
+def _read_object(content: bytes) -> tuple[Document, list[str]]:
+    """
+    Raises:
+        NotJson: it is none, or no object.
+    """
+    document, twice = read_json(content)
+    if not isinstance(document, dict):
+        raise NotJson(Phrase('the file must be an object with "mcpServers" in it'))
+    return document, twice
+
+
+def _going_on(known: Loaded, new: Loaded) -> Loaded:
+    """A slip of the pen in an entry is no reason to end a server that is in use."""
+    servers, written = new.reading.settings.mcp_servers, new.document.get("mcpServers")
+    unusable = written.keys() - servers.keys() if isinstance(written, dict) else ()
+    kept = {name: config for name, config in known.reading.settings.mcp_servers.items() if name in unusable}
+    if not kept:
+        return new
+    settings = new.reading.settings.model_copy(update={"mcp_servers": {**servers, **kept}})
+    return replace(new, reading=replace(new.reading, settings=settings))
+
+
+def _has_odd_containers(document: Document) -> bool:
+    """Whether a change may have to replace something of a shape we did not expect."""
+    publish = document.get("publish")
+    parts = [(document, _CONTAINERS), (publish if isinstance(publish, dict) else {}, _PUBLISH_CONTAINERS)]
+    return any(not isinstance(part.get(key), kind | None) for part, kinds in parts for key, kind in kinds.items())
+
+
+def _free(place: Path) -> Path:
+    count, free = 1, place
+    while os.path.lexists(free):
+        count += 1
+        free = place.with_name(f"{place.name}-{count}")
+    return free
+
+
+def _now() -> str:
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+
+
+def _hint(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return Phrase("Free some space on that disk; nothing was changed")
+    return Phrase("Make it writable; nothing was changed")

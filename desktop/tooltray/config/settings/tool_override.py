@@ -1,0 +1,93 @@
+"""How one tool is shown to AI clients, in the place of its own words: an entry of `toolOverrides`.
+
+Above it: server_config, and whoever publishes tools. Below it: json_model. Everything in it is bounded: it goes to each AI client with each
+list of tools. What goes through unasked goes by the server's own hints: those in here can make a tool stricter there, never laxer (see
+catalogue/tool_words.py).
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictStr
+
+from tooltray.config.settings.json_model import JsonModel
+from tooltray.foundation.phrases import Phrase
+
+LONGEST_TITLE = 200  # characters; clients show one line
+LONGEST_ADDRESS = 2048  # characters of an icon's address
+LONGEST_IMAGE = 2**16  # characters of an icon that stands in the settings itself; 48 kB, a drawing has a tenth
+LEAST_TOKENS = 500  # of a result: the words about what was cut need a part of them
+MOST_TOKENS = 10_000_000  # more than any model reads
+MOST_ICONS, MOST_SIZES = 8, 8
+_SRC = re.compile(r"https://[^\s\"<>\\^`{|}]+|data:image/[^\s\"<>\\^`{|}]+", re.ASCII)
+
+
+def _blank_is_absent(value: object) -> object:
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+def _is_icon(src: str) -> str:
+    if not _SRC.fullmatch(src):
+        raise ValueError(Phrase("must begin with https:// or data:image/"))
+    if len(src) > (LONGEST_IMAGE if src.startswith("data:") else LONGEST_ADDRESS):
+        raise ValueError(Phrase("is too long"))
+    return src
+
+
+Given = Annotated[StrictStr | None, BeforeValidator(_blank_is_absent)]
+Short = Annotated[StrictStr, Field(max_length=LONGEST_TITLE)]
+Tokens = Annotated[int, Field(ge=LEAST_TOKENS, le=MOST_TOKENS, strict=True)]
+Title = Annotated[Short | None, BeforeValidator(_blank_is_absent)]
+
+
+class ToolHints(JsonModel):
+    """`annotations` of a tool; what is not given is as the server says."""
+
+    title: Title = None
+    read_only_hint: StrictBool | None = None
+    destructive_hint: StrictBool | None = None
+    idempotent_hint: StrictBool | None = None
+    open_world_hint: StrictBool | None = None
+
+    def members(self) -> Mapping[str, object]:
+        """What is given, as the protocol has it."""
+        return _given(self)
+
+
+class ToolIcon(JsonModel):
+    """
+    Attributes:
+        src: where it is, or itself; nothing else is fetched or run by whoever shows it.
+    """
+
+    src: Annotated[StrictStr, AfterValidator(_is_icon)]
+    mime_type: Short | None = None
+    sizes: Annotated[tuple[Short, ...], Field(max_length=MOST_SIZES)] | None = None
+    theme: Literal["light", "dark"] | None = None
+
+    def members(self) -> Mapping[str, object]:
+        """What is given, as the protocol has it."""
+        return _given(self)
+
+
+class ToolOverride(JsonModel):
+    """How one tool is shown to AI clients; what is not given is the tool's own.
+
+    Attributes:
+        result_limit: tokens of a result that clients get at once, in the place of the server's; see kept_results.
+        flow: for the flow guard: it "reads" what strangers wrote, "sends" or publishes, "both" or "none"; None: as its name and hints say.
+    """
+
+    name: Given = None
+    description: StrictStr | None = None
+    title: Title = None
+    annotations: ToolHints | None = None
+    icons: Annotated[tuple[ToolIcon, ...], Field(max_length=MOST_ICONS)] | None = None
+    result_limit: Tokens | None = None
+    flow: Literal["reads", "sends", "both", "none"] | None = None
+
+
+def _given(model: JsonModel) -> Mapping[str, object]:
+    """Only members that are known: others stay in the settings."""
+    return model.model_dump(by_alias=True, exclude_none=True, include=set(type(model).model_fields))

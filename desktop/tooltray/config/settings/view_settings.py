@@ -1,0 +1,228 @@
+"""Edits of the settings about what AI clients see: modes, profiles, lazy loading, overrides of tools; for `SettingsStore.edit`.
+
+Above it: Modes and Profiles. Below it: the settings' models. An edit that raises TooltrayError has changed nothing.
+"""
+
+from collections.abc import Mapping
+from typing import get_args
+
+from pydantic import TypeAdapter, ValidationError
+
+from tooltray.config.settings.document import Document, Edit, members, part
+from tooltray.config.settings.given_entries import read_usable_entry
+from tooltray.config.settings.settings import Mode, ProfileSettings
+from tooltray.config.settings.tool_override import ToolOverride
+from tooltray.config.settings.usable import CORRECT_IT, in_words
+from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
+from tooltray.foundation.phrases import Phrase
+
+MODES: tuple[str, ...] = get_args(Mode)
+RESULT_LIMIT = "resultLimit"
+NOT_SHOWN = (RESULT_LIMIT, "flow")
+"""What of an override says nothing of how its tool is shown."""
+MOST_NAME_CHARACTERS = 100  # of a client or a profile; an odd client may say anything
+FORBIDDEN_IN_PROFILES = "/"  # a profile may become part of an address
+
+
+def client_mode(client: str, mode: str) -> Edit:
+    """
+    Args:
+        client: empty: every client that has no mode of its own.
+        mode: empty: none.
+    """
+    if mode and mode not in MODES:
+        raise TooltrayError(
+            Phrase("There is no mode '{mode}'", mode=mode[:MOST_NAME_CHARACTERS]),
+            hint=Phrase("Choose one of: {modes}", modes=", ".join(MODES)),
+        )
+    if client:
+        return client_field(client, "mode", mode or None)
+    return lambda document: _set(part(document, "publish"), "mode", mode or None)
+
+
+def client_field(client: str, field: str, value: object) -> Edit:
+    """
+    Args:
+        field: of ClientSettings, as it is spelled in the file.
+        value: None removes it.
+    """
+    _check("an AI client", client)
+
+    def edit(document: Document) -> None:
+        clients = part(part(document, "publish"), "clients")
+        if not isinstance(clients.get(client), dict | None):  # to replace it could allow this client more than its writer meant
+            title = Phrase("The settings of AI client '{client}' are not changed", client=client)
+            raise TooltrayError(title, Phrase("publish: clients.{client}: must be an object", client=client), CORRECT_IT)
+        settings = part(clients, client)
+        _set(settings, field, value)
+        if not settings:
+            del clients[client]
+
+    return edit
+
+
+def client_profile(client: str, profile: str) -> Edit:
+    """
+    Args:
+        profile: empty: none.
+    """
+    choose = client_field(client, "profile", profile or None)
+
+    def edit(document: Document) -> None:
+        if profile:
+            _check_profile(document, profile)
+            _check_content(profile, part(document, "profiles")[profile])
+        choose(document)
+
+    return edit
+
+
+def profile(name: str, content: Mapping[str, object]) -> Edit:
+    """Adds one, or replaces it."""
+    _check("a profile", name, FORBIDDEN_IN_PROFILES)
+    new = {key: value for key, value in content.items() if value is not None}
+    _check_content(name, new)
+    return lambda document: _set(part(document, "profiles"), name, new)
+
+
+def without_profile(name: str) -> Edit:
+    def edit(document: Document) -> None:
+        _check_profile(document, name)
+        clients = part(part(document, "publish"), "clients")
+        if users := sorted(client for client, settings in clients.items() if _is_of(settings, name)):
+            raise Conflict(
+                Phrase("The profile '{name}' is in use", name=name),
+                Phrase("by {users}", users=", ".join(users)),
+                Phrase("Give these AI clients another one first."),
+            )
+        part(document, "profiles").pop(name)
+
+    return edit
+
+
+def lazy_load(enabled: bool | None, server: str | None) -> Edit:
+    """
+    Args:
+        enabled: None removes it.
+        server: None: for all servers that do not say otherwise.
+    """
+
+    def edit(document: Document) -> None:
+        if server is None:
+            _set(part(document, "publish"), "lazyLoad", enabled)
+            return
+        entry = _entry(document, server)
+        _set(entry, "lazyLoad", enabled)
+        if "lazyLoad" in members(entry, "options"):  # another program's spelling, which would count again
+            del part(entry, "options")["lazyLoad"]
+        read_usable_entry(server, entry)
+
+    return edit
+
+
+def read_override(tool: str, shown: Mapping[str, object]) -> ToolOverride:
+    """An override as it stands in JSON, checked.
+
+    Raises:
+        TooltrayError: says which part and why.
+    """
+    try:
+        return ToolOverride.model_validate(shown)
+    except ValidationError as error:
+        raise TooltrayError(Phrase("{tool} cannot be shown so", tool=repr(tool[:MOST_NAME_CHARACTERS])), in_words(error)) from None
+
+
+def check_limit(tokens: int | None) -> None:
+    """
+    Raises:
+        TooltrayError: it cannot be how many tokens of a result AI clients get at once.
+    """
+    try:
+        ToolOverride.model_validate({RESULT_LIMIT: tokens})
+    except ValidationError as error:
+        raise TooltrayError(Phrase("This cannot be a limit for results"), in_words(error)) from None
+
+
+def tool_override(server: str, tool: str, shown: Mapping[str, object]) -> Edit:
+    """
+    Args:
+        shown: the override as it stands in JSON; without members, the tool's own words count again. What is not shown
+            stays: the limit of its results, and what it does for the flow guard.
+    """
+
+    def edit(document: Document) -> None:
+        entry = _entry(document, server)
+        overrides = part(entry, "toolOverrides")
+        before = overrides.get(tool)
+        kept = {name: before[name] for name in NOT_SHOWN if isinstance(before, dict) and name in before}
+        _set(overrides, tool, {**shown, **kept} or None)
+        if not overrides:
+            del entry["toolOverrides"]
+        read_usable_entry(server, entry)
+
+    return edit
+
+
+def tool_limit(server: str, tool: str, tokens: int | None) -> Edit:
+    """How many tokens of a tool's result AI clients get at once; None: as its server says."""
+
+    def edit(document: Document) -> None:
+        entry = _entry(document, server)
+        overrides = part(entry, "toolOverrides")
+        override = part(overrides, tool)
+        _set(override, RESULT_LIMIT, tokens)
+        if not override:
+            del overrides[tool]
+        if not overrides:
+            del entry["toolOverrides"]
+        read_usable_entry(server, entry)
+
+    return edit
+
+
+def _check(what: str, name: str, forbidden: str = "") -> None:
+    is_usable = 0 < len(name) <= MOST_NAME_CHARACTERS and name.isprintable() and name == name.strip()
+    if not is_usable or any(character in name for character in forbidden):
+        rule = f"a name has 1 to {MOST_NAME_CHARACTERS} characters that can be seen, and spaces only between them"
+        without = f"; it has no {', '.join(repr(each) for each in forbidden)}" if forbidden else ""
+        raise TooltrayError(
+            Phrase("{name} cannot be the name of {what}", name=repr(name[:MOST_NAME_CHARACTERS]), what=what), rule + without
+        )
+
+
+def _check_profile(document: Document, name: str) -> None:
+    if name not in part(document, "profiles"):
+        raise NotFound(
+            Phrase("There is no profile '{name}'", name=name[:MOST_NAME_CHARACTERS]),
+            hint=Phrase("See which there are: tooltray profiles list"),
+        )
+
+
+def _check_content(name: str, profile: object) -> None:
+    try:
+        TypeAdapter(ProfileSettings).validate_python(profile)
+    except ValidationError as error:
+        raise TooltrayError(
+            Phrase("The profile '{name}' cannot be used", name=name), in_words(error), Phrase("Set it anew: tooltray profiles set")
+        ) from None
+
+
+def _is_of(settings: object, profile: str) -> bool:
+    return isinstance(settings, dict) and settings.get("profile") == profile
+
+
+def _entry(document: Document, server: str) -> dict[str, object]:
+    entry = part(document, "mcpServers").get(server)
+    if not isinstance(entry, dict):
+        raise NotFound(
+            Phrase("There is no server '{server}' in the settings", server=server),
+            hint=Phrase("See which there are: tooltray servers list"),
+        )
+    return entry
+
+
+def _set(holder: dict[str, object], key: str, value: object) -> None:
+    if value is None:
+        holder.pop(key, None)
+    else:
+        holder[key] = value

@@ -1,0 +1,380 @@
+"""What a person has allowed for longer than one call, and whether a tool is still what was allowed.
+
+Above it: LastingYeses, ApprovalsApi and the views of what is allowed. Below it: LiveGrants, the states of sessions, and ToolManager, which
+knows how tools are defined now. A grant
+counts for the definitions that it was given for, and for the program or address that its server was then: a tool of which either is
+another is held until a person has seen how it differs.
+"""
+
+import asyncio
+import json
+import logging
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from tooltray.catalogue.definition import definition_text
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.tool_routes import Route
+from tooltray.consent.approvals import diffs, suspicion
+from tooltray.consent.approvals.approval_questions import OTHER_SETTINGS, mark
+from tooltray.consent.approvals.grant_ends import LOCK, NEVER, GrantEnd
+from tooltray.consent.approvals.grants import Grant, GrantKind, PassingGrant, words_of
+from tooltray.consent.approvals.live_grants import LiveGrants
+from tooltray.consent.approvals.screen_lock import ScreenLocked
+from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
+from tooltray.foundation.events import ConfigChanged, EventBus, GrantsChanged, ToolListChanged
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.approvals import GrantSnapshot, ToolChange
+from tooltray.foundation.tasks import Spawn
+from tooltray.protocol.sessions.session_state import SessionState, SessionStates
+
+logger = logging.getLogger(__name__)
+ID_BYTES = 4  # people type it
+UNDO_S = 30.0  # the window offers to undo for 8 s
+
+
+class SessionGrant(NamedTuple):
+    """In SessionState.allowed.
+
+    Attributes:
+        knows_flow: a person knew that the session had read what strangers wrote, see FlowGuard.
+    """
+
+    id: str
+    client: str
+    server: str
+    tool: str
+    mark: str
+    definition: str
+    created_at: float
+    knows_flow: bool = False
+
+
+class _Taken(NamedTuple):
+    """A grant that was taken back, with the definitions that a person had seen, and when; unix seconds."""
+
+    grant: Grant
+    definitions: Mapping[str, str]
+    at: float
+
+
+class GrantBook:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        live_grants: LiveGrants,
+        states: SessionStates,
+        tools: ToolManager,
+        bus: EventBus,
+        spawn: Spawn,
+        is_of_file: Callable[[str], bool],
+    ) -> None:
+        """
+        Args:
+            is_of_file: whether a server that is not in the settings stands in another file, also one that nobody uses just now.
+        """
+        self._live, self._states, self._tools, self._bus, self._spawn = live_grants, states, tools, bus, spawn
+        self._is_of_file = is_of_file
+        self._taken: dict[str, _Taken] = {}  # what was taken back, until it cannot be undone any more
+        self._lock = asyncio.Lock()  # a change is worked out from what the last one has written
+        bus.subscribe(ConfigChanged, self._on_config_changed)
+        bus.subscribe(ToolListChanged, self._on_tool_list_changed)
+        bus.subscribe(ScreenLocked, self._on_screen_locked)
+
+    # whether a call goes through
+
+    def allows(self, route: Route, state: SessionState, client: str) -> bool:
+        """Whether a person's lasting yes covers a tool as it is defined now."""
+        tool, now = route.definition.name, mark(route)
+        if any(each.mark == now for each in _of_session(state, route, client)):
+            return True
+        is_read = route.decision.is_plain_read
+        return any(grant.tools.get(tool) == now and _is_for_all(grant.kind, is_read) for grant in self._live.of(route.server, client))
+
+    def rules(self, route: Route, client: str) -> list[Grant]:
+        """Those that let some calls of a tool go through, as it is defined now, by what it is called with; the newest first."""
+        tool, now = route.definition.name, mark(route)
+        return [grant for grant in self._live.of(route.server, client) if grant.kind == "rule" and grant.tools.get(tool) == now]
+
+    def knows_flow(self, route: Route, state: SessionState) -> bool:
+        """Whether a person allowed a tool, as it is now, in a session of which they knew what it had read."""
+        if not state.allowed:
+            return False
+        now = mark(route)
+        return any(each.knows_flow and each.mark == now for each in _of_session(state, route, state.client))
+
+    def seen_before(self, route: Route, state: SessionState, client: str) -> str | None:
+        """The definition that was allowed, where the tool has another one now; None if there is no such."""
+        tool, now = route.definition.name, mark(route)
+        if others := [each.definition for each in _of_session(state, route, client) if each.mark != now]:
+            return others[0]
+        allowed = [grant.tools[tool] for grant in self._live.of(route.server, client) if tool in grant.tools]
+        return next((self._live.definition(each) for each in allowed if each != now), None)
+
+    def has_all_reads(self, server: str, client: str) -> bool:
+        """Whether all reads of a server were allowed; those that came later are not among them."""
+        return any(grant.kind == "reads" for grant in self._live.of(server, client))
+
+    # saying yes
+
+    def allow_in_session(self, route: Route, state: SessionState, client: str, *, knows_flow: bool = False) -> None:
+        """Allows a client a tool as it is defined now for as long as the session lasts; requests over HTTP of several may share one."""
+        name, definition = route.definition.name, definition_text(route.definition)
+        state.allowed -= set(_of_session(state, route, client))
+        state.allowed.add(SessionGrant(_new_id(), client, route.server, name, mark(route), definition, self._live.now(), knows_flow))
+        self._bus.publish(GrantsChanged())
+
+    async def allow(
+        self,
+        server: str,
+        kind: GrantKind,
+        routes: Mapping[str, Route],
+        *,
+        client: str = "",
+        end: GrantEnd = NEVER,
+        is_seen: bool = False,
+        rule: Mapping[str, object] | None = None,
+    ) -> GrantSnapshot:
+        """Allows tools as they are defined now; what was allowed in the same way before is replaced.
+
+        Args:
+            routes: by the server's own names; the one, or those that read.
+            is_seen: a person has seen how the last of them is defined; other grants then count for it as it is.
+            rule: of the kind "rule": on the arguments of their calls.
+
+        Raises:
+            TooltrayError: it cannot be written, or nobody can tell when the screen locks; nothing has changed.
+        """
+        made = Grant(
+            id=_new_id(),
+            kind=kind,
+            server=server,
+            tool=next(iter(routes)) if kind == "tool" or (kind == "rule" and len(routes) == 1) else "",
+            client=client,
+            created_at=self._live.now(),
+            tools={name: mark(route) for name, route in routes.items()},
+            rule=dict(rule or {}),
+        )
+        grant = self._live.ending(made, end)
+        async with self._lock:
+            others = [each for each in self._live.all() if _scope(each) != _scope(grant)]
+            if is_seen:
+                name = list(routes)[-1]
+                others = [_accepted(each, name, routes[name], grant.tools[name]) if each.server == server else each for each in others]
+            await self._write([*others, grant], routes)
+        return self._snapshot(grant)
+
+    # what was said
+
+    def snapshots(self) -> list[GrantSnapshot]:
+        """All that count, the newest first."""
+        found = [self._snapshot(grant) for grant in self._live.all()]
+        found += [
+            GrantSnapshot(each.id, "tool", each.server, each.tool, client=each.client, session=state.id, created_at=each.created_at)
+            for state in self._states
+            for each in _session_grants(state)
+        ]
+        return sorted(found, key=lambda each: each.created_at, reverse=True)
+
+    async def take_back(self, id: str) -> None:
+        """
+        Raises:
+            TooltrayError: there is no such grant, or that cannot be written.
+        """
+        for state in self._states:
+            if found := {each for each in _session_grants(state) if each.id == id}:
+                state.allowed -= found
+                self._bus.publish(GrantsChanged())
+                return
+        async with self._lock:
+            kept = [grant for grant in self._live.all() if grant.id != id]
+            gone = next((grant for grant in self._live.all() if grant.id == id), None)
+            if gone is None:
+                raise NotFound(
+                    Phrase("nothing was allowed under '{id}'", id=suspicion.visible(id)), hint=Phrase("See `tooltray grants list`.")
+                )
+            seen = {each: self._live.definition(each) for each in gone.tools.values()}
+            await self._write(kept)
+        self._forget_taken()
+        self._taken[id] = _Taken(gone, seen, self._live.now())
+
+    async def give_back(self, id: str) -> GrantSnapshot:
+        """Allows again what was taken back a moment ago, until its own end; of a tool that has changed meanwhile, as it was.
+
+        Raises:
+            NotFound: too much time has passed, or its server is gone.
+            TooltrayError: that cannot be written.
+        """
+        self._forget_taken()
+        taken = self._taken.get(id)
+        if taken is None or not self._is_known(taken.grant.server):
+            raise NotFound(Phrase("This cannot be undone any more"), hint=Phrase("Allow it again."))
+        async with self._lock:
+            others = [each for each in self._live.all() if _scope(each) != _scope(taken.grant)]
+            await self._live.write([*others, taken.grant], taken.definitions)
+        del self._taken[id]
+        self._bus.publish(GrantsChanged())
+        return self._snapshot(taken.grant)
+
+    def taken_back(self, id: str) -> GrantSnapshot | None:
+        """What `give_back` would allow again."""
+        taken = self._taken.get(id)
+        return self._snapshot(taken.grant) if taken else None
+
+    def _forget_taken(self) -> None:
+        now = self._live.now()
+        self._taken = {id: each for id, each in self._taken.items() if 0 <= now - each.at < UNDO_S}
+
+    def _is_known(self, server: str) -> bool:
+        return server in self._tools.server_names or self._is_of_file(server)
+
+    def changes(self) -> list[ToolChange]:
+        """Tools that were allowed and are defined in another way since."""
+        found: dict[tuple[str, str], ToolChange] = {}
+        for grant in self._live.all():
+            for route in self._held(grant):
+                name = route.definition.name
+                before = self._live.definition(grant.tools[name])
+                diff = diffs.of_definitions(before, definition_text(route.definition)) or (f" {OTHER_SETTINGS}",)
+                warnings = suspicion.warnings(route.definition)
+                found[grant.server, name] = ToolChange(grant.server, name, diff, warnings, revision=mark(route))
+        return list(found.values())
+
+    async def accept(self, server: str, tool: str, seen: str) -> None:
+        """A person has seen how a tool is defined now: what was allowed counts for it as it is.
+
+        Args:
+            seen: `revision` of the ToolChange; empty: whatever it is now.
+
+        Raises:
+            TooltrayError: it has not changed, or is another one than was shown, or that cannot be written.
+        """
+        async with self._lock:
+            route = self._tools.routes(server).get(tool)
+            now = mark(route) if route else ""
+            if seen and seen != now:
+                raise Conflict(
+                    Phrase("'{tool}' has changed again since this was shown", tool=suspicion.visible(tool)),
+                    hint=Phrase("Look at it once more."),
+                )
+            before = self._live.all()
+            after = [_accepted(grant, tool, route, now) if route and grant.server == server else grant for grant in before]
+            if route is None or after == before:
+                raise Conflict(
+                    Phrase("'{tool}' has not changed since it was allowed", tool=suspicion.visible(tool)),
+                    hint=Phrase("See `tooltray grants changes`."),
+                )
+            await self._write(after, {tool: route})
+
+    def covering(self, server: str) -> dict[str, tuple[str, ...]]:
+        """The ids of the grants that cover tools of a server as they are defined now, by the tools' names; those of sessions among them."""
+        found: dict[str, tuple[str, ...]] = {}
+        routes = self._tools.routes(server)
+        of_server = [grant for grant in self._live.all() if grant.server == server]
+        lasting = ((grant.id, grant.kind, name, was) for grant in of_server for name, was in grant.tools.items())
+        of_sessions = (each for state in self._states for each in _session_grants(state) if each.server == server)
+        for id, kind, name, allowed in (*lasting, *((each.id, "tool", each.tool, each.mark) for each in of_sessions)):
+            route = routes.get(name)
+            if route and allowed == mark(route) and _is_for_all(kind, route.decision.is_plain_read):
+                found[name] = (*found.get(name, ()), id)
+        return found
+
+    def held_tools(self, server: str) -> frozenset[str]:
+        """Tools of a server that were allowed, and are defined in another way since."""
+        return frozenset(route.definition.name for grant in self._live.all() if grant.server == server for route in self._held(grant))
+
+    # inside
+
+    def _on_screen_locked(self, event: ScreenLocked) -> None:
+        self._taken = {id: each for id, each in self._taken.items() if self._live.is_before_its_lock(each.grant)}
+        if self._live.has_ended_at_lock:
+            self._bus.publish(GrantsChanged())
+
+    def _held(self, grant: Grant) -> Iterator[Route]:
+        for name, route in self._tools.routes(grant.server).items():
+            if name in grant.tools and grant.tools[name] != mark(route):
+                yield route
+
+    def _snapshot(self, grant: Grant) -> GrantSnapshot:
+        held = tuple(sorted(route.definition.name for route in self._held(grant)))
+        return GrantSnapshot(
+            id=grant.id,
+            kind=grant.kind,
+            server=grant.server,
+            tool=grant.tool,
+            client=grant.client,
+            created_at=grant.created_at,
+            expires_at=grant.expires_at,
+            until=LOCK if isinstance(grant, PassingGrant) else "",
+            is_held=bool(held),
+            held_tools=held,
+            rule=grant.rule,
+            words=words_of(grant),
+        )
+
+    async def _write(self, grants: list[Grant], seen: Mapping[str, Route] | None = None) -> None:
+        definitions = {mark(route): definition_text(route.definition) for route in (seen or {}).values()}
+        await self._live.write(grants, definitions)
+        self._bus.publish(GrantsChanged())
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        """What was allowed of a server goes with it: another one of its name is another server."""
+
+        def is_gone(server: str) -> bool:
+            return server not in event.mcp_servers and not self._is_of_file(server)
+
+        for state in self._states:
+            if found := {each for each in _session_grants(state) if is_gone(each.server)}:
+                state.allowed -= found
+                self._bus.publish(GrantsChanged())
+        gone = {grant.id for grant in self._live.all() if is_gone(grant.server)}
+        if gone:
+            self._live.forget(gone)
+            self._spawn(self._forget(), name="grants of servers that are gone")
+
+    async def _forget(self) -> None:
+        async with self._lock:
+            try:
+                await self._write(self._live.all())
+            except TooltrayError as error:
+                logger.warning("what was allowed of servers that are gone could not be taken back: %s", error)
+
+    def _on_tool_list_changed(self, event: ToolListChanged) -> None:
+        if any(grant.server == event.server for grant in self._live.all()):
+            self._bus.publish(GrantsChanged())
+
+
+def _scope(grant: Grant) -> tuple[str, ...]:
+    return grant.kind, grant.server, grant.tool, grant.client, json.dumps(grant.rule, sort_keys=True)
+
+
+def _is_for_all(kind: str, is_read: bool) -> bool:
+    """Whether a grant is for every call of a tool, whatever it is called with."""
+    return kind == "tool" or (kind == "reads" and is_read)
+
+
+def _accepted(grant: Grant, tool: str, route: Route, now: str) -> Grant:
+    """A grant with a tool as it is now; one for reads does not keep a tool that writes now."""
+    if grant.tools.get(tool, now) == now:
+        return grant
+    others = {name: each for name, each in grant.tools.items() if name != tool}
+    is_kept = grant.kind != "reads" or route.decision.is_plain_read
+    return msgspec.structs.replace(grant, tools=others | ({tool: now} if is_kept else {}))
+
+
+def _session_grants(state: SessionState) -> list[SessionGrant]:
+    return [each for each in state.allowed if isinstance(each, SessionGrant)]
+
+
+def _of_session(state: SessionState, route: Route, client: str) -> list[SessionGrant]:
+    wanted = (client, route.server, route.definition.name)
+    return [each for each in _session_grants(state) if (each.client, each.server, each.tool) == wanted]
+
+
+def _new_id() -> str:
+    return secrets.token_hex(ID_BYTES)

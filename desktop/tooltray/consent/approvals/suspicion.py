@@ -1,0 +1,141 @@
+"""What is odd in a tool's definition: characters that nobody sees, and text that gives orders to a model.
+
+Above it: the broker of approvals, which points it out to the person. Below it: definition. Pure; decides nothing. Whoever writes a
+definition may say everything in it, so what is found here is a hint, and what is not found proves nothing.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from tooltray.catalogue.definition import COVERED, ToolDefinition, definition_text, read_once_named
+from tooltray.foundation.phrases import Phrase
+
+MOST_WARNINGS = 6  # a person reads no more before an answer
+LONGEST_QUOTE = 120  # characters
+LONGEST_TEXT = 100_000  # of a definition that is looked at; a longer one is pointed out for that alone
+REMEMBERED = 1024  # definitions that were looked at last
+
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # control, direction of writing, halves of characters, line separators
+_JOINERS = "\u200c\u200d"  # words of several languages and joined emoji need them
+_PLAIN_CONTROLS = "\n\t\r"
+_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")  # one says how a sign looks; a row of them can hide a text
+
+ORDERS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (what, re.compile(pattern, re.IGNORECASE))
+    for what, pattern in (
+        (
+            Phrase("tells the model to drop its instructions"),
+            r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}\b(?:instructions?|rules|prompts?)\b",
+        ),
+        (Phrase("tells the model to drop its instructions"), r"(?:忽略|無視|无视|忘記|忘记)[^。\n]{0,20}(?:指示|指令|規則|规则|提示)"),
+        (
+            Phrase("tells the model to keep something from the person"),
+            r"\b(?:do not|don't|never|without)(?: \w+)? (?:tell|mention|inform|notify|reveal|show)(?:ing)?\b[^.\n]{0,30}"
+            r"\b(?:users?|person|humans?|anyone)\b",
+        ),
+        (
+            Phrase("tells the model to keep something from the person"),
+            r"(?:不要|別|别|勿|不得)[^。\n]{0,10}(?:告訴|告诉|通知|提及|透露)[^。\n]{0,10}(?:使用者|用戶|用户)",
+        ),
+        (
+            Phrase("gives orders in the place of the program"),
+            r"<\s{0,3}/?\s{0,3}(?:important|system|instructions?|secret|assistant)\s*>|\[/?INST\]|<\|im_start\|>",
+        ),
+        (
+            Phrase("tells the model what to do with other tools"),
+            r"\b(?:before|after|instead of|when(?:ever)?) (?:using|calling|running|invoking)\b[^.\n]{0,40}"
+            r"\b(?:any|other|another|every|all)\b[^.\n]{0,20}\btools?\b",
+        ),
+        (
+            Phrase("names places where keys and passwords are kept"),
+            r"~/\.(?:ssh|aws|gnupg|config|cursor|claude)\b|\bid_(?:rsa|ed25519)\b|/etc/(?:passwd|shadow)\b|\bmcp\.json\b",
+        ),
+        (
+            Phrase("tells the model to act without asking"),
+            r"\bwithout (?:asking|confirmation|the user'?s? (?:consent|permission|knowledge))\b"
+            r"|(?:無須|无须|不必|不用)(?:詢問|询问|確認|确认)",
+        ),
+    )
+)
+"""What is said of a text that fits, and what fits; no repetition without a bound, or a long text keeps the loop for minutes.
+Words that good definitions have too (`must`, `always`) are not among them."""
+
+
+def warnings(definition: ToolDefinition) -> tuple[str, ...]:
+    """What a person should know of a definition before a yes, one sentence each; a quote in it is readable and bounded."""
+    return _warnings(definition_text(definition))
+
+
+def visible(text: str) -> str:
+    """A text in which everything can be seen: what has no sign of its own is written as an escape."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(each if _is_seen(text, place) else _escape(each) for place, each in enumerate(text))
+
+
+@lru_cache(REMEMBERED)
+def _warnings(definition: str) -> tuple[str, ...]:
+    found: list[str] = []
+    if len(definition) > LONGEST_TEXT:
+        found.append(Phrase("the definition is very long ({size} characters); its end was not looked at", size=f"{len(definition):,}"))
+    for where, text in _texts(definition[:LONGEST_TEXT] if len(definition) > LONGEST_TEXT else definition):
+        found += _about(where, text)
+    return tuple(dict.fromkeys(found))[:MOST_WARNINGS]
+
+
+def _texts(definition: str) -> Iterator[tuple[str, str]]:
+    try:
+        members = read_once_named(definition.encode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError):
+        yield Phrase("the definition"), definition
+        return
+    for key in COVERED:
+        for text in _strings(members.get(key)):
+            yield Phrase("its {member}", member=key), text
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """All texts in a value, in their order, names of members too; however deep it is."""
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str() as text:
+                yield text
+            case dict() as members:
+                waiting += [each for pair in reversed(members.items()) for each in reversed(pair)]
+            case list() as items:
+                waiting += reversed(items)
+
+
+def _about(where: str, text: str) -> Iterator[str]:
+    hidden = [each for place, each in enumerate(text) if not _is_seen(text, place)]
+    if rows := _SELECTORS.findall(text):
+        hidden += [each for row in rows for each in row]
+    if hidden:
+        shown = ", ".join(f"U+{ord(each):04X}" for each in dict.fromkeys(hidden[:3]))
+        shown += ", ..." if len(set(hidden)) > 3 else ""
+        yield Phrase("{where} has characters that nobody sees ({count}: {shown})", where=where, count=len(hidden), shown=shown)
+    for what, pattern in ORDERS:
+        if match := pattern.search(text):
+            yield Phrase("{where} {what}: \u201c{quote}\u201d", where=where, what=what, quote=_quoted(match))
+
+
+def _quoted(match: re.Match[str]) -> str:
+    text = " ".join(visible(match[0]).split())
+    return text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…"
+
+
+def _is_seen(text: str, place: int) -> bool:
+    sign = text[place]
+    if sign in _PLAIN_CONTROLS:
+        return True
+    if sign in _JOINERS:
+        return place > 0 and not text[place - 1].isascii()
+    return unicodedata.category(sign) not in _UNSEEN
+
+
+def _escape(sign: str) -> str:
+    return f"\\u{ord(sign):04x}" if ord(sign) < 0x10000 else f"\\U{ord(sign):08x}"

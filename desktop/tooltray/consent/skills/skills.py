@@ -1,0 +1,295 @@
+"""What AI clients ask about skills: their list, one entry, a folder of files, and each file, which has to fit its digest.
+
+Above it: the router. Below it: SkillCatalogue, SkillBook, Profiles, ServerRelay. What is switched off, not in a session's profile, or held
+because it has changed is not offered in any way, to no session, whether it has all servers or one alone.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+
+from msgspec import Raw
+
+from tooltray.catalogue.offer import listing_of
+from tooltray.catalogue.resource_manager import read_uri
+from tooltray.catalogue.resource_uris import Target
+from tooltray.catalogue.skill import SKILLS, Skill, SkillFile, Unusable, read_skill
+from tooltray.catalogue.views.profiles import Profiles
+from tooltray.catalogue.views.views import Views
+from tooltray.consent.approvals.skill_book import SkillBook
+from tooltray.consent.approvals.suspicion import visible
+from tooltray.consent.skills.content_check import CHECKED_AT_ONCE_BYTES, fault_of
+from tooltray.consent.skills.skill_catalogue import SkillCatalogue
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import EventBus, ProblemReported
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.tasks import finish_in_thread
+from tooltray.protocol import eras
+from tooltray.protocol.envelope import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, dump, failure
+from tooltray.protocol.eras import Era
+from tooltray.protocol.member_scanner import closed, elements_of, opened
+from tooltray.protocol.sessions.exchange import Exchange, Work
+from tooltray.protocol.sessions.session_state import SessionState
+from tooltray.servers.relay.relay import ServerRelay
+from tooltray.servers.upstream.managed_server import ManagedServer
+from tooltray.servers.upstream.server_manager import ServerManager
+
+LIST, GET, READ_FOLDER = "skills/list", "skills/get", "resources/directory/read"
+MOST_TOLD = 256  # files whose content did not fit; the same is told a person once
+
+
+class Skills:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        catalogue: SkillCatalogue,
+        book: SkillBook,
+        servers: ServerManager,
+        profiles: Profiles,
+        views: Views,
+        relay: ServerRelay,
+        bus: EventBus,
+    ) -> None:
+        self._catalogue, self._book, self._servers, self._profiles = catalogue, book, servers, profiles
+        self._views, self._relay, self._bus = views, relay, bus
+        self._told: dict[tuple[str, str, str], None] = {}
+
+    def handlers(self) -> Mapping[str, Work]:
+        """For sessions that have all servers together."""
+        return {LIST: self.listing, GET: self.get, READ_FOLDER: self.read_folder}
+
+    # sessions that have all servers
+
+    async def listing(self, exchange: Exchange) -> Envelope:
+        """`skills/list`: of all servers that are shown to a session, in one page."""
+        known = await self._catalogue.listed()
+        if not self._catalogue.is_declared():
+            return _no_method(exchange)
+        state = exchange.session.state
+        is_shown = self._views.shown_servers(state)
+        entries = [
+            each.skill.published(partial(self._catalogue.published, each.server))
+            for each in known
+            if (is_shown is None or is_shown(each.server)) and self._is_offered(state, each.server, each.skill)
+        ]
+        return _in_era(exchange, listing_of(SKILLS, entries))
+
+    async def get(self, exchange: Exchange) -> Envelope:
+        """`skills/get`: from the server whose skill it is; where nobody knows, from one after the other."""
+        if (uri := read_uri(exchange.request.params)) is None:
+            return failure(INVALID_PARAMS, "Invalid request parameters: a skill has a uri")
+        last: Envelope | None = None
+        for managed, own in await self._places(exchange, uri):
+            asked = exchange.child(request=_about(exchange.request, own))
+            last = await self._got(managed, asked, own)
+            if not last.error:
+                self._views.used(exchange.session.state, managed.name)
+                return self._published(managed.name, last) if own != uri else last
+        return last or _no_skill(uri)
+
+    async def read_folder(self, exchange: Exchange) -> Envelope:
+        """`resources/directory/read`: what is directly in a folder, with the URIs that AI clients know."""
+        if (uri := read_uri(exchange.request.params)) is None:
+            return failure(INVALID_PARAMS, "Invalid request parameters: a folder has a uri")
+        last: Envelope | None = None
+        for managed, own in await self._places(exchange, uri):
+            if refused := self._refusal(exchange, managed.name, own):
+                return refused
+            last = await self._relay.send_with_retry(managed, exchange.child(request=_about(exchange.request, own)))
+            if not last.error:
+                return self._with_published_files(managed.name, last)
+        return last or failure(INVALID_PARAMS, f"{visible(uri)} is not a directory resource")
+
+    async def read(self, exchange: Exchange, send: Callable[[Exchange, Target | None], Awaitable[Envelope]]) -> Envelope:
+        """`resources/read`, of whatever it is: files of skills go to their own server, and are checked.
+
+        Args:
+            send: carries out the read; at the server, and under its own URI, where these are known.
+        """
+        uri = read_uri(exchange.request.params)
+        target = await self._catalogue.target(uri) if uri is not None else None
+        if uri is None or target is None:
+            return await send(exchange, None)
+        return await self._checked(exchange, target, uri, partial(send, exchange, target))
+
+    # sessions that have one server alone
+
+    async def listing_of_one(self, managed: ManagedServer, exchange: Exchange, whole: Envelope) -> Envelope:
+        """What such a session gets of its server's list. `whole`: the list."""
+        if whole.error:
+            return whole
+        try:
+            entries = elements_of(opened(whole.result)[SKILLS.member])
+        except (KeyError, ValueError):
+            return whole
+        skills = {bytes(raw): skill for raw in entries if (skill := _usable(raw))}
+        self._book.take(managed.name, skills.values(), is_all=False)
+        left = [raw for raw in entries if not (it := skills.get(bytes(raw))) or self._is_offered(exchange.session.state, managed.name, it)]
+        if len(left) == len(entries):
+            return whole
+        return Envelope(result=closed({**opened(whole.result), SKILLS.member: Raw(b"[%b]" % b",".join(map(bytes, left)))}))
+
+    async def get_of_one(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
+        """`skills/get` of such a session."""
+        uri = read_uri(exchange.request.params)
+        return await (self._relay.send_with_retry(managed, exchange) if uri is None else self._got(managed, exchange, uri))
+
+    async def read_of_one(self, managed: ManagedServer, exchange: Exchange, send: Callable[[], Awaitable[Envelope]]) -> Envelope:
+        """`resources/read` of such a session. `send`: carries it out."""
+        uri = read_uri(exchange.request.params)
+        return await (send() if uri is None else self._checked(exchange, (managed.name, uri), uri, send))
+
+    # whether a skill is offered
+
+    def _is_offered(self, state: SessionState, server: str, skill: Skill) -> bool:
+        return self._is_chosen(state, server, skill) and not self._book.is_held(server, skill)
+
+    def _is_chosen(self, state: SessionState, server: str, skill: Skill) -> bool:
+        return self.is_enabled(server, skill) and self._profiles.includes_skill(state, server, skill)
+
+    def is_enabled(self, server: str, skill: Skill) -> bool:
+        """Whether the settings of its server offer it."""
+        managed = self._servers.find(server)
+        disabled = managed.config.disabled_skills if managed else ()
+        return skill.uri not in disabled and skill.name not in disabled
+
+    def texts(self, state: SessionState, server: str) -> list[str]:
+        """What a client that knows skills gives its model of each of a server's: its name, description and URI, as JSON."""
+        offered = [each for each in self._catalogue.offered(server) if self._is_offered(state, server, each)]
+        members = ({"name": each.name, "description": each.description, "uri": each.uri} for each in offered)
+        return [bytes(dump(each)).decode() for each in members]
+
+    def _refusal(self, exchange: Exchange, server: str, uri: str) -> Envelope | None:
+        """Why a session does not get what is under a server's own URI; None where it does, or where it belongs to no skill."""
+        skills, state = self._catalogue.skills_with(server, uri), exchange.session.state
+        if not skills or any(self._is_offered(state, server, skill) for skill in skills):
+            return None
+        chosen = [skill for skill in skills if self._is_chosen(state, server, skill)]
+        return _held(server, chosen[0]) if chosen else _no_skill(uri)
+
+    # asking servers
+
+    async def _places(self, exchange: Exchange, uri: str) -> list[tuple[ManagedServer, str]]:
+        """The servers, and their own URIs, that a URI may mean, as far as a session reaches them."""
+        target = await self._catalogue.target(uri)
+        found = [target] if target else [(server.name, uri) for server in self._catalogue.declaring()]
+        reached = [(server, own) for server, own in found if self._views.reaches(exchange.session.state, server)]
+        return [(managed, own) for server, own in reached if (managed := self._servers.find(server))]
+
+    async def _got(self, managed: ManagedServer, exchange: Exchange, own: str) -> Envelope:
+        """The reply of a server to `skills/get` under its own URI, if that skill is offered."""
+        reply = await self._relay.send_with_retry(managed, exchange)
+        if reply.error:
+            return reply
+        try:
+            skill = read_skill(opened(reply.result).get("skill", Raw(b"null")))
+            if skill.uri != own:
+                raise Unusable(f"it is about {skill.uri!r}")
+        except (Unusable, ValueError) as fault:
+            return failure(INTERNAL_ERROR, f"server '{managed.name}' answered {GET} with no skill that can be used: {visible(str(fault))}")
+        await self._catalogue.got(managed.name, skill)
+        if not self._is_chosen(exchange.session.state, managed.name, skill):
+            return _no_skill(own)
+        return _held(managed.name, skill) if self._book.is_held(managed.name, skill) else reply
+
+    async def _checked(self, exchange: Exchange, target: Target, uri: str, send: Callable[[], Awaitable[Envelope]]) -> Envelope:
+        """A read of what may be a file of a skill.
+
+        Args:
+            target: the server and its own URI.
+            uri: by which it stands in the reply.
+        """
+        server, own = target
+        if refused := self._refusal(exchange, server, own):
+            return refused
+        reply = await send()
+        file = self._file(target)
+        if reply.error or file is None or not await _fault(reply, uri, file):
+            return reply
+        return await self._checked_anew(exchange, target, uri, reply)
+
+    async def _checked_anew(self, exchange: Exchange, target: Target, uri: str, reply: Envelope) -> Envelope:
+        """What does not fit its entry may fit the one that the server has now; then the skill is another one."""
+        server, own = target
+        still_there = filter(None, [self._servers.find(server)])
+        for managed, skill in [(each, skill) for each in still_there for skill in self._catalogue.skills_with(server, own)]:
+            await self._got(managed, exchange.child(request=_about(exchange.request, skill.uri, method=GET)), skill.uri)
+        if refused := self._refusal(exchange, server, own):
+            return refused
+        file = self._file(target)
+        fault = await _fault(reply, uri, file) if file else ""
+        return self._lying(server, own, fault) if fault else reply
+
+    def _file(self, target: Target) -> SkillFile | None:
+        files = [skill.files[target[1]] for skill in self._catalogue.skills_with(*target) if skill.files and target[1] in skill.files]
+        return files[0] if files else None
+
+    def _lying(self, server: str, uri: str, fault: str) -> Envelope:
+        title = Phrase("a file of a skill of '{server}' is not what the server says it is", server=server)
+        if (key := (server, uri, fault)) not in self._told:
+            self._told[key] = None
+            for old in list(self._told)[: max(0, len(self._told) - MOST_TOLD)]:
+                del self._told[old]
+            hint = Phrase("It was not given to the AI client. Ask the server's maker, or switch the skill off.")
+            self._bus.publish(ProblemReported(Problem(title, f"{visible(uri)}: {fault}", hint), server))
+        return failure(INTERNAL_ERROR, f"{visible(uri)} of server '{server}' does not fit the entry of its skill, and is refused: {fault}")
+
+    # URIs that AI clients know
+
+    def _published(self, server: str, reply: Envelope) -> Envelope:
+        members = opened(reply.result)
+        skill = read_skill(members["skill"])
+        return Envelope(result=closed({**members, "skill": skill.published(partial(self._catalogue.published, server))}))
+
+    def _with_published_files(self, server: str, reply: Envelope) -> Envelope:
+        try:
+            members = opened(reply.result)
+            files = [_with_uri(each, partial(self._catalogue.published, server)) for each in elements_of(members["resources"])]
+        except (KeyError, ValueError):
+            return reply
+        return Envelope(result=closed({**members, "resources": Raw(b"[%b]" % b",".join(map(bytes, files)))}))
+
+
+def _usable(raw: Raw) -> Skill | None:
+    try:
+        return read_skill(raw)
+    except Unusable:
+        return None
+
+
+def _with_uri(entry: Raw, publish: Callable[[str], str]) -> Raw:
+    uri = read_uri(entry)
+    return entry if uri is None or publish(uri) == uri else eras.with_members(entry, uri=dump(publish(uri)))
+
+
+def _about(request: Envelope, uri: str, *, method: str = "") -> Envelope:
+    """A request of its own for each server that is asked: on its way it is changed."""
+    params = eras.with_members(request.params, uri=dump(uri))
+    return Envelope(id=request.id, method=method or request.method, params=params)
+
+
+async def _fault(reply: Envelope, uri: str, file: SkillFile) -> str:
+    if len(memoryview(reply.result)) > CHECKED_AT_ONCE_BYTES:
+        return await finish_in_thread(fault_of, reply.result, uri, file)
+    return fault_of(reply.result, uri, file)
+
+
+def _held(server: str, skill: Skill) -> Envelope:
+    return failure(
+        CONNECTION_CLOSED,
+        f"the skill '{skill.name}' of server '{server}' is another one than it was, and is held until a person has looked at the"
+        " change. Ask the user to look at it in Tooltray, under Permissions",
+    )
+
+
+def _no_skill(uri: str) -> Envelope:
+    return failure(INVALID_PARAMS, f"No skill is served at {visible(uri)}")
+
+
+def _no_method(exchange: Exchange) -> Envelope:
+    return failure(METHOD_NOT_FOUND, "Method not found", exchange.request.method)
+
+
+def _in_era(exchange: Exchange, result: Raw) -> Envelope:
+    return Envelope(result=eras.as_modern_result(exchange.request.method, result) if exchange.era is Era.MODERN else result)

@@ -1,0 +1,267 @@
+"""The tokens of the REST interface, for other programs: the default one, and named ones with a scope and perhaps an expiry.
+
+Above it: HttpAccess, the REST interface, the command line without a hub. Below it: ApiToken, the default token, and atomic_file. Named
+tokens are shown once and stored as hashes. This file does not decide whether a token is trusted, since any program of the person could edit
+it: `isTrusted` here only says whether to look among the secrets (see trusted_tokens).
+"""
+
+import hashlib
+import hmac
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, get_args
+
+import msgspec
+
+from tooltray.consent.tokens.api_token import PREFIX, TOKEN_BYTES, ApiToken
+from tooltray.foundation.errors import NotFound, Problem, TooltrayError
+from tooltray.foundation.files.atomic_file import read_own, set_aside, write_atomically
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.http import ApiTokenSnapshot, Scope
+
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+"""The scopes of tokens in ascending order, each including the ones before: read, call tools, manage."""
+DEFAULT_NAME = "default"
+"""The name of the default token; its scope is "manage", and it is not trusted."""
+MAX_NAME_LENGTH = 64
+MOST_TOKENS = 200  # nobody has so many programs; each token is compared with every request
+LARGEST_BYTES = 256 * 1024  # of the file
+LAST_TIME_S = 1e11  # the year 5138
+
+
+class _Kept(msgspec.Struct, rename="camel", frozen=True):
+    sha256: str
+    scope: Scope
+    created_at: float
+    expires_at: float | None = None
+    is_ended: bool = False  # was seen expired: setting the clock back does not make it valid again
+    is_trusted: bool = False
+
+    def __post_init__(self) -> None:
+        """Rejects times out of range, which were not written by us."""
+        if not (0 <= self.created_at < LAST_TIME_S and (self.expires_at is None or 0 <= self.expires_at < LAST_TIME_S)):
+            raise ValueError("a time is out of range")
+
+
+class _File(msgspec.Struct):
+    version: Literal[1] = 1
+    tokens: dict[str, _Kept] = {}
+
+
+class TokenHolder(msgspec.Struct, frozen=True):
+    """A program with a valid token of the REST interface.
+
+    Attributes:
+        digest: hash of its token, by which trust is stored; empty for the default token.
+        may_be_trusted: whether to look among the secrets if the token is trusted.
+    """
+
+    name: str
+    scope: Scope
+    digest: str = ""
+    may_be_trusted: bool = False
+
+    def may(self, scope: Scope) -> bool:
+        """Returns whether the token's scope includes another one."""
+        return SCOPES.index(self.scope) >= SCOPES.index(scope)
+
+
+class ApiTokens:
+    """The tokens of one home. Methods may be called from any thread; those that create, revoke or save tokens block on the disk.
+
+    Attributes:
+        default: the default token.
+    """
+
+    def __init__(
+        self,
+        default: ApiToken,
+        path: Path,
+        *,
+        clock: Callable[[], float] = time.time,
+        elapsed: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """
+        Args:
+            clock: wall clock in unix seconds, which can be set back.
+            elapsed: monotonic clock in seconds.
+        """
+        self.default, self._path, self._clock, self._elapsed = default, path, clock, elapsed
+        self._lock = threading.Lock()
+        self._tokens: dict[str, _Kept] = {}
+        self._problem: Problem | None = None
+        self._is_saved = True
+        self._began = (clock(), elapsed())
+        try:
+            self._tokens = msgspec.json.decode(read_own(path, LARGEST_BYTES), type=_File).tokens
+        except FileNotFoundError:
+            pass
+        except (ValueError, RecursionError):
+            aside = set_aside(path)
+            self._problem = _unusable(f"what was in {path.name} is now in {aside}", "Make new ones: tooltray http api token NAME")
+        except OSError as error:
+            self._problem = _unusable(f"{path}: {error.strerror or error}", "Make it readable, and start Tooltray again.")
+
+    @property
+    def problems(self) -> list[Problem]:
+        """The problems with the stored tokens."""
+        return [problem for problem in (self.default.problem, self._problem) if problem]
+
+    @property
+    def is_saved(self) -> bool:
+        """False after a token was seen expired: `save` must then be called, so that it stays expired."""
+        return self._is_saved
+
+    @property
+    def has_trusted(self) -> bool:
+        """Whether a valid token was created as a trusted one."""
+        return any(kept.is_trusted and not self._is_over(kept) for kept in self._tokens.values())
+
+    def list(self) -> list[ApiTokenSnapshot]:
+        """Returns all tokens, the default one first if there is one."""
+        found = [ApiTokenSnapshot(DEFAULT_NAME, "manage", is_default=True)] if self.default.known else []
+        for name, kept in sorted(self._tokens.items()):
+            found.append(ApiTokenSnapshot(name, kept.scope, kept.created_at, kept.expires_at, self._is_over(kept), kept.is_trusted))
+        return found
+
+    def digest(self, name: str) -> str:
+        """Returns the hash of a named token; empty if there is none with this name."""
+        kept = self._tokens.get(name)
+        return kept.sha256 if kept else ""
+
+    def holder(self, token: str) -> TokenHolder | None:
+        """Returns the holder of a token, in constant time; None for an invalid or expired one. Never blocks."""
+        found = TokenHolder(DEFAULT_NAME, "manage") if self.default.is_right(token) else None
+        given = digest_of(token).encode()
+        for name, kept in list(self._tokens.items()):
+            if hmac.compare_digest(kept.sha256.encode(), given) and not self._is_over(kept):
+                found = TokenHolder(name, kept.scope, kept.sha256, kept.is_trusted)
+        return found
+
+    def is_current(self, holder: TokenHolder) -> bool:
+        """Returns whether the token of a program is still valid."""
+        if not holder.digest:
+            return True  # whoever rotates or removes the default token ends its connections
+        kept = self._tokens.get(holder.name)
+        return kept is not None and kept.sha256 == holder.digest and not self._is_over(kept)
+
+    def create(self, name: str, scope: Scope, *, lasts_s: float | None = None, is_trusted: bool = False) -> str:
+        """Creates a token; an earlier one with this name becomes invalid.
+
+        Args:
+            lasts_s: lifetime in seconds; None for no expiry.
+
+        Returns:
+            The token, which cannot be shown again.
+
+        Raises:
+            TooltrayError: the name, the scope or the lifetime is invalid, or the file cannot be written.
+        """
+        token = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
+        with self._lock:
+            self._check(name, scope, lasts_s)
+            now = self._now()
+            kept = _Kept(digest_of(token), scope, now, None if lasts_s is None else now + lasts_s, False, is_trusted)
+            self._write({**self._tokens, name: kept})
+        return token
+
+    def revoke(self, name: str) -> None:
+        """Revokes a token.
+
+        Raises:
+            TooltrayError: there is none with this name, or the file cannot be written.
+        """
+        with self._lock:
+            if name == DEFAULT_NAME and self.default.known:
+                self.default.remove()
+            elif name in self._tokens:
+                self._write({other: kept for other, kept in self._tokens.items() if other != name})
+            else:
+                raise NotFound(
+                    Phrase("there is no token '{name}'", name=_shown(name)), hint=Phrase("See which there are: tooltray http api tokens")
+                )
+
+    def distrust(self) -> tuple[str, ...]:
+        """Marks all tokens as not trusted; returns the hashes of those that were.
+
+        Raises:
+            TooltrayError: the file cannot be written.
+        """
+        with self._lock:
+            trusted = tuple(kept.sha256 for kept in self._tokens.values() if kept.is_trusted)
+            if trusted:
+                self._write({name: msgspec.structs.replace(kept, is_trusted=False) for name, kept in self._tokens.items()})
+        return trusted
+
+    def save(self) -> None:
+        """Stores which tokens were seen expired.
+
+        Raises:
+            TooltrayError: the file cannot be written; they stay expired as long as this hub runs.
+        """
+        with self._lock:
+            if not self._is_saved:
+                self._write(self._tokens)
+
+    def _is_over(self, kept: _Kept) -> bool:
+        if kept.is_ended or kept.expires_at is None:
+            return kept.is_ended
+        if self._now() < kept.expires_at:
+            return False
+        ended = msgspec.structs.replace(kept, is_ended=True)
+        self._tokens = {name: ended if each is kept else each for name, each in self._tokens.items()}
+        self._is_saved = False
+        return True
+
+    def _now(self) -> float:
+        """Returns unix seconds that never run back while the hub runs, even if the clock is set back."""
+        wall, elapsed = self._began
+        return max(self._clock(), wall + self._elapsed() - elapsed)
+
+    def _check(self, name: str, scope: str, lasts_s: float | None) -> None:
+        if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable() or name != name.strip() or name == DEFAULT_NAME:
+            reason = Phrase(
+                "a name has 1 to {max_name_length} letters, digits, signs and inner spaces, and is not '{default_name}'",
+                max_name_length=MAX_NAME_LENGTH,
+                default_name=DEFAULT_NAME,
+            )
+            raise TooltrayError(Phrase("'{name}' cannot be the name of a token", name=_shown(name)), reason, Phrase("Choose another name."))
+        if scope not in SCOPES:
+            raise TooltrayError(
+                Phrase("there is no scope '{scope}'", scope=_shown(scope)), hint=Phrase("Choose one of {scopes}.", scopes=", ".join(SCOPES))
+            )
+        if lasts_s is not None and not 0 < lasts_s < LAST_TIME_S - self._now():
+            raise TooltrayError(
+                Phrase("a token cannot end then"), Phrase("its time has to be more than nothing"), Phrase("Choose another time.")
+            )
+        if len(self._tokens) >= MOST_TOKENS and name not in self._tokens:
+            raise TooltrayError(
+                Phrase("there are {most_tokens} tokens already", most_tokens=MOST_TOKENS),
+                hint=Phrase("Take back those that nobody uses: tooltray http api revoke NAME"),
+            )
+
+    def _write(self, tokens: dict[str, _Kept]) -> None:
+        try:
+            write_atomically(self._path, msgspec.json.format(msgspec.json.encode(_File(tokens=tokens)), indent=2))
+        except OSError as error:
+            message = f"{self._path}: {error.strerror or error}"
+            raise TooltrayError(
+                Phrase("the tokens of the REST interface cannot be saved"), message, Phrase("Nothing has changed.")
+            ) from None
+        self._tokens, self._is_saved = tokens, True
+
+
+def digest_of(token: str) -> str:
+    """Returns the hash of a token, by which it is recognised without being stored."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _unusable(message: str, hint: str) -> Problem:
+    return Problem(Phrase("the named tokens of the REST interface cannot be read, so none of them opens it"), message, hint)
+
+
+def _shown(name: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in name[:MAX_NAME_LENGTH])

@@ -1,0 +1,191 @@
+"""Manages access over HTTP: switches the endpoints and the REST interface, and creates and revokes tokens.
+
+Above it: the presenter. Below it: the settings, the tokens, and the endpoints, which are passed in.
+"""
+
+import contextlib
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.settings_edits import api_access, http_access, without_old_trust
+from tooltray.consent.tokens.api_tokens import ApiTokens
+from tooltray.consent.tokens.client_tokens import ClientTokens
+from tooltray.consent.tokens.trusted_tokens import TrustedTokens
+from tooltray.foundation.confirmation import confirm_widening, note_narrowing
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
+from tooltray.foundation.tasks import finish_in_thread
+
+OLD_TRUST = Problem(
+    Phrase("Programs do not decide in your place any more because a file says so"),
+    Phrase("`trusted` in the settings is not counted: any program of yours could have written it there"),
+    Phrase("If they shall, make a token for them: tooltray http api on --trusted. If not: tooltray http api on --no-trusted"),
+)
+"""Shown until a person has decided, which removes the old setting."""
+
+
+class HttpDoor(Protocol):
+    """The open HTTP endpoints."""
+
+    @property
+    def status(self) -> HttpStatus: ...
+
+    async def follow(self, *, is_retry: bool = False) -> None:
+        """Opens, moves or closes the endpoints according to the settings."""
+        ...
+
+    async def forget_client(self, name: str) -> None:
+        """Ends the sessions of a client whose token has become invalid."""
+        ...
+
+    def forget_programs(self) -> None:
+        """Ends the event streams of programs whose token has become invalid."""
+        ...
+
+
+class HttpAccess:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self, *, config: McpConfHelper, tokens: ClientTokens, api_tokens: ApiTokens, trusted: TrustedTokens, door: Callable[[], HttpDoor]
+    ) -> None:
+        """
+        Args:
+            tokens: the tokens of AI clients.
+            api_tokens: the tokens of the REST interface.
+            trusted: stores which of these may consent in a person's place.
+            door: returns the endpoints, which are made later.
+        """
+        self._config, self._tokens, self._door = config, tokens, door
+        self._api_tokens, self._trusted = api_tokens, trusted
+
+    @property
+    def status(self) -> HttpStatus:
+        return self._door().status
+
+    @property
+    def problems(self) -> list[Problem]:
+        """The problems with tokens, endpoints and old settings."""
+        asked = OLD_TRUST if self._config.settings.publish.http.api.trusted else None
+        return [problem for problem in (self._tokens.problem, *self._api_tokens.problems, self.status.problem, asked) if problem]
+
+    async def set_enabled(self, enabled: bool, port: int | None) -> HttpStatus:
+        """Switches HTTP on or off, or moves it to another port.
+
+        Raises:
+            TooltrayError: the settings cannot be written, or the address cannot be opened; it then stays enabled in the settings.
+        """
+        await self._config.edit(http_access(enabled, port))
+        return await self._followed()
+
+    async def _followed(self) -> HttpStatus:
+        await self._door().follow(is_retry=True)
+        if problem := self.status.problem:
+            raise TooltrayError(problem.title, problem.message, problem.hint)
+        return self.status
+
+    @property
+    def clients(self) -> list[ClientTokenSnapshot]:
+        return self._tokens.list()
+
+    async def create_token(self, name: str) -> str:
+        token = await finish_in_thread(self._tokens.create, name)
+        await self._door().forget_client(name)  # sessions opened with its earlier token
+        return token
+
+    async def remove_token(self, name: str) -> None:
+        await finish_in_thread(self._tokens.remove, name)
+        await self._door().forget_client(name)
+
+    async def restore_token(self, name: str) -> None:
+        await finish_in_thread(self._tokens.restore, name)
+
+    async def set_api(self, enabled: bool, trusted: bool | None) -> HttpStatus:
+        """Switches the REST interface on or off. Switching it on also makes the default token and switches HTTP on, as both have the same
+        address; switching it off leaves HTTP as it is.
+
+        Args:
+            trusted: False withdraws the trust of all tokens; None changes no trust; True is refused, as trust belongs to a token.
+
+        Raises:
+            TooltrayError: the token cannot be made, the settings cannot be written, or the address cannot be opened.
+        """
+        if trusted:
+            raise TooltrayError(
+                Phrase("trust belongs to a token"),
+                Phrase("it is no setting of the REST interface"),
+                Phrase("Make one: tooltray http api token --trusted"),
+            )
+        if enabled:
+            await finish_in_thread(self._api_tokens.default.value)
+        if trusted is False:
+            await self._trusted.remove(await finish_in_thread(self._api_tokens.distrust))
+        await self._config.edit(api_access(enabled, forget_trust=trusted is False))
+        return await self._followed() if enabled else self.status
+
+    async def api_token(self) -> str:
+        return await finish_in_thread(self._api_tokens.default.value)
+
+    async def rotate_api_token(self) -> str:
+        token = await finish_in_thread(self._api_tokens.default.rotate)
+        self._door().forget_programs()
+        return token
+
+    async def list_api_tokens(self) -> list[ApiTokenSnapshot]:
+        """Lists the tokens; trust is looked up among the secrets only for tokens that were created as trusted ones."""
+        return [
+            replace(each, is_trusted=each.is_trusted and await self._trusted.has(self._api_tokens.digest(each.name)))
+            for each in self._api_tokens.list()
+        ]
+
+    async def create_api_token(self, name: str, scope: Scope, lasts_s: float | None, trusted: bool) -> NewApiToken:
+        """Creates a named token; arguments as in ApiTokens.create.
+
+        Raises:
+            Denied: it shall be trusted, and the caller's person has not confirmed that.
+            TooltrayError: the name, the scope or the lifetime is invalid, or the token cannot be stored.
+        """
+        if trusted:
+            await confirm_widening(Phrase("Making a trusted token"), token=name, scope=scope)
+        if trusted and scope != "manage":
+            raise TooltrayError(
+                Phrase("a trusted token has the scope manage"),
+                Phrase("the scope {scope} approves nothing", scope=scope),
+                Phrase("Leave one of them out."),
+            )
+        before = self._api_tokens.digest(name)
+        token = await finish_in_thread(partial(self._api_tokens.create, name, scope, lasts_s=lasts_s, is_trusted=trusted))
+        made = next(each for each in self._api_tokens.list() if each.name == name)
+        is_lasting = True
+        if trusted:
+            is_lasting = await self._trusted.add(self._api_tokens.digest(name), made.expires_at)
+            await self._forget_old_setting()
+        if before:
+            await self._ended(before)
+        return NewApiToken(token, name, scope, made.expires_at, trusted, is_lasting)
+
+    async def revoke_api_token(self, name: str) -> None:
+        """Revokes a token.
+
+        Raises:
+            TooltrayError: there is none with this name, or the file cannot be written.
+        """
+        digest = self._api_tokens.digest(name)
+        await finish_in_thread(self._api_tokens.revoke, name)
+        await self._ended(digest)
+        await note_narrowing(Phrase("A token of a program"), token=name)
+
+    async def _ended(self, digest: str) -> None:
+        """Ends the connections of an invalid token and deletes its trust; a failure does not matter, as the token is invalid."""
+        self._door().forget_programs()
+        with contextlib.suppress(TooltrayError):
+            await self._trusted.remove([digest])
+
+    async def _forget_old_setting(self) -> None:
+        if self._config.settings.publish.http.api.trusted:
+            await self._config.edit(without_old_trust)

@@ -1,0 +1,215 @@
+"""Changes members of a TOML text and leaves every other byte as it is: comments, order, line ends, and the way tables are written.
+
+Above it: the edits of AI clients' files. Below it: toml_places. Knows no program.
+
+A new table goes to the end of the text, after an empty line, where it is valid however its neighbours are written; a new value goes behind
+the last one of its table. After each change the text is parsed and must differ in exactly what was asked for.
+"""
+
+import datetime
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from tooltray.foundation.files.json_places import CannotRead
+from tooltray.foundation.files.member_change import MISSING, check_change, is_same, member_of
+from tooltray.foundation.files.toml_places import Header, Pair, read_toml, statements
+from tooltray.foundation.phrases import Phrase
+
+Keys = tuple[str, ...]
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_EMPTY_LINE = re.compile(r"(?:\A\ufeff?|\n)\r?\n\Z")
+
+
+def with_member(text: str, path: Sequence[str], content: object) -> str:
+    """Returns the text with one member set. Tables above it that are missing are made; in an existing member only what differs changes.
+
+    Args:
+        path: keys from the document to the member; the last is the member's own.
+        content: the member's new value, as `tomllib` gives it.
+
+    Raises:
+        CannotRead: the text is not TOML, the member cannot be set there, or the content has no TOML form.
+    """
+    after = _with(text, tuple(path), content, read_toml(text))
+    check_change(read_toml(text), read_toml(after), path, content)
+    return after
+
+
+def without_member(text: str, path: Sequence[str]) -> str:
+    """Returns the text without one member: its tables, those below it, and the comments inside of them.
+
+    Args:
+        path: keys from the document to the member; the last is the member's own.
+
+    Raises:
+        CannotRead: the text is not TOML, has no such member, or more than the member would go.
+    """
+    before = read_toml(text)
+    after = _without(text, tuple(path))
+    check_change(before, read_toml(after), path)
+    return after
+
+
+def _with(text: str, path: Keys, content: object, document: object) -> str:
+    before = member_of(document, path)
+    if before is MISSING:
+        return _with_new(text, path, content)
+    if isinstance(before, dict) and isinstance(content, Mapping):
+        for key in content:
+            if key not in before or not is_same(before[key], content[key]):
+                text = _with(text, (*path, key), content[key], document)
+        for key in before:
+            text = text if key in content else _without(text, (*path, key))
+        return text
+    pair = next((pair for pair in _all_pairs(statements(text)) if pair.path == path), None)
+    if pair is None:
+        return _with_new(_without(text, path), path, content)
+    return text[: pair.value] + _written(content) + text[pair.end :]
+
+
+def _all_pairs(parts: Iterable[Header | Pair]) -> Iterator[Pair]:
+    for part in parts:
+        if isinstance(part, Pair):
+            yield part
+            yield from _all_pairs(part.pairs or ())
+
+
+def _inline_above(text: str, path: Keys) -> Pair | None:
+    """The innermost inline table that a member is in or would be in."""
+    above = [pair for pair in _all_pairs(statements(text)) if pair.pairs is not None and _is_below(path, pair.path)]
+    return above[-1] if above else None
+
+
+def _is_below(path: Keys, table: Keys) -> bool:
+    return len(path) > len(table) and path[: len(table)] == table
+
+
+def _with_new(text: str, path: Keys, content: object) -> str:
+    if (inline := _inline_above(text, path)) is not None:
+        pair = f"{_dotted(path[len(inline.path) :])} = {_written(content)}"
+        at = inline.pairs[-1].end if inline.pairs else inline.value + 1
+        return text[:at] + (", " if inline.pairs else " ") + pair + text[at:]
+    if isinstance(content, Mapping):
+        return _with_table(text, path, content)
+    return _with_line(text, path, content)
+
+
+def _with_table(text: str, path: Keys, content: Mapping[str, object]) -> str:
+    """The table at the end of the text, which ends as it did: with or without a line end."""
+    end = _line_end(text)
+    lines = end.join(_table_lines(path, content))
+    if not text.removeprefix("\ufeff"):
+        return text + lines + end
+    return text + (end + lines + end if text.endswith("\n") else end + end + lines)
+
+
+def _table_lines(path: Keys, content: Mapping[str, object]) -> list[str]:
+    lines = [f"[{_dotted(path)}]"]
+    lines += [f"{_dotted((key,))} = {_written(value)}" for key, value in content.items() if not isinstance(value, Mapping)]
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            lines += ["", *_table_lines((*path, key), value)]
+    return lines
+
+
+def _with_line(text: str, path: Keys, content: object) -> str:
+    """The value on a line of its own: behind the last value of its table, or else below the table's header."""
+    table, parts = path[:-1], statements(text)
+    pairs = [part for part in parts if isinstance(part, Pair) and _is_below(part.path, table) and len(part.path) - part.keys <= len(table)]
+    headers = [part for part in parts if isinstance(part, Header) and part.path == table]
+    if not pairs and not headers:
+        return _with_table(text, table, {path[-1]: content}) if table else _with_first_line(text, path, content)
+    written_above = len(pairs[-1].path) - pairs[-1].keys if pairs else len(table)
+    line = f"{_dotted(path[written_above:])} = {_written(content)}"
+    at = _behind_line(text, (pairs or headers)[-1].end)
+    end = _line_end(text)
+    return text[:at] + (line + end if text[:at].endswith("\n") else end + line) + text[at:]
+
+
+def _with_first_line(text: str, path: Keys, content: object) -> str:
+    at = int(text.startswith("\ufeff"))
+    return text[:at] + f"{_dotted(path)} = {_written(content)}{_line_end(text)}" + text[at:]
+
+
+def _without(text: str, path: Keys) -> str:
+    """The text without everything that a member is written in: tables and values, which may be in several places."""
+    while True:
+        parts = statements(text)
+        own = [part.path[: len(path)] == path for part in parts]
+        if True in own:
+            first = own.index(True)
+            last = first + own[first:].index(False) if False in own[first:] else len(own)
+            text = _cut(text, parts[first], parts[last - 1])
+        elif (inline := _inline_above(text, path)) is not None and (cut := _cut_inside(text, inline, path)) is not None:
+            text = cut
+        else:
+            return text
+
+
+def _cut(text: str, first: Header | Pair, last: Header | Pair) -> str:
+    """The text without the lines of some statements, and without the empty line before them if they begin a table."""
+    start, end = text.rfind("\n", 0, first.start) + 1, _behind_line(text, last.end)
+    before, after = text[: start or int(text.startswith("\ufeff"))], text[end:]
+    is_last = not after and not text.endswith("\n")
+    for _ in range(int(is_last) + int(isinstance(first, Header) and _EMPTY_LINE.search(before) is not None)):
+        before = before.removesuffix("\n").removesuffix("\r")
+    if not before.removeprefix("\ufeff") and isinstance(first, Header):
+        after = after.removeprefix(_line_end(text))
+    return before + after
+
+
+def _cut_inside(text: str, inline: Pair, path: Keys) -> str | None:
+    pairs = inline.pairs or []
+    for index, pair in enumerate(pairs):
+        if pair.path[: len(path)] == path:
+            is_first_of_several = index == 0 and len(pairs) > 1
+            start = pair.start if is_first_of_several else pairs[index - 1].end if index else inline.value + 1
+            return text[:start] + text[pairs[1].start if is_first_of_several else pair.end :]
+    return None
+
+
+def _behind_line(text: str, at: int) -> int:
+    found = text.find("\n", at)
+    return len(text) if found < 0 else found + 1
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _dotted(keys: Keys) -> str:
+    return ".".join(key if _BARE_KEY.fullmatch(key) else _quoted(key) for key in keys)
+
+
+def _quoted(text: str) -> str:
+    if _LONE_SURROGATE.search(text):
+        raise _no_form()
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _written(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case float() if math.isfinite(value):
+            return repr(value)
+        case str():
+            return _quoted(value)
+        case datetime.datetime() | datetime.date() | datetime.time():
+            return value.isoformat()
+        case list() | tuple():
+            return f"[{', '.join(_written(item) for item in value)}]"
+        case Mapping() if value:
+            return f"{{ {', '.join(f'{_dotted((str(key),))} = {_written(item)}' for key, item in value.items())} }}"
+        case Mapping():
+            return "{}"
+    raise _no_form()
+
+
+def _no_form() -> CannotRead:
+    return CannotRead(Phrase("the new content has no TOML form"))

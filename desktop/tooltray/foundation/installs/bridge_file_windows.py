@@ -1,0 +1,74 @@
+"""The program `bin\\tooltray-bridge.exe` that AI clients start on Windows, and the list of bridges beside it.
+
+Above it: installations, which uses this or bridge_file_posix (the same names). Below it: the launcher (packaging/windows/launcher.c), which
+the packages carry among their resources: a Python package has none, and then an entry names the interpreter and the script, as in a
+checkout.
+
+The launcher reads the list at each start, so an installation that comes or goes changes a text and no program that runs. Windows lets
+nobody write over such a program; it can be renamed, so a new launcher takes its place beside the old one.
+"""
+
+import subprocess
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from tooltray.foundation.files.atomic_file import write_atomically
+from tooltray.foundation.resources import resource
+
+NAME = "tooltray-bridge.exe"
+_OLD = ".old"  # in the names of launchers that ran when another one took their place
+
+
+def write(path: Path, bridges: Iterable[Sequence[str]]) -> bool:
+    """Writes launcher and list where they are not as they should be; returns whether they were written.
+
+    Args:
+        path: of the launcher.
+        bridges: commands of bridges, the one in use first.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    launcher = _launcher()
+    if launcher is None and not path.exists():
+        return False
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    listed = "".join(f"{bridge[0]}\t{subprocess.list2cmdline(bridge)}\n" for bridge in bridges).encode("utf-8", "replace")
+    is_changed = _content(path.with_suffix(".txt")) != listed
+    if is_changed:
+        write_atomically(path.with_suffix(".txt"), listed)
+    if launcher is None or _content(path) == launcher:
+        return is_changed
+    _put_aside(path)
+    write_atomically(path, launcher, 0o755)
+    return True
+
+
+def can_write() -> bool:
+    """Whether this installation has a launcher; a Python package has none."""
+    return _launcher() is not None
+
+
+def _launcher() -> bytes | None:
+    try:
+        return resource("windows", NAME).read_bytes()
+    except OSError:
+        return None
+
+
+def _put_aside(path: Path) -> None:
+    """Gives the place free, and removes launchers that have been put aside and do not run any more."""
+    for old in path.parent.glob(f"*{_OLD}"):
+        with suppress(OSError):
+            old.unlink()
+    names = (path.with_name(f"{path.stem}-{number}{_OLD}") for number in range(1000))
+    with suppress(FileNotFoundError):
+        path.rename(next(name for name in names if not name.exists()))
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None

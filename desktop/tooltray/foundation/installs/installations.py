@@ -1,0 +1,155 @@
+"""Which installations of Tooltray a person has, and the one path that AI clients' configs hold: `~/.tooltray/bin/tooltray-bridge`.
+
+Above it: the engine, which records its own installation when a hub starts; `tooltray bridge`, the doctor, and the entry that a person
+pastes. Below it: installs.json and the script in the person's home. All methods block on the disk.
+
+The rules, in full:
+
+- The newest packaged installation owns the path. A checkout takes it only by `tooltray bridge use`, and so can any other one.
+- The script tries the owner, then the others, newest first: removing one hands the path on without anybody writing anything.
+- An installation whose programs are gone is forgotten the next time that the file is written.
+- A file of a newer version of Tooltray is read as far as it is understood, and left alone.
+- Both belong to the person, not to a home: a hub of another home (`--home`) uses them, and records nothing.
+"""
+
+import contextlib
+import logging
+import sys
+from collections.abc import Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.files.edited_files import EditedFiles, digest_of_bytes
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.installs.installation import Installation
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.regular_file import read_regular
+
+if sys.platform == "win32":
+    from tooltray.foundation.installs import bridge_file_windows as bridge_file
+else:
+    from tooltray.foundation.installs import bridge_file_posix as bridge_file
+
+logger = logging.getLogger(__name__)
+
+VERSION = 1
+NOT_WRITTEN = Phrase("The program that AI clients start cannot be written")
+
+
+class Record(msgspec.Struct, frozen=True):
+    """What `installs.json` holds.
+
+    Attributes:
+        chosen: the bridge of the installation that a person has chosen; empty: nobody has chosen.
+    """
+
+    version: int = VERSION
+    chosen: tuple[str, ...] = ()
+    installations: tuple[Installation, ...] = ()
+
+
+class Installations:
+    """
+    Args:
+        home: the person's own, not one that was chosen with `--home`.
+    """
+
+    def __init__(self, home: Home, files: EditedFiles | None = None) -> None:
+        self._file, self.path = home.installs, home.bin / bridge_file.NAME
+        self._files = files or EditedFiles()
+
+    def known(self) -> list[Installation]:
+        """Those that are there, the one in use first."""
+        return _in_order(self._read()[0])
+
+    @property
+    def owner(self) -> Installation | None:
+        """The one that AI clients get; None where only checkouts are known and none of them was chosen."""
+        record, _ = self._read()
+        return _owner(record, _in_order(record))
+
+    def will_give_path(self, own: Installation) -> bool:
+        """Whether AI clients get the path once this installation's hub has run in the person's own home."""
+        return own.is_packaged and bridge_file.can_write()
+
+    def record(self, own: Installation) -> None:
+        """Adds an installation, or its new version, and writes the script; for a hub that starts.
+
+        Nothing is raised: AI clients that point at the path go on with what they had, and the doctor says what is wrong.
+        """
+        try:
+            self._change(own, is_chosen=False)
+        except (OSError, TooltrayError) as error:
+            logger.warning("%s: %s", NOT_WRITTEN, error)
+
+    def use(self, own: Installation) -> None:
+        """Gives the path to an installation, until another one is chosen or it is gone.
+
+        Raises:
+            TooltrayError: a file cannot be written, or is of a newer version.
+        """
+        try:
+            self._change(own, is_chosen=True)
+        except OSError as error:
+            raise _cannot(error) from error
+
+    def mend(self) -> bool:
+        """Writes the script where it is missing or not as it should be; returns whether it was written.
+
+        Raises:
+            TooltrayError: it cannot be written.
+        """
+        try:
+            return self._write_script(self._read()[0])
+        except OSError as error:
+            raise _cannot(error) from error
+
+    def _change(self, own: Installation, *, is_chosen: bool) -> None:
+        def attempt() -> Record:
+            before, content = self._read()
+            if before.version > VERSION:
+                message = Phrase("{file} is of a newer version of Tooltray", file=str(self._file))
+                raise TooltrayError(NOT_WRITTEN, message, Phrase("Update this installation, or remove it"))
+            others = [each for each in before.installations if each.bridge != own.bridge and each.is_there]
+            after = replace(before, chosen=own.bridge if is_chosen else before.chosen, installations=(*others, own))
+            if after != before:
+                self._files.replace(self._file, _written(after), based_on=digest_of_bytes(content))
+            return after
+
+        self._write_script(self._files.retry_until_kept(attempt))
+
+    def _read(self) -> tuple[Record, bytes | None]:
+        """What is not understood counts as empty: each installation records itself again when it starts."""
+        try:
+            content = read_regular(self._file)
+        except OSError:
+            return Record(), None
+        with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return msgspec.json.decode(content, type=Record), content
+        return Record(), content
+
+    def _write_script(self, record: Record) -> bool:
+        known = _in_order(record)
+        if not _owner(record, known) and not self.path.exists():
+            return False
+        return bridge_file.write(self.path, [each.bridge for each in known if each.is_packaged or each.bridge == record.chosen])
+
+
+def _in_order(record: Record) -> list[Installation]:
+    there = [each for each in reversed(record.installations) if each.is_there]  # of two of one version the later one counts
+    return sorted(there, key=lambda each: (each.bridge == record.chosen, each.is_packaged, each.age), reverse=True)
+
+
+def _owner(record: Record, known: Sequence[Installation]) -> Installation | None:
+    return next((each for each in known if each.is_packaged or each.bridge == record.chosen), None)
+
+
+def _written(record: Record) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"
+
+
+def _cannot(error: OSError) -> TooltrayError:
+    message = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+    return TooltrayError(NOT_WRITTEN, message, Phrase("Free space on the disk, or make the folder writable"))

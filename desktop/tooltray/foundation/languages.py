@@ -1,0 +1,198 @@
+"""The languages that Tooltray speaks: a catalogue for each, `resources/i18n/CODE.json`, and which one a person reads.
+
+Above it: the window, and the command line. Below it: resources. Knows no Qt, and imports the standard library alone: commands are quick.
+
+A catalogue is one JSON object of texts, keyed by the English ones; what is missing stays English. Its member of the empty name says of the
+catalogue itself, a line each: `language:` its own name for the language, and `for:` the system's names of languages that it serves, or the
+beginnings of them: `zh-Hant` for `zh-Hant-TW`. Which languages there are is found from the files.
+"""
+
+import json
+import logging
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from tooltray.foundation.regular_file import open_regular
+from tooltray.foundation.resources import resource
+
+logger = logging.getLogger(__name__)
+
+ENGLISH = "en"
+FOLDER = "i18n"
+ABOUT = re.compile(r'\A\ufeff?\s*\{\s*"":\s*("(?:[^"\\]|\\.)*")')  # a catalogue's member of the empty name, the first one
+ABOUT_CHARACTERS = 2_000  # within which it stands: a whole catalogue is a hundred times as long
+CODE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
+FIELD = re.compile(r"\{(\w+)\}")
+LARGEST_SETTINGS = 8 * 1024 * 1024  # characters in which a command looks for the language; more would be felt
+VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")  # of which the first that is set decides
+
+
+class Language(NamedTuple):
+    """
+    Attributes:
+        code: as its catalogue is called; "en" has none.
+        name: as those who speak it call it.
+        serves: beginnings of the system's names of languages.
+    """
+
+    code: str
+    name: str
+    serves: tuple[str, ...]
+
+
+def languages() -> tuple[Language, ...]:
+    """All of them, English first, then by their names; reads the beginning of each catalogue."""
+    found = [language for path in resource(FOLDER).glob("*.json") if (language := _language(path)) is not None]
+    return (Language(ENGLISH, "English", (ENGLISH,)), *sorted(found, key=lambda each: each.name))
+
+
+def language_for(names: Iterable[str]) -> str:
+    """Returns the language for a person who reads those that the system names, best first, such as "zh-Hant-TW"; English if none fits."""
+    known: tuple[Language, ...] | None = None
+    for name in (each.replace("_", "-") for each in names if CODE.fullmatch(each)):
+        if _begins(name, ENGLISH):
+            return ENGLISH
+        known = known or languages()
+        if fitting := next((each.code for each in known if any(_begins(name, prefix) for prefix in each.serves)), ""):
+            return fitting
+    return ENGLISH
+
+
+def spoken_language(chosen: str, names: Iterable[str]) -> str:
+    """Returns the language that is spoken.
+
+    Args:
+        chosen: by the person, in the settings; empty: none. One that there is not counts as none.
+        names: the system's, best first.
+    """
+    if chosen == ENGLISH or (CODE.fullmatch(chosen) and resource(FOLDER, f"{chosen}.json").is_file()):
+        return chosen
+    if chosen:
+        logger.warning("there is no language '%s'", chosen[:20])
+    return language_for(names)
+
+
+def names_in(environ: Mapping[str, str]) -> list[str]:
+    """Returns the languages that a terminal's variables name, best first, as gettext reads them."""
+    first = next((value for name in VARIABLES if (value := environ.get(name))), "")
+    name = re.split(r"[.@]", first)[0]
+    if name in ("", "C", "POSIX"):
+        return []
+    return [*filter(None, environ.get("LANGUAGE", "").split(":")), name]
+
+
+def chosen_language(settings: Path) -> str:
+    """Returns the language that the file of the settings names; empty where it names none or cannot be read. Blocks."""
+    try:
+        with open(settings, encoding="utf-8-sig", opener=open_regular) as file:
+            found = json.loads(text)["language"] if '"language"' in (text := file.read(LARGEST_SETTINGS)) else ""
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return ""
+    return found if isinstance(found, str) else ""
+
+
+class Catalogue:
+    """The texts of one language. One that cannot be read has none, and the log says so."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        self._texts = {} if code == ENGLISH else _read(code)
+        self._patterns: list[tuple[str, str]] | None = None
+
+    def get(self, text: str) -> str | None:
+        """Returns a text in this language; None: it has no words for it."""
+        return self._texts.get(text) or None
+
+    def filled(self, text: str, values: Mapping[str, object]) -> str:
+        """Returns a text in this language with its `{name}` fields filled in; in English where its translation has other fields."""
+        translated = self._texts.get(text) or text
+        if not values:
+            return translated
+        try:
+            return translated.format(**values)
+        except (LookupError, ValueError):
+            return text.format(**values)
+
+    def recognised(self, text: str) -> str:
+        """Returns in this language what was said in English with its fields filled in; what is none of our texts stays as it is."""
+        if not self._texts or not text or text in self._texts:
+            return self._texts.get(text) or text
+        found = self._matching(text)
+        if found is None:
+            return text
+        template, values = found
+        return self.filled(template, {name: self.recognised(value) for name, value in values.items()})
+
+    def _matching(self, text: str) -> tuple[str, dict[str, str]] | None:
+        """The text of ours that it was made of, the one with most words of its own, and the values of its fields."""
+        if self._patterns is None:
+            templates = [each for each in self._texts if FIELD.search(each)]
+            kept = [(max(FIELD.split(each)[::2], key=len), each) for each in templates if _is_telling(each)]
+            self._patterns = sorted(kept, key=lambda each: -len(FIELD.sub("", each[1])))
+        for piece, template in self._patterns:
+            if piece in text and (match := _pattern(template).fullmatch(text)):
+                return template, match.groupdict()
+        return None
+
+
+def _is_telling(template: str) -> bool:
+    """Whether its own words are enough to know it by: "{one}: {other}" would fit everything."""
+    return len(re.sub(r"\W", "", FIELD.sub("", template))) >= 6 and not re.search(r"\}\{", template)
+
+
+@lru_cache(maxsize=256)
+def _pattern(template: str) -> re.Pattern[str]:
+    pieces, seen = [], set[str]()
+    for index, piece in enumerate(FIELD.split(template)):
+        if index % 2 == 0:
+            pieces.append(re.escape(piece))
+        elif piece in seen:
+            pieces.append(f"(?P={piece})")
+        else:
+            seen.add(piece)
+            pieces.append(f"(?P<{piece}>.*?)")
+    return re.compile("".join(pieces), re.DOTALL)
+
+
+def _language(path: Path) -> Language | None:
+    code = path.stem
+    try:
+        with path.open(encoding="utf-8") as file:
+            found = ABOUT.match(file.read(ABOUT_CHARACTERS))
+    except (OSError, ValueError) as error:
+        logger.warning("the catalogue %s cannot be read: %s", path, error)
+        return None
+    about = about_of(json.loads(found[1])) if found else {}
+    serves = tuple(filter(None, re.split(r"[\s,]+", about.get("for", "")))) or (code.replace("_", "-"),)
+    return Language(code, about.get("language") or code, serves)
+
+
+def about_of(text: str) -> dict[str, str]:
+    """Reads what a catalogue says of itself."""
+    pairs = (line.partition(":") for line in text.splitlines())
+    return {name.strip(): value.strip() for name, mark, value in pairs if mark}
+
+
+def _begins(name: str, prefix: str) -> bool:
+    return f"{name}-".lower().startswith(f"{prefix}-".lower())
+
+
+def _read(code: str) -> dict[str, str]:
+    path = resource(FOLDER, f"{code}.json")
+    try:
+        found = json.loads(path.read_text("utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        logger.warning("the catalogue %s cannot be read, so that texts are in English: %s", path, error)
+        return {}
+    if not isinstance(found, dict):
+        logger.warning("the catalogue %s is no JSON object, so that texts are in English", path)
+        return {}
+    return {text: translated for text, translated in found.items() if text and isinstance(translated, str)}
+
+
+def fields_of(text: str) -> Sequence[str]:
+    """Returns the names of a text's fields, sorted; a name that stands twice is given twice."""
+    return sorted(FIELD.findall(text))

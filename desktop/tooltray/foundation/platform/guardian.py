@@ -1,0 +1,174 @@
+"""The hub's parent: it outlives the hub by a moment, and ends what the hub has left behind, also after `kill -9`.
+
+Above it: cli and app, which run the hub as its `work`. Below it: guardian_linux or guardian_macos, which have the same five functions. On
+Windows the hub runs in this process, and guardian_windows puts it into a job. Standard library only, and called before anything heavy is
+imported: the guardian stays as long as the hub, and does nothing.
+
+The process that was started becomes the guardian, so that its exit code is the hub's, and its child becomes the hub, with the same
+standard input and output.
+"""
+
+import contextlib
+import math
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from time import monotonic
+
+if sys.platform == "darwin":
+    from tooltray.foundation.platform import guardian_macos as platform
+elif sys.platform == "win32":
+    from tooltray.foundation.platform import guardian_windows
+else:
+    from tooltray.foundation.platform import guardian_linux as platform
+
+StrPath = str | os.PathLike[str]
+
+PASSED_ON = frozenset(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+FAILED = 1
+REPLACED = 75  # of a hub whose program was replaced by another version, which is to go on in its place
+EXIT_CODES: dict[int, int] = {signal.SIGINT: 130, signal.SIGTERM: 143}  # of a hub that got the signal before it could end in order
+ENDS_WITHIN_S = 30.0  # an orderly end: calls in flight 10 s at a handover, then answers, servers (4.3 s), log, each bounded; 15 s in all
+GRACE_S = 2.0  # between SIGTERM and SIGKILL for what the hub left behind; servers that go at all are gone by then
+GIVE_UP_S = 5.0  # after which not even SIGKILL has helped: a process that waits for a broken disk
+LOOK_EVERY_S = 0.05  # for what the hub left behind and is no child of ours, so that we are not told of its end
+
+
+def run(
+    work: Callable[[], int],
+    *,
+    lock: StrPath | None = None,
+    files: Sequence[StrPath] = (),
+    anew: Sequence[str] = (),
+    ends_within_s: float = ENDS_WITHIN_S,
+) -> int:
+    """Runs the hub in a child of this process, and guards it.
+
+    Does not return in the child, which ends with `SystemExit`. Must be called while there are no other threads.
+
+    Args:
+        work: the hub; returns its exit code.
+        lock: the file on which a hub holds an exclusive `flock` for its life.
+        files: what a hub removes at its end. What a killed one could not remove is removed for it, unless a new hub holds the lock.
+        anew: the command that follows a hub which has ended with REPLACED. This process becomes it, so whoever has started the hub (a
+            session, systemd) has it still.
+        ends_within_s: after a signal that asks it to end; a hub that still runs then hangs, and is killed.
+
+    Returns:
+        The hub's exit code. If a signal ended it: 130 or 143 for a SIGINT or SIGTERM that was meant for it, otherwise 1.
+    """
+    if sys.platform == "win32":  # pragma: no cover - one branch per platform
+        guardian_windows.guard_this_process()
+        return work()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.flush()  # or both processes would write what is in them
+    signal.pthread_sigmask(signal.SIG_BLOCK, PASSED_ON | {signal.SIGCHLD})
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # never called; whoever started us may have it ignored, and macOS drops what is ignored
+    tie = platform.tie()
+    hub = os.fork()
+    if hub == 0:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        platform.follow(tie)
+        sys.exit(_be_hub(work))
+    _let_go_of_pipes()
+    platform.take_name()
+    code = _wait_for(hub, ends_within_s)
+    _tidy(lock, files)
+    _end_remaining(hub, tie)
+    if code == REPLACED and anew:
+        _become(anew)
+    return code
+
+
+def _be_hub(work: Callable[[], int]) -> int:
+    try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        return work()
+    except KeyboardInterrupt:  # before the hub has taken over its signals
+        return EXIT_CODES[signal.SIGINT]
+
+
+def _become(command: Sequence[str]) -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # a mask is inherited
+    with contextlib.suppress(OSError):  # it was removed in this moment
+        os.execv(command[0], list(command))
+
+
+def _let_go_of_pipes() -> None:
+    """Standard input and output are the hub's: who is at their other ends must see when the hub closes them."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    os.close(nothing)
+
+
+def _wait_for(hub: int, ends_within_s: float) -> int:
+    """Passes signals on until the hub has ended, and kills one that does not obey; returns the exit code."""
+    received: set[int] = set()
+    deadline = math.inf
+    while (status := _reap(hub)) is None:
+        left_s = None if deadline == math.inf else max(0.0, deadline - monotonic())
+        number, is_for_hub = platform.next_signal(PASSED_ON | {signal.SIGCHLD}, left_s)
+        if number in PASSED_ON:
+            received.add(number)
+            if is_for_hub:
+                os.kill(hub, number)
+            if signal.getsignal(number) is not signal.SIG_IGN:  # what whoever started us has ignored (nohup), the hub ignores rightly
+                deadline = min(deadline, monotonic() + ends_within_s)
+        elif monotonic() >= deadline:
+            os.kill(hub, signal.SIGKILL)
+    if os.WIFEXITED(status):
+        return os.WEXITSTATUS(status)
+    ended_by = os.WTERMSIG(status)
+    return EXIT_CODES.get(ended_by, FAILED) if ended_by in received else FAILED
+
+
+def _reap(hub: int) -> int | None:
+    """Takes note of ended children, orphans among them; returns the hub's status if it is one of them."""
+    hub_status = None
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == hub:
+                hub_status = status
+            elif not pid:
+                break
+    return hub_status
+
+
+def _tidy(lock: StrPath | None, files: Sequence[StrPath]) -> None:
+    """Removes what a killed hub has left. Nothing happens after an orderly end, so that the lock is free for the next hub."""
+    import fcntl
+
+    if lock is None or not any(map(os.path.lexists, files)):
+        return
+    try:
+        held = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for file in files:
+            with contextlib.suppress(OSError):
+                os.unlink(file)
+    except OSError:  # there is a new hub, and the files are its own
+        return
+    finally:
+        os.close(held)
+
+
+def _end_remaining(hub: int, tie: "platform.Tie") -> None:
+    started = monotonic()
+    told: set[int] = set()
+    while left := platform.remaining(hub, tie):
+        passed_s = monotonic() - started
+        if passed_s > GIVE_UP_S:
+            return
+        is_patient = passed_s < GRACE_S
+        for pid in left - told if is_patient else left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGTERM if is_patient else signal.SIGKILL)
+        told |= left
+        platform.next_signal({signal.SIGCHLD}, LOOK_EVERY_S)
+        _reap(hub)

@@ -1,0 +1,91 @@
+"""Named pipes: one end to accept a peer at, who the peer is, and a client's end.
+
+Above it: downstream/pipe_acceptor and control/local_windows. Below it: security and kernel32. A pipe's name is everybody's to see and to
+take, so each side looks who the other is: the hub by the access list and the peer's process, a client by the pipe's owner.
+"""
+
+import _winapi
+import ctypes
+import sys
+import time
+from ctypes import wintypes
+
+from tooltray.foundation.platform.win32 import security
+
+assert sys.platform == "win32"
+
+BUFFER_BYTES = 1 << 16
+_DUPLEX, _OVERLAPPED, _FIRST = 0x3, 0x40000000, 0x00080000  # PIPE_ACCESS_DUPLEX, FILE_FLAG_OVERLAPPED, FILE_FLAG_FIRST_PIPE_INSTANCE
+_BYTES_LOCAL = 0x8  # PIPE_TYPE_BYTE, PIPE_WAIT; PIPE_REJECT_REMOTE_CLIENTS
+_ANY_NUMBER = 255  # PIPE_UNLIMITED_INSTANCES
+_READ_WRITE, _OPEN_EXISTING = 0xC0000000, 3
+_IDENTIFY_ONLY = 0x00110000  # SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION: who listens may not act in our name
+_BUSY = 231  # ERROR_PIPE_BUSY
+_INVALID = ctypes.c_void_p(-1).value
+
+_kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+_kernel.CreateNamedPipeW.restype = wintypes.HANDLE
+_kernel.CreateNamedPipeW.argtypes = (wintypes.LPCWSTR, *(wintypes.DWORD,) * 6, ctypes.POINTER(security.SecurityAttributes))
+_kernel.GetNamedPipeClientProcessId.argtypes = (wintypes.HANDLE, ctypes.POINTER(wintypes.ULONG))
+
+
+def listening_end(name: str, *, is_first: bool) -> int:
+    """The handle of one more end at which a peer can connect, for overlapped use; for this user alone, and from this computer alone.
+
+    Args:
+        name: such as `\\\\\\\\.\\\\pipe\\\\tooltray-0123456789abcdef`.
+        is_first: nobody else has one of this name yet.
+
+    Raises:
+        OSError: another program has taken the name (errno EACCES), or Windows makes none.
+    """
+    opening = _DUPLEX | _OVERLAPPED | (_FIRST if is_first else 0)
+    attributes = ctypes.byref(security.for_this_user())
+    handle: int | None = _kernel.CreateNamedPipeW(name, opening, _BYTES_LOCAL, _ANY_NUMBER, BUFFER_BYTES, BUFFER_BYTES, 0, attributes)
+    if handle in (None, _INVALID):
+        raise ctypes.WinError(ctypes.get_last_error())
+    assert handle is not None
+    return handle
+
+
+def peer_of(handle: int) -> tuple[int, bool]:
+    """The process at the other end of an accepted pipe, and whether it is this user's.
+
+    Returns:
+        Its pid, 0 where Windows does not say; then the access list alone has let it in.
+    """
+    pid = wintypes.ULONG()
+    if not _kernel.GetNamedPipeClientProcessId(handle, ctypes.byref(pid)) or not pid.value:
+        return 0, True
+    try:
+        return pid.value, security.sid_of_process(pid.value) == security.own_sid()
+    except OSError:  # it has ended; it got in by the access list
+        return pid.value, True
+
+
+def connect(name: str, timeout_s: float) -> int:
+    """Connects to a pipe; returns its handle, for overlapped use.
+
+    Raises:
+        OSError: nobody listens (FileNotFoundError), or it cannot be used.
+        TimeoutError: all ends were taken for so long.
+    """
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            return _winapi.CreateFile(name, _READ_WRITE, 0, 0, _OPEN_EXISTING, _OVERLAPPED | _IDENTIFY_ONLY, 0)
+        except OSError as error:
+            if error.winerror != _BUSY:
+                raise
+        left_ms = int((deadline - time.monotonic()) * 1000)
+        if left_ms <= 0:
+            raise TimeoutError
+        try:
+            _winapi.WaitNamedPipe(name, left_ms)
+        except OSError:  # none became free, or the hub has ended: the next look tells
+            continue
+
+
+def is_of_this_user(handle: int) -> bool:
+    """Whether who made this pipe is the user who runs this process."""
+    return security.owner_of(handle) == security.own_sid()

@@ -1,0 +1,142 @@
+"""Our own programs as commands, in a checkout, an installed wheel and a frozen app; and the environment that other programs get.
+
+The lowest layer: standard library only. Above it: whoever starts the hub, the bridge or a module of ours as a process of its own, and
+`__main__`. Below it: nothing. The bridge has its own copy of `tooltray_command` (tooltray_bridge/start.py), since it imports nothing of
+tooltray; a contract test holds the two together.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping, MutableMapping, Sequence
+from pathlib import Path
+
+RUN_MODULE = "run-module"
+"""The first argument of a frozen `tooltray` that is to run one of MODULES: it has no interpreter that takes `-m`."""
+MODULES = (
+    "tooltray.catalogue.token_counts",
+    "tooltray.carriers.copilot.start_hub",
+    "tooltray.foundation.platform.win32.ctrl_break",
+    "tooltray_watch.watching",
+)
+"""What may be run that way, each with `main() -> int`."""
+
+_BRIDGE = Path(__file__).absolute().parents[1] / "tooltray_bridge" / "__main__.py"
+_WATCH = _BRIDGE.parents[1] / "tooltray_watch" / "__main__.py"
+_LAUNCHER = Path(__file__).absolute().parents[1] / "tooltray_confine" / "__main__.py"
+_ORIGINAL = "_ORIG"
+_SEARCH_PATHS = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FRAMEWORK_PATH", "LIBPATH")
+# the bootloader's own, and what its run-time hooks set for Qt; only inside a frozen app
+_OF_FREEZER = ("_MEIPASS2", "_PYI_APPLICATION_HOME_DIR", "_PYI_ARCHIVE_FILE", "_PYI_PARENT_PROCESS_LEVEL", "_PYI_SPLASH_IPC")
+_OF_QT = ("QT_PLUGIN_PATH", "QT_QPA_PLATFORM_PLUGIN_PATH", "QML2_IMPORT_PATH", "QML_IMPORT_PATH", "QTWEBENGINEPROCESS_PATH")
+
+
+def is_frozen() -> bool:
+    """Whether this is a program made by PyInstaller."""
+    return bool(getattr(sys, "frozen", False))
+
+
+def tooltray_command(*arguments: str) -> list[str]:
+    """The command `tooltray` of this installation, without a shell or a PATH between."""
+    if is_frozen():
+        return [_beside("tooltray"), *arguments]
+    return [sys.executable, "-I", "-m", "tooltray", *arguments]
+
+
+def desktop_command(*arguments: str) -> list[str]:
+    """The desktop app as a session starts it: on Windows by a program without a console, whose window would flash."""
+    if sys.platform != "win32":
+        return tooltray_command(*arguments)
+    if is_frozen():
+        return [_beside("tooltray-app"), *arguments]
+    return [str(Path(sys.executable).with_name("pythonw.exe")), "-I", "-m", "tooltray", *arguments]
+
+
+def bridge_command() -> list[str]:
+    """The bridge of this installation. Its interpreter reads no environment variables and no site-packages, which halves its start."""
+    if is_frozen():
+        return [_beside("tooltray-bridge")]
+    return [os.path.abspath(sys.executable), "-I", "-S", str(_BRIDGE)]
+
+
+def watch_command(report: str = "", *command: str) -> list[str]:
+    """Runs a program under the tracer, which writes what it does into the file `report`; without a report it only tries whether it can.
+
+    Args:
+        command: the program's absolute path, and its arguments.
+    """
+    arguments = (report, "--", *command) if report else ("--check",)
+    if is_frozen():
+        return tooltray_command(RUN_MODULE, "tooltray_watch.watching", *arguments)
+    return [os.path.abspath(sys.executable), "-I", "-S", "-B", str(_WATCH), *arguments]
+
+
+def launcher_command() -> list[str]:
+    """The launcher of confined servers of this installation. Its interpreter reads no environment variables and no site-packages."""
+    if is_frozen():
+        return [_beside("tooltray-confine")]
+    return [os.path.abspath(sys.executable), "-I", "-S", str(_LAUNCHER)]
+
+
+def launcher_folders() -> list[str]:
+    """What has to be there for the launcher to be started: its own folder, and its interpreter's."""
+    if is_frozen():
+        return [os.path.dirname(_beside("tooltray-confine"))]
+    return [sys.prefix, sys.base_prefix, str(_LAUNCHER.parent)]
+
+
+def module_command(module: str, *arguments: str) -> list[str]:
+    """Runs one of MODULES as a program.
+
+    Raises:
+        ValueError: it is none of them, so that a frozen app could not run it.
+    """
+    if module not in MODULES:
+        raise ValueError(module)
+    return tooltray_command(RUN_MODULE, module, *arguments) if is_frozen() else [sys.executable, "-I", "-m", module, *arguments]
+
+
+def run_module(arguments: Sequence[str]) -> int:
+    """What a frozen `tooltray` does whose first argument is RUN_MODULE.
+
+    Args:
+        arguments: the module, and its own.
+
+    Returns:
+        The exit code; 2: it is none of MODULES.
+    """
+    module, *own = arguments or ("",)
+    if module not in MODULES:
+        return 2
+    sys.argv[1:] = own
+    code: int = importlib.import_module(module).main()
+    return code
+
+
+def environment_before_freezing(environ: Mapping[str, str]) -> dict[str, str]:
+    """An environment without what the frozen program's bootloader and hooks have put into it.
+
+    The bootloader puts its folder in front of the search path of libraries and keeps the old value under a name with `_ORIG`: a server
+    or browser that were started with it would load our OpenSSL or Qt in the place of the system's.
+    """
+    own = {*_OF_FREEZER, *_OF_QT, *_SEARCH_PATHS, *(name + _ORIGINAL for name in _SEARCH_PATHS)}
+    before = {name: environ[name + _ORIGINAL] for name in _SEARCH_PATHS if environ.get(name + _ORIGINAL)}
+    return {name: value for name, value in environ.items() if name not in own} | before
+
+
+def restore_environment(environ: MutableMapping[str, str] = os.environ) -> None:
+    """Takes what the bootloader did out of this process's own environment, so that whatever it starts gets the system's; else nothing.
+
+    Its libraries are still found: the loader reads the search path once, when the process starts.
+    """
+    if not is_frozen():
+        return
+    before = environment_before_freezing(environ)
+    for name in environ.keys() - before.keys():
+        del environ[name]
+    environ.update(before)
+
+
+def _beside(program: str) -> str:
+    frozen = Path(sys.executable)
+    return str(frozen.with_name(program + frozen.suffix))

@@ -1,0 +1,243 @@
+"""AI clients on this computer: their files, the servers in them, whether they use Tooltray, and what connecting and importing would do.
+
+No value of a secret is in any of these.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.forms import FormField
+
+Connection: TypeAlias = Literal["none", "connected", "outdated", "broken"]
+"""Whether an AI client's file has an entry of our bridge: none; the right one; one that works but is written in an older way; one whose
+program is not there, or that is switched off."""
+
+
+class ClientServer(msgspec.Struct, frozen=True):
+    """One server in the file of an AI client.
+
+    Attributes:
+        name: its key in the file.
+        place: keys from the document to the entry.
+        target: the command line or the URL, without secrets, in one line.
+        kind: "server"; "bridge": it is Tooltray; "loop": it leads to Tooltray through another hub or proxy.
+        state: "on"; "off": switched off in its client; "waits": its client has not approved it yet.
+        secrets: names of values that stand in it in plain text and look like secrets.
+        line: where it begins, from 1; 0: nobody knows.
+    """
+
+    name: str
+    place: tuple[str, ...]
+    target: str
+    kind: Literal["server", "bridge", "loop"] = "server"
+    state: Literal["on", "off", "waits"] = "on"
+    secrets: tuple[str, ...] = ()
+    line: int = 0
+
+
+class AiClientFile(msgspec.Struct, frozen=True):
+    """One file in which an AI client keeps servers.
+
+    Attributes:
+        path: absolute; a link is not followed in it.
+        project: the folder whose file it is, or for which it has a list of its own; empty: for all.
+        is_version_controlled: it lies in a work tree of git or the like; such files change only when they are chosen one by one.
+        problem: why it cannot be read or changed; such a file is never touched.
+        line: of the problem, from 1; 0: the whole file.
+    """
+
+    path: str
+    exists: bool
+    project: str = ""
+    connection: Connection = "none"
+    servers: tuple[ClientServer, ...] = ()
+    is_version_controlled: bool = False
+    problem: Problem | None = None
+    line: int = 0
+
+
+class AiClient(msgspec.Struct, frozen=True):
+    """An AI client that Tooltray knows.
+
+    Attributes:
+        id: in commands, such as "claude-code".
+        is_installed: its program or its files are there.
+        is_running: None: nobody can tell.
+        connection: the best of its files that are for all projects.
+        can_connect: Tooltray can write its entry.
+        way: how that is done: "file", "command" (the client's own) or "link" (a person has to click one).
+        why_not: why it cannot be connected; empty if it can.
+        note: what a person should know or do, such as a restart.
+        link: for the way "link".
+    """
+
+    id: str
+    name: str
+    is_installed: bool
+    is_running: bool | None = None
+    connection: Connection = "none"
+    files: tuple[AiClientFile, ...] = ()
+    can_connect: bool = True
+    way: Literal["file", "command", "link"] = "file"
+    why_not: str = ""
+    note: str = ""
+    link: str = ""
+
+
+class ClientScan(msgspec.Struct, frozen=True):
+    """What a look at all AI clients has found.
+
+    Attributes:
+        clients: those that are installed first, else by name.
+        servers: how many entries there are, without our own; `different_servers`: how many are left where the same ones count once.
+        plain_secrets: how many secrets stand in them in plain text.
+    """
+
+    clients: tuple[AiClient, ...] = ()
+    servers: int = 0
+    different_servers: int = 0
+    plain_secrets: int = 0
+
+
+class ClientEdit(msgspec.Struct, frozen=True):
+    """A change of one AI client's file, before it is made.
+
+    Attributes:
+        id: names client, file and what is done; for `apply_client_edits`.
+        revision: of the content that the change is based on.
+        action: "connect", "disconnect", "mend" (an entry of ours that is outdated or broken) or "remove" (servers that were imported).
+        path: the file that changes.
+        diff: unified, secrets masked; empty if nothing would change.
+        command: the client's own command that makes the change; empty: Tooltray writes the file.
+        needs_own_yes: the file is under version control.
+        problem: why it cannot be made.
+    """
+
+    id: str
+    client: str
+    action: Literal["connect", "disconnect", "mend", "remove"]
+    path: str
+    revision: str = ""
+    diff: str = ""
+    command: tuple[str, ...] = ()
+    needs_own_yes: bool = False
+    problem: Problem | None = None
+
+
+class ClientChange(msgspec.Struct, frozen=True):
+    """A change of an AI client's file that was made.
+
+    Attributes:
+        id: for `undo_client_change`.
+        at: unix seconds.
+        servers: names of the entries that it wrote or took out.
+        undo: what can be undone now: "exact" (the file becomes what it was, to the byte), "entries" (the file has changed since: our change
+            alone is reversed), "none".
+        is_encrypted: whether the copy of the file before the change is.
+        problem: what went wrong; the file is as it was.
+        note: what the person should know, such as "restart Codex" or that the client has written the file meanwhile.
+    """
+
+    id: str
+    client: str
+    action: Literal["connect", "disconnect", "mend", "remove", "undo"]
+    path: str
+    at: float
+    servers: tuple[str, ...] = ()
+    undo: Literal["exact", "entries", "none"] = "none"
+    is_encrypted: bool = False
+    problem: Problem | None = None
+    note: str = ""
+
+
+def moved_by(changes: Sequence[ClientChange]) -> list[ClientChange]:
+    """Of all changes those that took servers out of a file and were not undone; also where nothing can be undone at this moment."""
+    undone = [(each.path, each.at) for each in changes if each.action == "undo"]
+    return [
+        each
+        for each in changes
+        if each.action == "remove" and (each.undo != "none" or not any(path == each.path and at > each.at for path, at in undone))
+    ]
+
+
+class FoundSecret(msgspec.Struct, frozen=True):
+    """A value in an entry that goes among the secrets.
+
+    Attributes:
+        key: of the variable, header or argument.
+        because: "name" or "form": by what it was recognised.
+    """
+
+    key: str
+    because: Literal["name", "form"]
+
+
+class ImportSource(msgspec.Struct, frozen=True):
+    """Where an import candidate stands: an AI client and a file, or a text or file that was given."""
+
+    client: str
+    path: str
+    name: str
+    project: str = ""
+
+
+class ImportCandidate(msgspec.Struct, frozen=True):
+    """A server that can be imported.
+
+    Attributes:
+        id: for `import_servers`; the same as long as the content is the same.
+        name: under which it would be added.
+        state: "new"; "same": it is here already; "different": one of its name is here with another content; "broken": cannot be used.
+        sources: every entry that is this server; one server in three clients is one candidate.
+        entry: in the spelling of `mcpServers`, secrets masked.
+        target: the command line or the URL, in one line.
+        secrets: what goes among the secrets.
+        asks: values that are nowhere on the disk, such as `${input:...}`.
+        proxied: what it is behind a proxy such as mcp-remote: the entry as it is offered says so already.
+        is_chosen: it is among "all"; one of a project, one that is off or not approved is not.
+        why_not_chosen: in words.
+        remarks: what of the entry is not carried over, in words.
+        here: the server of the states "same" and "different".
+        problem: of the state "broken".
+    """
+
+    id: str
+    name: str
+    state: Literal["new", "same", "different", "broken"]
+    sources: tuple[ImportSource, ...]
+    entry: Mapping[str, Any] = {}
+    target: str = ""
+    secrets: tuple[FoundSecret, ...] = ()
+    asks: tuple[FormField, ...] = ()
+    proxied: str = ""
+    is_chosen: bool = True
+    why_not_chosen: str = ""
+    remarks: tuple[str, ...] = ()
+    here: str = ""
+    problem: Problem | None = None
+
+
+class ImportPlan(msgspec.Struct, frozen=True):
+    """What can be imported from some sources."""
+
+    candidates: tuple[ImportCandidate, ...] = ()
+    problems: tuple[Problem, ...] = ()  # of files that could not be read
+
+
+class ImportedServer(msgspec.Struct, frozen=True):
+    """What became of one server of an import.
+
+    Attributes:
+        state: "listed" (it runs and its tools are there), "added" (it waits for a yes, a sign-in or its first use), "failed", "cancelled".
+        removed_from: the changes that took it out of its clients' files; empty as long as it is not "listed".
+    """
+
+    id: str
+    name: str
+    state: Literal["listed", "added", "failed", "cancelled"]
+    tools: int = 0
+    removed_from: tuple[ClientChange, ...] = ()
+    problem: Problem | None = None

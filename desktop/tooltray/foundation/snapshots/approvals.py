@@ -1,0 +1,192 @@
+"""Tool calls that wait for a yes, yeses that last, and what runs without asking."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from tooltray.foundation.phrases import Phrase
+
+CHOICES = ("once", "like", "session", "hour", "day", "lock", "always", "reads")
+"""The yeses to a call: to it alone; to the like of it for some seconds; to its tool for the session, an hour, a day, until the screen
+locks, or until it is taken back; to all tools of its server that read."""
+
+TAKEN_BACK = "taken back"
+"""`until` of a decision: the yes has no other end."""
+
+RuleJson = Mapping[str, Any]
+"""A rule on arguments as it stands in a file: a CallRule."""
+
+
+class OfferedRule(msgspec.Struct, frozen=True):
+    """A rule on arguments that a waiting call may be answered with: it goes through, and from now on so do others like it.
+
+    Attributes:
+        answer: to the call.
+        title: in short, what it says of the arguments.
+        words: the calls that it covers.
+        rule: a CallRule as JSON.
+    """
+
+    answer: str
+    title: str
+    words: str
+    rule: RuleJson
+
+
+class ApprovalSnapshot(msgspec.Struct, frozen=True):
+    """A tool call that waits for a person's yes. Texts of servers and models are made harmless."""
+
+    id: str
+    server: str
+    tool: str  # the server's own name for it
+    client: str
+    category: str  # "read" or "write"
+    arguments: str  # indented JSON, known secrets masked; cut where it is very long
+    why: str  # it asks
+    ends_at: float  # unix seconds; then it is refused
+    choices: tuple[str, ...]  # those of CHOICES that make sense here
+    project: str = ""  # path
+    description: str = ""  # of the tool
+    diff: tuple[str, ...] = ()  # what an edit would change: lines that begin with "+", "-" or " "
+    definition_diff: tuple[str, ...] = ()  # how the definition differs from what was allowed before, in the same way
+    warnings: tuple[str, ...] = ()  # what is odd in the definition: hidden characters, text that gives orders to a model
+    replaces: str = ""  # the id under which this waited before its tool was defined in another way
+    is_quiet: bool = False  # the last questions of this AI client were not answered: nothing calls a person for this one
+    like_for_s: int = 0  # of the choice "like": for how many seconds
+    flow: str = ""  # what the session has read that strangers wrote, where it asks because of that
+    rules: tuple[OfferedRule, ...] = ()  # from narrow to wide
+
+
+class GrantSnapshot(msgspec.Struct, frozen=True):
+    """A yes of a person that lasts."""
+
+    id: str
+    kind: str  # "tool", "reads" (every tool of the server that reads) or "rule" (calls that a rule on arguments covers)
+    server: str
+    tool: str = ""  # of the kinds "tool" and "rule": the server's own name; empty: of a rule for several
+    client: str = ""  # for this AI client alone
+    session: str = ""  # for this session alone: its id
+    created_at: float = 0.0  # unix seconds
+    expires_at: float = 0.0  # unix seconds; 0: it does not expire
+    until: str = ""  # "lock": it ends when the screen locks; at `expires_at` if that comes first
+    is_held: bool = False  # the definition of its tool, or of a tool of its server, is another one since; such tools ask again
+    held_tools: tuple[str, ...] = ()  # which
+    rule: RuleJson = {}  # of the kind "rule": a CallRule as JSON
+    words: str = ""  # of the kind "rule": the calls that it covers
+
+
+class JudgedCall(msgspec.Struct, frozen=True):
+    """A past call, or one that waits, and whether a rule on arguments would have let it through.
+
+    Attributes:
+        at: unix seconds.
+        tool: the server's own name.
+        line: what it was called with, cut; known secrets are masked.
+    """
+
+    at: float
+    tool: str
+    client: str
+    line: str
+    is_covered: bool
+
+
+class RulePreview(msgspec.Struct, frozen=True):
+    """What a rule on arguments means, and what it would have meant for the calls of late.
+
+    Attributes:
+        words: the calls that it covers.
+        rule: a CallRule as JSON.
+        cautions: what a person should know of it that the words do not say.
+        problems: why no call can be covered now, such as a folder that does not exist.
+        calls: the newest first; of those of which the journal keeps what they were called with, and of those that wait.
+        unknown: so many calls of late could not be judged, since nothing is kept of what they were called with.
+    """
+
+    words: str
+    rule: RuleJson
+    cautions: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    calls: tuple[JudgedCall, ...] = ()
+    unknown: int = 0
+
+
+def tried_in_words(preview: RulePreview) -> tuple[Phrase, ...]:
+    """How many calls of late a rule would have covered, a sentence each."""
+    known, covered, unknown = len(preview.calls), sum(each.is_covered for each in preview.calls), preview.unknown
+    if not known:
+        kept = Phrase("The arguments of recent calls are not kept, so it is not known which of them it covers.")
+        return (kept,) if unknown else (Phrase("There are no recent calls of this tool."),)
+    more = Phrase("{count} more are not judged: their arguments are not kept.", count=unknown)
+    if unknown == 1:
+        more = Phrase("1 more is not judged: its arguments are not kept.")
+    return (_tried(known, covered), more) if unknown else (_tried(known, covered),)
+
+
+def _tried(known: int, covered: int) -> Phrase:
+    if known == 1:
+        return Phrase("It covers the only recent call.") if covered else Phrase("It does not cover the only recent call.")
+    if covered == known:
+        return Phrase("It covers all {known} recent calls.", known=known)
+    if not covered:
+        return Phrase("It covers none of {known} recent calls.", known=known)
+    return Phrase("It covers {covered} of {known} recent calls.", covered=covered, known=known)
+
+
+class ToolChange(msgspec.Struct, frozen=True):
+    """A tool that a person allowed, and whose definition is another one since: it asks again until a person has seen how it differs.
+
+    Or a skill that is another one than when it was first offered.
+    """
+
+    server: str
+    tool: str  # the server's own name
+    diff: tuple[str, ...]  # lines that begin with "+", "-" or " "
+    warnings: tuple[str, ...] = ()  # as in ApprovalSnapshot
+    kind: str = "tool"  # or "skill": `tool` is then its URI, and until a person has seen how it differs AI clients do not get it
+    revision: str = ""  # of what it is now; `accept_tool_change` takes it
+
+
+class ToolPermission(msgspec.Struct, frozen=True):
+    """Whether a tool runs without asking, by what is written and by what a person has allowed for all AI clients.
+
+    Attributes:
+        tool: the server's own name.
+        category: "read" or "write".
+        choice: what a person says of this tool by its name: "always", "ask", or "default" (as its server).
+        is_free: it runs without asking by the rules.
+        why: in words; of a tool that a grant covers, why it would ask without that.
+        grants: ids of the grants that cover it as it is defined now, those for one AI client or session among them.
+        is_enabled: AI clients see it.
+        is_held: a person allowed it, and it is defined in another way since.
+    """
+
+    tool: str
+    category: str
+    choice: str
+    is_free: bool
+    why: str
+    grants: tuple[str, ...] = ()
+    is_enabled: bool = True
+    is_held: bool = False
+
+
+class ServerPermissions(msgspec.Struct, frozen=True):
+    """What runs without asking of one server.
+
+    Attributes:
+        rules: its `autoApprove`.
+        single: those of them that speak of one tool by its name.
+        is_changeable: a person can choose others; not of what comes with Tooltray.
+        is_listed: which tools it has is known.
+        call_rules: in words, its `callRules`.
+    """
+
+    server: str
+    rules: tuple[str, ...]
+    single: tuple[str, ...] = ()
+    is_changeable: bool = True
+    is_listed: bool = True
+    tools: tuple[ToolPermission, ...] = ()
+    call_rules: tuple[str, ...] = ()

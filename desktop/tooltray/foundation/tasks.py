@@ -1,0 +1,97 @@
+"""The one way to run a task: it is kept, and it cannot fail in silence. The lowest layer, beside events."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from functools import partial
+from typing import ParamSpec, Protocol, TypeVar
+
+from tooltray.foundation.request_scope import background_context
+
+logger = logging.getLogger(__name__)
+P = ParamSpec("P")
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class TaskKeeper:
+    """The tasks of one part of the program; ends them together. Belongs to one event loop."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[object]] = set()
+
+    def spawn(self, work: Coroutine[object, None, T], *, name: str) -> asyncio.Task[T]:
+        """Starts a background task and keeps a reference to it; asyncio keeps only a weak one, and a collected task just stops.
+
+        The task may outlive the request that starts it, so it begins without that request's `request_scoped` variables.
+        """
+        task = asyncio.get_running_loop().create_task(work, name=name, context=background_context())
+        self._tasks.add(task)
+        task.add_done_callback(self._on_done)
+        return task
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    async def close(self) -> None:
+        """Cancels all tasks and waits until they have ended."""
+        current = asyncio.current_task()
+        while tasks := [task for task in self._tasks if task is not current]:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)  # not gather: of tasks that have ended already it returns before their callbacks ran, for ever
+
+    def _on_done(self, task: asyncio.Task[object]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            logger.error("task %r failed", task.get_name(), exc_info=error)
+
+
+class Spawn(Protocol):
+    def __call__(self, work: Coroutine[object, None, T], /, *, name: str) -> asyncio.Task[T]: ...
+
+
+async def end_in_turn(*steps: Callable[[], Awaitable[None]]) -> None:
+    """Ends parts of the program one after the other; a bug in the end of one does not keep those behind it alive."""
+    for step in steps:
+        try:
+            await step()
+        except Exception:
+            logger.exception("a part of the hub did not end as it should: %r", step)
+
+
+SLICE = 250  # items of a long list that are dealt with in one turn of the loop: 1 to 3 ms, at 5 to 10 us each
+
+
+async def in_slices(work: Callable[[T], U], items: Iterable[T]) -> list[U]:
+    """What `work` makes of each item, with a turn of the loop for everybody else after each SLICE of them."""
+    made: list[U] = []
+    for item in items:
+        made.append(work(item))
+        if len(made) % SLICE == 0:
+            await asyncio.sleep(0)
+    return made
+
+
+async def finish(work: Coroutine[object, None, T]) -> T:
+    """Runs what must not be left half done in a task of its own; who is cancelled meanwhile waits until it has ended."""
+    return await _to_its_end(asyncio.get_running_loop().create_task(work))
+
+
+async def finish_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """The same in a thread.
+
+    `asyncio.to_thread` lets go of its thread: what is written then goes to a home that may be the next hub's already, and what has not
+    begun never happens.
+    """
+    return await _to_its_end(asyncio.get_running_loop().run_in_executor(None, partial(work, *args, **kwargs)))
+
+
+async def _to_its_end(ending: asyncio.Future[T]) -> T:
+    try:
+        return await asyncio.shield(ending)
+    except asyncio.CancelledError:
+        await asyncio.wait({ending})
+        if not ending.cancelled() and (error := ending.exception()):
+            logger.error("work that had to be finished failed", exc_info=error)
+        raise

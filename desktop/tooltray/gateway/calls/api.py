@@ -1,0 +1,294 @@
+"""The API about what servers offer, by the names that AI clients see: tools, prompts, resources; calls of them, and servers' questions.
+
+Below it: the managers of tools, prompts and resources, and OwnCalls. What is asked for here goes the way of an AI client's request, for a
+caller that cannot be asked anything.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Raw
+
+from tooltray.catalogue.prompt_manager import PromptManager
+from tooltray.catalogue.resource_manager import ResourceManager
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.consent.approvals.definition_changes import DefinitionChanges
+from tooltray.consent.approvals.flow_guard import FlowGuard
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
+from tooltray.foundation.snapshots.tools import ToolSnapshot
+from tooltray.gateway.calls.completion import PROMPT, RESOURCE, Completion
+from tooltray.gateway.calls.elicitations import Elicitations
+from tooltray.gateway.calls.followed_resources import FollowedResources
+from tooltray.gateway.calls.own_calls import OWN_CLIENT_NAME, ModelCall, OwnCalls, error_message, result_of
+from tooltray.protocol import envelope
+from tooltray.protocol.envelope import Envelope, dump
+from tooltray.protocol.eras import Head
+from tooltray.protocol.sessions.caller import OwnCaller
+from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.servers.relay.held_calls import HeldCalls
+from tooltray.servers.upstream.server_manager import ServerManager
+from tooltray.sources.entries.proposals import Proposals
+from tooltray.sources.entries.server_entries import check_exists, check_is_in_settings
+
+
+def checked_result(reply: Envelope, failed: str) -> dict[str, Any]:
+    """The result object of a server's reply.
+
+    Args:
+        failed: what did not work, in words.
+
+    Raises:
+        TooltrayError: the reply is an error.
+    """
+    if reply.error:
+        raise TooltrayError(failed, error_message(reply))
+    result: dict[str, Any] = envelope.load(reply.result)
+    return result
+
+
+def listed(listing: Raw, member: str) -> list[dict[str, Any]]:
+    """The definitions in a list as AI clients get it; `member`: where they stand."""
+    definitions: list[dict[str, Any]] = envelope.load(listing)[member]
+    return definitions
+
+
+def is_of(server: str | None, owner: tuple[str, str] | None) -> bool:
+    """Whether a definition belongs to a server; None: any is wanted."""
+    return server is None or (owner is not None and owner[0] == server)
+
+
+def completion_params(ref: Mapping[str, str], argument: str, value: str, given: Mapping[str, str]) -> Envelope:
+    """A request to complete an argument of what `ref` refers to."""
+    params = {"ref": ref, "argument": {"name": argument, "value": value}, "context": {"arguments": dict(given)}}
+    return Envelope(method="completion/complete", params=dump(params))
+
+
+def completed(reply: Envelope, what: str) -> list[str]:
+    """The values that a server proposes.
+
+    Raises:
+        TooltrayError: the reply is an error.
+    """
+    found = checked_result(reply, f"'{what}' could not be completed").get("completion")
+    values = found.get("values") if isinstance(found, dict) else None
+    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
+
+
+class ToolsApi:
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        servers: ServerManager,
+        tools: ToolManager,
+        prompts: PromptManager,
+        definition_changes: DefinitionChanges,
+        proposals: Proposals,
+        calls: OwnCalls,
+    ) -> None:
+        self._config, self._servers, self._tools, self._prompts = config, servers, tools, prompts
+        self._changes, self._proposals, self._calls = definition_changes, proposals, calls
+
+    async def get_all_tool_definitions(self, server: str | None = None) -> list[dict[str, Any]]:
+        """The definitions that AI clients see, with the names that they see.
+
+        Raises:
+            NotFound: there is no such server.
+        """
+        check_exists(self._servers, server)
+        return [envelope.load(route.published(name)) for name, route in await self._tools.published(server)]
+
+    async def get_tools(self, server: str | None = None) -> list[ToolSnapshot]:
+        """All tools known, also those switched off.
+
+        Raises:
+            NotFound: there is no such server.
+        """
+        if server and self._proposals.is_new(server):
+            return []
+        check_exists(self._servers, server)
+        return self._changes.with_held(await self._tools.snapshots(server))
+
+    async def set_tool_enabled(self, server: str, tool: str, enabled: bool) -> None:
+        """Offers a tool to AI clients or no longer. `tool`: the server's own name for it.
+
+        Raises:
+            NotFound: there is no such server.
+            TooltrayError: it comes with Tooltray, or the settings cannot be written.
+        """
+        check_is_in_settings(self._servers, server)
+        disabled = self._config.settings.mcp_servers[server].disabled_tools
+        others = [each for each in disabled if each != tool]
+        await self._config.change_server(server, disabled_tools=others if enabled else [*others, tool])
+
+    async def call_tool(self, name: str, arguments: Mapping[str, Any], project: str | None = None) -> dict[str, Any]:
+        """Calls a tool by the name that AI clients see, and returns the result object.
+
+        Args:
+            project: the folder of the project for which a server that waits for one answers; one that is allowed.
+
+        Raises:
+            TooltrayError: there is no such tool, it is not approved, its server failed, or the folder may be no project.
+        """
+        reply = await self._calls.call(name, arguments, project=project)
+        if reply.error:
+            message = error_message(reply)
+            if message == f"Unknown tool: {name}":
+                raise TooltrayError(Phrase("There is no tool '{name}'", name=name), hint=Phrase("See which there are: tooltray tools list"))
+            raise TooltrayError(Phrase("'{name}' could not be called", name=name), message)
+        return result_of(reply)
+
+    async def run_tool_call(self, call: MCPToolCall) -> MCPToolResponse:
+        """Carries out a tool call of a model. What fails is a response too, which the model can read.
+
+        Args:
+            call: as one of the formats gave it; its `name` as AI clients see the tool.
+        """
+        made = ModelCall(call, client=OWN_CLIENT_NAME)
+        reply = await self._calls.call(call.name, call.arguments, id=call.id, on_record=made.add, is_models=True)
+        return made.response(reply)
+
+    async def reset_tool_names(self) -> None:
+        """Forgets the published names; AI clients may then know tools by other names."""
+        await self._tools.forget_names()
+        await self._prompts.forget_names()
+
+
+class PromptsApi:
+    def __init__(
+        self,
+        *,
+        servers: ServerManager,
+        prompts: PromptManager,
+        completion: Completion,
+        caller: OwnCaller,
+        held: HeldCalls,
+        flow_guard: FlowGuard,
+    ) -> None:
+        self._servers, self._prompts, self._completion, self._caller, self._held = servers, prompts, completion, caller, held
+        self._guard = flow_guard
+
+    async def get_all_prompts(self, server: str | None = None) -> list[dict[str, Any]]:
+        """The definitions of prompts as AI clients see them; `server`: this one's only.
+
+        Raises:
+            NotFound: there is no such server.
+        """
+        check_exists(self._servers, server)
+        prompts = listed(await self._prompts.listing(), "prompts")
+        owners = [await self._prompts.target(prompt["name"]) for prompt in prompts]
+        return [prompt for prompt, owner in zip(prompts, owners, strict=True) if is_of(server, owner)]
+
+    async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """A prompt by the name that AI clients see, filled in: the result object.
+
+        Raises:
+            TooltrayError: there is no such prompt, or its server failed.
+        """
+        request = Envelope(method="prompts/get", params=dump({"name": name, "arguments": dict(arguments or {})}))
+        exchange = Exchange(request, Head(name=name), self._caller, self._held, None, self._caller.name)
+        reply = await self._prompts.get(exchange, on_used=lambda server: self._guard.note_other(server, self._caller.state))
+        return checked_result(reply, f"the prompt '{name}' could not be got")
+
+    async def complete_prompt(self, name: str, argument: str, value: str, given: Mapping[str, str] | None = None) -> list[str]:
+        """What an argument of a prompt could be, by what is written so far; empty where its server proposes nothing.
+
+        Args:
+            name: the prompt, by the name that AI clients see.
+            given: the values of its other arguments.
+
+        Raises:
+            TooltrayError: there is no such prompt, or its server failed.
+        """
+        params = completion_params({"type": PROMPT, "name": name}, argument, value, given or {})
+        exchange = Exchange(params, Head(), self._caller, self._held, None, self._caller.name)
+        return completed(await self._completion.complete(exchange), name)
+
+
+class ResourcesApi:
+    def __init__(
+        self,
+        *,
+        servers: ServerManager,
+        resources: ResourceManager,
+        completion: Completion,
+        followed: FollowedResources,
+        caller: OwnCaller,
+        held: HeldCalls,
+        flow_guard: FlowGuard,
+    ) -> None:
+        self._servers, self._resources, self._completion, self._guard = servers, resources, completion, flow_guard
+        self._followed, self._caller, self._held = followed, caller, held
+
+    async def get_all_resources(self, server: str | None = None) -> list[dict[str, Any]]:
+        """The resources as AI clients see them; `server`: this one's only.
+
+        Raises:
+            NotFound: there is no such server.
+        """
+        check_exists(self._servers, server)
+        resources = listed(await self._resources.listing(), "resources")
+        return [resource for resource in resources if is_of(server, self._resources.target(resource["uri"]))]
+
+    async def get_all_resource_templates(self, server: str | None = None) -> list[dict[str, Any]]:
+        """The templates of resources as AI clients see them; `server`: this one's only.
+
+        Raises:
+            NotFound: there is no such server.
+        """
+        check_exists(self._servers, server)
+        templates = listed(await self._resources.templates(), "resourceTemplates")
+        return [template for template in templates if is_of(server, self._resources.template_target(template["uriTemplate"]))]
+
+    async def read_resource(self, uri: str) -> dict[str, Any]:
+        """What a resource holds, by the URI that AI clients see: the result object.
+
+        Raises:
+            TooltrayError: there is no such resource, or its server failed.
+        """
+        request = Envelope(method="resources/read", params=dump({"uri": uri}))
+        exchange = Exchange(request, Head(), self._caller, self._held, None, self._caller.name)
+        reply = await self._resources.read(exchange, on_read=lambda server: self._guard.note_other(server, self._caller.state))
+        return checked_result(reply, f"the resource '{uri}' could not be read")
+
+    async def complete_resource(self, template: str, variable: str, value: str, given: Mapping[str, str] | None = None) -> list[str]:
+        """What a variable of a template could be, by what is written so far; empty where its server proposes nothing.
+
+        Args:
+            template: its text, as AI clients see it.
+            given: the values of its other variables.
+
+        Raises:
+            TooltrayError: there is no such template, or its server failed.
+        """
+        params = completion_params({"type": RESOURCE, "uri": template}, variable, value, given or {})
+        exchange = Exchange(params, Head(), self._caller, self._held, None, self._caller.name)
+        return completed(await self._completion.complete(exchange), template)
+
+    async def subscribe_resource(self, uri: str) -> None:
+        """Has its server tell when a resource changes: `ResourceUpdated`. Each subscription is ended by one `unsubscribe_resource`.
+
+        Raises:
+            TooltrayError: there is no such resource, or its server does not tell.
+        """
+        await self._followed.follow(uri)
+
+    async def unsubscribe_resource(self, uri: str) -> None:
+        """Ends one subscription; does nothing for a resource that nobody follows."""
+        await self._followed.leave(uri)
+
+
+class QuestionsApi:
+    def __init__(self, *, elicitations: Elicitations) -> None:
+        self._elicitations = elicitations
+
+    async def answer_elicitation(self, id: str, action: str, content: dict[str, Any] | None = None) -> None:
+        """Answers a server's question: "accept" with the values of its form, "decline", or "cancel" for no answer at all.
+
+        Raises:
+            TooltrayError: it has ended, or the answer does not fit.
+        """
+        self._elicitations.answer(id, action, content)

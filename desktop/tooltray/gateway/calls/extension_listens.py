@@ -1,0 +1,158 @@
+"""What modern AI clients want to hear of extensions: the members of a `subscriptions/listen` that the specification does not define.
+
+A server tells a modern client what that has asked for, and nothing else (2026-07-28, "subscriptions"). So these members go to the servers
+that may know them, in a listen of their own for each, and what comes on it goes back on the client's. A server that starts later is
+asked then.
+
+Above it: ClientListens. Below it: ExtensionClaims, which knows who has extensions, and the connections of servers.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.tasks import Spawn
+from tooltray.gateway.calls.extension_claims import ExtensionClaims
+from tooltray.protocol import declarations, eras
+from tooltray.protocol.envelope import load
+from tooltray.protocol.member_scanner import closed, opened
+from tooltray.protocol.pending_calls import PendingCall
+from tooltray.protocol.sessions.caller import Session
+from tooltray.servers.upstream.managed_server import InstanceOpened, ServerNotified
+from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.server_listen import ACKNOWLEDGED
+
+logger = logging.getLogger(__name__)
+DEFINED = frozenset({"toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions", "taskIds"})
+"""What other parts of the hub listen for."""
+MEMBER = "notifications"  # of the params
+MOST_BYTES = 65_536  # of what is asked of extensions in one listen: it stays for as long as that is open
+ACKNOWLEDGED_WITHIN_S = 5.0  # a server that is slow or silent does not keep the client from its other news
+
+Tell = Callable[[str, Raw], None]
+"""Takes a notification for the client's listen: its method and its params."""
+
+
+class Wish(msgspec.Struct, frozen=True, eq=False):
+    """What one listen of a client asks of extensions.
+
+    Attributes:
+        params: of the client's request, with nothing but that in `notifications`.
+        server: the one server that the session has; None: all.
+        tell: takes what servers say of it.
+    """
+
+    session: Session
+    params: Raw
+    server: str | None
+    tell: Tell
+
+
+class _Stream(msgspec.Struct, eq=False):
+    """
+    Attributes:
+        honored: the members that the server has acknowledged; none if it refuses or ends.
+    """
+
+    wish: Wish
+    pending: PendingCall
+    honored: "asyncio.Future[dict[str, object]]"
+
+
+class ExtensionListens:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, extension_claims: ExtensionClaims, bus: EventBus, spawn: Spawn) -> None:
+        self._claims, self._spawn = extension_claims, spawn
+        self._wishes: dict[tuple[Session, bytes], Wish] = {}
+        self._streams: dict[tuple[McpClient, bytes], _Stream] = {}  # by the id of our request
+        self._tasks: dict[Wish, list[asyncio.Task[None]]] = {}
+        bus.subscribe(InstanceOpened, self._on_instance_opened)
+        bus.subscribe(ServerNotified, self._on_server_notified)
+
+    async def open(self, session: Session, id: Raw, params: Raw, *, server: str | None, tell: Tell) -> Mapping[str, object]:
+        """Begins to listen for one `subscriptions/listen` of a client.
+
+        Args:
+            params: of the client's request.
+
+        Returns:
+            What it asks of extensions and servers have acknowledged.
+        """
+        wanted = {name: value for name, value in opened(opened(params)[MEMBER]).items() if name not in DEFINED}
+        if not wanted or sum(map(len, map(bytes, wanted.values()))) > MOST_BYTES:
+            return {}
+        wish = Wish(session, _asking(params, wanted), server, tell)
+        self._wishes[session, bytes(id)] = wish
+        streams = [self._begin(wish, client) for client in self._claims.speaking(session, server)]
+        if streams:
+            await asyncio.wait([stream.honored for stream in streams], timeout=ACKNOWLEDGED_WITHIN_S)
+        honored = [{MEMBER: stream.honored.result()} for stream in streams if stream.honored.done()]
+        together = declarations.joined(honored, on_conflict=lambda name: None).get(MEMBER, {})
+        return {name: value for name, value in together.items() if name in wanted}
+
+    def close(self, session: Session, id: Raw) -> None:
+        """The client's listen has ended."""
+        if wish := self._wishes.pop((session, bytes(id)), None):
+            for task in self._tasks.pop(wish, []):
+                task.cancel()
+
+    def has(self, client: McpClient, params: Raw) -> bool:
+        """Whether a notification of a server belongs to one of these listens."""
+        return (client, bytes(eras.read_subscription_id(params))) in self._streams
+
+    def _begin(self, wish: Wish, client: McpClient) -> _Stream:
+        pending = client.dispatcher.start_call("subscriptions/listen", wish.params)
+        stream = _Stream(wish, pending, asyncio.get_running_loop().create_future())
+        self._streams[client, bytes(pending.id)] = stream
+        task = self._spawn(self._follow(stream, client), name=f"extensions of '{client.name}'")
+        self._tasks.setdefault(wish, []).append(task)
+        task.add_done_callback(partial(self._on_ended, stream, client))
+        return stream
+
+    async def _follow(self, stream: _Stream, client: McpClient) -> None:
+        over = await client.dispatcher.outcome(stream.pending)
+        if over.error:
+            logger.info("'%s' does not listen for extensions: %s", client.name, bytes(over.error).decode(errors="replace"))
+
+    def _on_ended(self, stream: _Stream, client: McpClient, task: "asyncio.Task[None]") -> None:
+        self._streams.pop((client, bytes(stream.pending.id)), None)
+        if task in (tasks := self._tasks.get(stream.wish, [])):
+            tasks.remove(task)
+        if not stream.honored.done():
+            stream.honored.set_result({})
+
+    def _on_server_notified(self, event: ServerNotified) -> None:
+        stream = self._streams.get((event.client, bytes(eras.read_subscription_id(event.params)))) if self._streams else None
+        if stream is None:
+            return
+        if event.method != ACKNOWLEDGED:
+            stream.wish.tell(event.method, event.params)
+        elif not stream.honored.done():
+            stream.honored.set_result(_honored(event.params))
+
+    def _on_instance_opened(self, event: InstanceOpened) -> None:
+        """A server that was at rest, or has been restarted."""
+        for wish in self._wishes.values():
+            if event.client in self._claims.speaking(wish.session, wish.server):
+                self._begin(wish, event.client)
+
+
+def _asking(params: Raw, wanted: Mapping[str, Raw]) -> Raw:
+    """With the client's own envelope, so that a server sees whether it has declared the extension."""
+    members = opened(params)
+    meta = {name: value for name, value in opened(members["_meta"]).items() if name != "progressToken"}
+    return closed({"_meta": closed(meta), MEMBER: closed(wanted)})
+
+
+def _honored(params: Raw) -> dict[str, object]:
+    try:
+        honored = load(opened(params)[MEMBER])
+    except (KeyError, ValueError):
+        return {}
+    return honored if isinstance(honored, dict) else {}

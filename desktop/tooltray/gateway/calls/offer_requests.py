@@ -1,0 +1,127 @@
+"""Requests for prompts and resources where a session has all servers together: their lists, one of them, and completion.
+
+Above it: AllServers. Below it: the managers of prompts and resources; Views, which knows what a session sees; Skills, which has resources
+of its own.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from msgspec import Raw
+
+from tooltray.catalogue.offer import RESOURCES, TEMPLATES
+from tooltray.catalogue.prompt_manager import PromptManager
+from tooltray.catalogue.resource_manager import ResourceManager, anybody
+from tooltray.catalogue.resource_uris import Target
+from tooltray.catalogue.views.views import Views
+from tooltray.consent.skills.skills import Skills
+from tooltray.gateway.calls.completion import Completion
+from tooltray.gateway.calls.server_uses import ServerUses
+from tooltray.protocol import eras
+from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure
+from tooltray.protocol.eras import Era
+from tooltray.protocol.member_scanner import opened
+from tooltray.protocol.sessions.exchange import Exchange, Work
+from tooltray.protocol.sessions.own_results import own_result
+from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.server_manager import ServerManager
+
+LISTS = {"prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates"}
+"""The member of each list's result that has its elements."""
+NO_SUCH_CURSOR = "Invalid cursor: this list has one page"
+
+
+class OfferRequests:
+    """Has no state of its own."""
+
+    def __init__(
+        self,
+        *,
+        servers: ServerManager,
+        views: Views,
+        prompts: PromptManager,
+        resources: ResourceManager,
+        completion: Completion,
+        skills: Skills,
+        server_uses: ServerUses,
+    ) -> None:
+        self._servers, self._views, self._prompts, self._resources = servers, views, prompts, resources
+        self._completion, self._skills, self._uses = completion, skills, server_uses
+
+    def handlers(self) -> Mapping[str, Work]:
+        return {
+            **dict.fromkeys(LISTS, self._list),
+            "prompts/get": self._get_prompt,
+            "resources/read": self._read_resource,
+            "completion/complete": self._complete,
+        }
+
+    async def _get_prompt(self, exchange: Exchange) -> Envelope:
+        is_reached, on_used = self._bounds(exchange)
+        return await self._prompts.get(exchange, is_reached=is_reached, on_used=on_used)
+
+    async def _read_resource(self, exchange: Exchange) -> Envelope:
+        return await self._skills.read(exchange, self._read_at)
+
+    async def _read_at(self, exchange: Exchange, target: Target | None) -> Envelope:
+        is_reached, on_used = self._bounds(exchange)
+        return await self._resources.read(exchange, is_reached=is_reached, on_read=on_used, target=target)
+
+    async def _complete(self, exchange: Exchange) -> Envelope:
+        return await self._completion.complete(exchange, is_reached=self._bounds(exchange)[0])
+
+    def _bounds(self, exchange: Exchange) -> tuple[Callable[[str], bool], Callable[[str], None]]:
+        """Whether the session may have anything of a server, and what is called with the name of the one that it uses."""
+        state = exchange.session.state
+        return partial(self._views.reaches, state), partial(self._uses.used, state)
+
+    async def _list(self, exchange: Exchange) -> Envelope:
+        """A list of all servers, or of those that are shown."""
+        if is_continued(exchange):
+            return failure(INVALID_PARAMS, NO_SUCH_CURSOR)
+        return in_era(exchange, await self._listing(exchange.request.method, exchange))
+
+    async def _listing(self, method: str, exchange: Exchange) -> Raw:
+        room = self._views.room_of(exchange.session.state)
+        whole = await self._whole_listing(method, room)
+        is_shown = self._views.shown_servers(exchange.session.state)  # now, and not before the servers were waited for
+        of_era = self._copies_of_era(exchange)
+        if method == "prompts/list" and of_era:
+            return await self._prompts.listing_with(is_shown or anybody, of_era, room)
+        if method != "prompts/list" and (own := of_era | self._copies_of_projects(exchange)):
+            kind = RESOURCES if method == "resources/list" else TEMPLATES
+            return await self._resources.listing_with(kind, is_shown or anybody, own)
+        if is_shown is None:
+            return whole
+        if method == "prompts/list":
+            return await self._prompts.listing_among(is_shown, room)
+        return await self._resources.listing_among(RESOURCES if method == "resources/list" else TEMPLATES, is_shown)
+
+    def _copies_of_era(self, exchange: Exchange) -> dict[str, McpClient | None]:
+        """Of servers that have a copy for each era: the one of the client's, where it is not the one whose lists are shared."""
+        copies = {server.name: (server.client_for(exchange.era), server.first.client) for server in self._servers}
+        return {name: client for name, (client, first) in copies.items() if client and client is not first}
+
+    def _copies_of_projects(self, exchange: Exchange) -> dict[str, McpClient | None]:
+        """Of the servers that start for a project: what a session has of them, where the shared lists are those of another project."""
+        copies = {server.name: (server, server.client_for(exchange.era, exchange.session)) for server in self._servers.deferred()}
+        return {name: client for name, (server, client) in copies.items() if client is None or client is not server.first.client}
+
+    async def _whole_listing(self, method: str, room: int) -> Raw:
+        if method == "prompts/list":
+            return await self._prompts.listing(room)
+        return await (self._resources.listing() if method == "resources/list" else self._resources.templates())
+
+
+def in_era(exchange: Exchange, result: Raw) -> Envelope:
+    """A list in the way of the request's era."""
+    if exchange.server is None:
+        return own_result(exchange.request.method, result, exchange.era)
+    return Envelope(result=eras.as_modern_result(exchange.request.method, result) if exchange.era is Era.MODERN else result)
+
+
+def is_continued(exchange: Exchange) -> bool:
+    """Whether a client asks for a further page of a list that the hub makes; those have but one."""
+    params = exchange.request.params
+    cursor = opened(params).get("cursor", NOTHING) if params else NOTHING
+    return bytes(cursor).startswith(b'"') and cursor != dump("")

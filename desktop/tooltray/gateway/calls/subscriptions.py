@@ -1,0 +1,234 @@
+"""Resources whose updates AI clients want to hear of, counted over clients for each copy of a server.
+
+The first client that subscribes asks the server, the last one withdraws, and a copy that starts again is asked again. A legacy server takes
+`resources/subscribe`; at a modern one the URI becomes part of the hub's own listen. Above it: McpPresenter. Below it: ManagedServer,
+server_listen. Knows URIs as servers write them, and nothing of how an update reaches a client.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.tasks import Spawn
+from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure, success
+from tooltray.protocol.eras import Era
+from tooltray.protocol.sessions.caller import Session
+from tooltray.protocol.sessions.session_state import SessionMoved
+from tooltray.servers.upstream.managed_server import InstanceOpened, ManagedServer
+from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.server_listen import ServerListens
+
+logger = logging.getLogger(__name__)
+START_WAIT_S = 20.0  # how long a subscription waits for its server, as a call does
+ANSWER_TIMEOUT_S = 30.0  # a server has nothing to do but note it
+
+
+class Servers(Protocol):
+    """The part of ServerManager that is used here."""
+
+    def __iter__(self) -> Iterator[ManagedServer]: ...
+    def find(self, name: str) -> ManagedServer | None: ...
+
+
+class _Placed:
+    """What one copy was asked to tell."""
+
+    def __init__(self) -> None:
+        self.uris: set[str] = set()
+        self.refused: set[str] = set()  # when it was asked last
+        self.lock = asyncio.Lock()  # a subscription and its end arrive in their order
+
+
+class _Wanted:
+    """What one client wants: by server, in the era in which it asked for it."""
+
+    def __init__(self) -> None:
+        self.subscribed: dict[str, set[str]] = {}
+        self.listened: dict[bytes, Mapping[str, frozenset[str]]] = {}
+
+    def uris(self, server: str, era: Era) -> frozenset[str]:
+        if era is Era.LEGACY:
+            return frozenset(self.subscribed.get(server, ()))
+        return frozenset(uri for listen in self.listened.values() for uri in listen.get(server, ()))
+
+    @property
+    def servers(self) -> set[str]:
+        return self.subscribed.keys() | {server for listen in self.listened.values() for server in listen}
+
+
+class Subscriptions:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, servers: Servers, listens: ServerListens, spawn: Spawn, bus: EventBus) -> None:
+        self._servers, self._listens, self._spawn = servers, listens, spawn
+        self._wanted: dict[Session, _Wanted] = {}
+        self._placed: WeakKeyDictionary[McpClient, _Placed] = WeakKeyDictionary()
+        bus.subscribe(InstanceOpened, self._on_instance_opened)
+        bus.subscribe(SessionMoved, self._on_session_moved)
+
+    async def subscribe(self, session: Session, managed: ManagedServer, uri: str) -> Envelope:
+        """A legacy client's `resources/subscribe`; returns the reply for it, the server's own where it was asked."""
+        try:
+            client = await managed.running(Era.LEGACY, timeout_s=START_WAIT_S, session=session)
+        except TooltrayError as error:
+            return failure(CONNECTION_CLOSED, session.state.words(error))
+        uris = self._wanted.setdefault(session, _Wanted()).subscribed.setdefault(managed.name, set())
+        is_kept = uri in uris
+        uris.add(uri)  # before it is asked for, so that nobody withdraws it meanwhile
+        try:
+            reply = await self._place(client, uri)
+            is_kept = is_kept or not reply.error
+        finally:
+            if not is_kept:
+                uris.discard(uri)
+        return reply
+
+    async def unsubscribe(self, session: Session, managed: ManagedServer, uri: str) -> Envelope:
+        """A legacy client's `resources/unsubscribe`; the server hears of it when nobody else wants the URI there."""
+        wanted = self._wanted.get(session)
+        if wanted and uri in (uris := wanted.subscribed.get(managed.name, set())):
+            uris.discard(uri)
+        client = managed.client_for(Era.LEGACY, session)
+        return await self._withdraw(managed, client, uri) if client else success({})
+
+    def set_listened(self, session: Session, key: bytes, wanted: Mapping[str, frozenset[str]]) -> list["asyncio.Task[None]"]:
+        """What one `subscriptions/listen` of a modern client wants, by server; nothing when it ends.
+
+        Args:
+            key: tells the listens of one client apart.
+
+        Returns:
+            What ends when the servers know of it.
+        """
+        of_session = self._wanted.setdefault(session, _Wanted())
+        before = of_session.servers
+        of_session.listened.pop(key, None)
+        if wanted:
+            of_session.listened[key] = wanted
+        if not of_session.servers:
+            del self._wanted[session]
+        concerned = [managed for server in before | wanted.keys() if (managed := self._servers.find(server))]
+        return [self._spawn(self._follow(each, Era.MODERN, session), name=f"subscriptions of '{each.name}'") for each in concerned]
+
+    def is_refused(self, session: Session, server: str, uri: str) -> bool:
+        """Whether the copy that a modern client uses has said that it does not tell updates of a resource; not before it was asked."""
+        managed = self._servers.find(server)
+        client = managed.client_for(Era.MODERN, session) if managed else None
+        placed = self._placed.get(client) if client else None
+        return placed is not None and uri in placed.refused
+
+    def _on_session_moved(self, event: SessionMoved) -> None:
+        """It uses other instances than before: from now on those tell what it wants, and others do not for its sake."""
+        state = event.state
+        for session, wanted in self._wanted.items():
+            for managed in [managed for managed in self._servers if session.state is state and managed.name in wanted.servers]:
+                self._settle_soon(managed)
+                for era in [era for era in Era if wanted.uris(managed.name, era)]:
+                    self._spawn(self._follow(managed, era, session), name=f"subscriptions of '{managed.name}'")
+
+    def end(self, session: Session) -> None:
+        """The client is gone."""
+        wanted = self._wanted.pop(session, None)
+        for managed in self._servers:
+            if wanted and managed.name in wanted.servers:
+                self._settle_soon(managed)
+
+    def hearers(self, client: McpClient, uri: str) -> list[tuple[Session, str]]:
+        """Who is to be told that a resource of one copy was updated, and which URI each of them asked for: it, or what it is a part of."""
+        managed = self._servers.find(client.name)
+        wanted = {session: self._wanted_by(session, managed, client) for session in self._wanted} if managed else {}
+        return [(session, asked) for session, uris in wanted.items() if (asked := _asked_for(uris, uri))]
+
+    def is_wanted(self, managed: ManagedServer, client: McpClient) -> bool:
+        """Whether somebody wants to hear of a resource of this copy."""
+        return bool(self._wanted_at(managed, client))
+
+    def _on_instance_opened(self, event: InstanceOpened) -> None:
+        """What is wanted of it is asked again; so is for other instances, which ended with it."""
+        managed, client = event.server, event.client
+        if self._wanted_at(managed, client):
+            self._spawn(self._settle(managed, client), name=f"subscriptions of '{managed.name}'")
+        for session, wanted in self._wanted.items():
+            for era in Era:
+                if wanted.uris(managed.name, era) and managed.client_for(era, session) is None:
+                    self._spawn(self._follow(managed, era, session), name=f"subscriptions of '{managed.name}'")
+
+    def _wanted_by(self, session: Session, managed: ManagedServer, client: McpClient) -> frozenset[str]:
+        wanted = self._wanted[session]
+        uris = [wanted.uris(managed.name, era) for era in Era if managed.client_for(era, session) is client]
+        return frozenset().union(*uris)
+
+    def _wanted_at(self, managed: ManagedServer, client: McpClient) -> frozenset[str]:
+        return frozenset().union(*(self._wanted_by(session, managed, client) for session in self._wanted))
+
+    def _settle_soon(self, managed: ManagedServer) -> None:
+        for client in [instance.client for instance in managed.instances if instance.client]:
+            self._spawn(self._settle(managed, client), name=f"subscriptions of '{managed.name}'")
+
+    async def _follow(self, managed: ManagedServer, era: Era, session: Session) -> None:
+        """Makes the copy that a client uses tell what is wanted; starts it if need be."""
+        client = managed.client_for(era, session)
+        wanted = self._wanted.get(session)
+        if client is None and wanted and wanted.uris(managed.name, era):
+            try:
+                client = await managed.running(era, timeout_s=START_WAIT_S, session=session)
+            except TooltrayError as error:
+                logger.info("updates of '%s' are not told: %s", managed.name, error)
+        if client:
+            await self._settle(managed, client)
+
+    async def _settle(self, managed: ManagedServer, client: McpClient) -> None:
+        """Asks one copy for exactly what is wanted of it."""
+        placed = self._placed.get(client)
+        has = placed.uris if placed else set()
+        wanted = self._wanted_at(managed, client)
+        replies = await asyncio.gather(*(self._place(client, uri) for uri in sorted(wanted - has)))
+        for reply in replies:
+            if reply.error:
+                logger.info("'%s' does not tell updates: %s", client.name, bytes(reply.error).decode(errors="replace"))
+        await asyncio.gather(*(self._withdraw(managed, client, uri) for uri in sorted(has - wanted)))
+
+    async def _place(self, client: McpClient, uri: str) -> Envelope:
+        placed = self._placed.setdefault(client, _Placed())
+        reply = await self._ask(client, placed, uri)
+        placed.refused.discard(uri)
+        if reply.error:
+            placed.refused.add(uri)
+        return reply
+
+    async def _ask(self, client: McpClient, placed: _Placed, uri: str) -> Envelope:
+        if listen := self._listens.of(client):
+            placed.uris.add(uri)
+            reply = await listen.add(uri)  # several at a time become one listen
+            if reply.error:
+                placed.uris.discard(uri)
+            return reply
+        async with placed.lock:
+            if uri in placed.uris:
+                return success({})
+            reply = await client.request("resources/subscribe", {"uri": uri}, timeout_s=ANSWER_TIMEOUT_S)
+            if not reply.error:
+                placed.uris.add(uri)
+            return reply
+
+    async def _withdraw(self, managed: ManagedServer, client: McpClient, uri: str) -> Envelope:
+        """Unless somebody wants it still."""
+        placed = self._placed.setdefault(client, _Placed())
+        async with placed.lock:
+            if uri not in placed.uris or uri in self._wanted_at(managed, client):
+                return success({})
+            placed.uris.discard(uri)
+            client.usage.note()
+            if listen := self._listens.of(client):
+                return await listen.remove(uri)
+            return await client.request("resources/unsubscribe", {"uri": uri}, timeout_s=ANSWER_TIMEOUT_S)
+
+
+def _asked_for(wanted: frozenset[str], uri: str) -> str:
+    """Which of these an update of `uri` concerns: itself, else the nearest of which it is a part; empty if none."""
+    parents = [each for each in wanted if each == uri or uri.startswith(each.rstrip("/") + "/")]
+    return max(parents, key=len, default="")

@@ -1,0 +1,154 @@
+"""Calls that a person makes by hand and watches: their progress is told, what their server asks comes to the same person, and they can be
+given up.
+
+Above it: TriesApi. Below it: OwnCalls, which takes them the way of an AI client's call, and Elicitations. An attempt has an id that its
+caller made up; questions and progress carry it, so that they are shown where the person waits. An attempt ends with whoever waits for it.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.foundation.confirmation import with_current_asker
+from tooltray.foundation.errors import Conflict, TooltrayError
+from tooltray.foundation.events import EventBus, TryProgressed
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
+from tooltray.foundation.tasks import Spawn
+from tooltray.gateway.calls.elicitations import Elicitations
+from tooltray.gateway.calls.own_calls import OWN_CLIENT_NAME, ModelCall, OwnCalls
+from tooltray.gateway.calls.tool_call import CANCELLED
+from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
+from tooltray.protocol.sessions.caller import OwnCaller, Session
+from tooltray.protocol.sessions.elicitation_form import plain
+
+TOLD_EVERY_S = 0.1  # a person reads no faster; a server that counts to a million costs the window ten drawings a second
+LONGEST_MESSAGE = 300  # characters; it stands on one line below a bar
+ELICITATION, PROGRESS = "elicitation/create", "notifications/progress"
+
+
+class _Progress(msgspec.Struct):
+    progress: float = 0.0
+    total: float | None = None
+    message: object = ""
+
+
+class ToldProgress:
+    """Of one attempt: publishes the latest, not too often, and nothing once it has ended."""
+
+    def __init__(self, attempt: str, bus: EventBus, *, every_s: float = TOLD_EVERY_S) -> None:
+        self._attempt, self._bus, self._every_s = attempt, bus, every_s
+        self._waiting: _Progress | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def take(self, params: Raw) -> None:
+        """A server's notification; one that cannot be read says nothing."""
+        try:
+            self._waiting = msgspec.json.decode(params, type=_Progress)
+        except (ValueError, RecursionError):
+            return
+        if self._timer is None:
+            self._tell()
+
+    def end(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _tell(self) -> None:
+        self._timer = None
+        if news := self._waiting:
+            self._waiting = None
+            message = plain(news.message, LONGEST_MESSAGE)
+            self._bus.publish(TryProgressed(self._attempt, news.progress, news.total, message))
+            self._timer = asyncio.get_running_loop().call_later(self._every_s, self._tell)
+
+
+class TryCaller:
+    """Who one attempt is for: the person, who can be asked while a window shows questions. Satisfies Caller."""
+
+    def __init__(self, own: OwnCaller, ask: Callable[[Raw], Awaitable[Envelope]] | None, progress: ToldProgress) -> None:
+        """
+        Args:
+            ask: shows a question of the called server to the person; None: nobody is there.
+        """
+        self.session: Session = own
+        self.capabilities = dump({"elicitation": {"form": {}, "url": {}}} if ask else {})
+        self._ask, self._progress = ask, progress
+
+    def can_answer(self, method: str) -> bool:
+        return method == ELICITATION and self._ask is not None
+
+    async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
+        if self._ask is None or method != ELICITATION:
+            return failure(METHOD_NOT_FOUND, f"nobody can answer {method} here")
+        return await self._ask(params)
+
+    def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
+        if method == PROGRESS:
+            self._progress.take(params)
+
+
+class Tries:
+    """Those that run. Belongs to the engine's loop."""
+
+    def __init__(self, *, calls: OwnCalls, elicitations: Elicitations, bus: EventBus, spawn: Spawn) -> None:
+        self._calls, self._elicitations, self._bus, self._spawn = calls, elicitations, bus, spawn
+        self._running: dict[str, asyncio.Task[MCPToolResponse | TooltrayError]] = {}
+
+    async def run(self, attempt: str, name: str, arguments: Mapping[str, Any], project: str | None) -> MCPToolResponse:
+        """Makes the call; it is given up when whoever waits here is cancelled.
+
+        Raises:
+            Conflict: an attempt of this id runs already.
+            TooltrayError: the folder may be no project.
+        """
+        if attempt in self._running:
+            raise Conflict(Phrase("This attempt runs already"), attempt)
+        call = MCPToolCall(attempt, name, arguments)
+        task = self._running[attempt] = self._spawn(with_current_asker(self._carried_out(call, project)), name=f"attempt of '{name}'")
+        started_at = time.perf_counter()
+        try:
+            await asyncio.wait({task})
+        finally:
+            del self._running[attempt]
+            task.cancel()
+        if task.cancelled():
+            return self._cancelled(call, time.perf_counter() - started_at)
+        outcome: MCPToolResponse | TooltrayError = task.result()
+        if isinstance(outcome, TooltrayError):
+            raise outcome
+        return outcome
+
+    def cancel(self, attempt: str) -> None:
+        """Gives one up; its server is told. Nothing happens if it has ended."""
+        if task := self._running.get(attempt):
+            task.cancel()
+
+    async def _carried_out(self, call: MCPToolCall, project: str | None) -> MCPToolResponse | TooltrayError:
+        made, progress = ModelCall(call, client=OWN_CLIENT_NAME), ToldProgress(call.id, self._bus)
+        server = self._calls.server_of(call.name) or call.name
+        ask = partial(self._elicitations.ask, server, attempt=call.id) if self._elicitations.are_shown else None
+        try:
+            reply = await self._calls.call(
+                call.name,
+                call.arguments,
+                id=call.id,
+                project=project,
+                on_record=made.add,
+                watched=(call.id, lambda own: TryCaller(own, ask, progress)),
+            )
+        except TooltrayError as error:
+            return error
+        finally:
+            progress.end()
+        return made.response(reply)
+
+    def _cancelled(self, call: MCPToolCall, duration_s: float) -> MCPToolResponse:
+        server = self._calls.server_of(call.name)
+        size = len(bytes(dump(dict(call.arguments))))
+        return MCPToolResponse(call.name, server, OWN_CLIENT_NAME, CANCELLED, duration_s, size, 0, call.id)

@@ -1,0 +1,163 @@
+"""The result of a tool, taken apart: what a model reads of it, in which order, and how large each part is.
+
+Above it: ResultFitting. Below it: protocol/member_scanner. Parts are views of the result's own bytes: nothing is decoded until it is read.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.gateway.kept_results.json_strings import pieces
+from tooltray.protocol.envelope import load
+from tooltray.protocol.member_scanner import elements_of, opened, scanned_elements
+
+TEXT, JSON, BLOCK = "text", "json", "block"
+CONTENT, STRUCTURED = "content", "structuredContent"
+IMAGE_TOKENS = 1600  # what hosts count for one, whatever its bytes
+BASE64_BYTES_PER_TOKEN = 1.4  # measured; for what hosts may hand on as text
+MOST_PARTS = 10_000  # a content of more blocks is one part, read as JSON
+MOST_BRACES = 1_000_000  # blocks are told apart at once where there are no more, which takes 80 MB
+LONGEST_WORD = 200  # characters of a URI or a MIME type in what a model is told
+_BLANKS = b" \t\r\n"
+
+
+class ResultPart(msgspec.Struct, frozen=True):
+    """A block of the content, or the structured content.
+
+    Attributes:
+        kind: TEXT and JSON are read page by page, a BLOCK as a whole.
+        raw: the block as it is in the result; of JSON the value.
+        string: of TEXT: the JSON string that it is in.
+        title: what it is, for the model: "text", "image image/png", ...
+    """
+
+    kind: str
+    raw: Raw
+    title: str
+    string: Raw = Raw(b"")
+
+    def pieces(self) -> Iterator[bytes]:
+        """What can be read of it, as UTF-8."""
+        if self.kind == TEXT:
+            yield from pieces(self.string)
+        else:
+            view, at = memoryview(self.raw), 0
+            while at < len(view):
+                end = _character(view, at + 2**18)
+                yield bytes(view[at:end])
+                at = end
+
+    @property
+    def block_tokens(self) -> int:
+        """About how many tokens a BLOCK is."""
+        return IMAGE_TOKENS if self.title.startswith("image") else round(len(memoryview(self.raw)) / BASE64_BYTES_PER_TOKEN)
+
+
+def _character(view: memoryview, end: int) -> int:
+    """Where a character begins, at `end` or shortly before it."""
+    while end < len(view) and view[end] & 0xC0 == 0x80:
+        end -= 1
+    return min(end, len(view))
+
+
+def parts_of(members: Mapping[str, Raw]) -> list[ResultPart] | None:
+    """The parts of a result, the structured content last; None: it is not the result of a tool.
+
+    Args:
+        members: of the result.
+    """
+    try:
+        blocks = _blocks(members[CONTENT]) if CONTENT in members else []
+        is_one = len(blocks) > MOST_PARTS
+        parts = [ResultPart(JSON, members[CONTENT], CONTENT)] if is_one else [_part(block) for block in blocks]
+    except ValueError:
+        return None
+    if STRUCTURED in members:
+        parts.append(ResultPart(JSON, members[STRUCTURED], STRUCTURED))
+    return parts
+
+
+def _blocks(content: Raw) -> list[Raw]:
+    """Those of a content; of too many the first ones."""
+    view = memoryview(content)
+    braces = sum(bytes(view[at : at + 2**20]).count(b"{") for at in range(0, len(view), 2**20)) if len(view) > MOST_BRACES else 0
+    if braces <= MOST_BRACES:
+        return elements_of(content)
+    return [Raw(block) for block in islice(scanned_elements(view), MOST_PARTS + 1)]
+
+
+def _part(block: Raw) -> ResultPart:
+    members = opened(block)
+    kind = _word(members.get("type"))
+    if kind == "text" and _is_string(members.get("text")):
+        return ResultPart(TEXT, block, "text", members["text"])
+    if kind == "resource" and _is_object(members.get("resource")):
+        inner = opened(members["resource"])
+        title = " ".join(filter(None, ("resource", _word(inner.get("uri")), _word(inner.get("mimeType")))))
+        if _is_string(inner.get("text")):
+            return ResultPart(TEXT, block, title, inner["text"])
+        return ResultPart(BLOCK, block, title)
+    word = _word(members.get("mimeType")) or _word(members.get("uri"))
+    return ResultPart(BLOCK, block, " ".join(filter(None, (kind or "content", word))))
+
+
+def _is_string(value: Raw | None) -> bool:
+    return value is not None and bytes(memoryview(value)[:1]) == b'"'
+
+
+def _is_object(value: Raw | None) -> bool:
+    return value is not None and bytes(memoryview(value)[:1]) == b"{"
+
+
+def _word(value: Raw | None) -> str:
+    """A short string; empty: it is none."""
+    if value is None or len(memoryview(value)) > LONGEST_WORD:
+        return ""
+    try:
+        word = load(value)
+    except ValueError:
+        return ""
+    return word if isinstance(word, str) else ""
+
+
+def repeated(parts: Sequence[ResultPart]) -> ResultPart | None:
+    """The text of which the structured content is nothing but a repetition; None: it says something of its own, or there is none.
+
+    It is one if the one text is the same JSON but for white space, or the one value in an object that SDKs put around a text.
+    """
+    if len(parts) != 2 or parts[0].kind != TEXT or parts[1].kind != JSON:
+        return None
+    text, structured = parts
+    if _is_wrapped(structured.raw, text.string):
+        return text
+    return text if _are_alike(text.pieces(), structured.pieces()) else None
+
+
+def _is_wrapped(value: Raw, string: Raw) -> bool:
+    try:
+        members = opened(value)
+    except ValueError:
+        return False
+    return list(members) == ["result"] and memoryview(members["result"]) == memoryview(string)
+
+
+def _are_alike(first: Iterator[bytes], second: Iterator[bytes]) -> bool:
+    """Whether two texts differ in nothing but white space."""
+    one = other = b""
+    while True:
+        one, other = one or _next(first), other or _next(second)
+        if not one or not other:
+            return one == other
+        length = min(len(one), len(other))
+        if one[:length] != other[:length]:
+            return False
+        one, other = one[length:], other[length:]
+
+
+def _next(pieces: Iterator[bytes]) -> bytes:
+    for piece in pieces:
+        if plain := piece.translate(None, _BLANKS):
+            return plain
+    return b""

@@ -1,0 +1,146 @@
+"""All tasks of servers that are known: by id, by server, by owner; bounded in number and time, and kept on the disk.
+
+Above it: ServerTasks, TaskNews and the API. Below it: TaskStore. Knows no connection and no message.
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Iterator
+
+from tooltray.foundation.tasks import Spawn, finish_in_thread
+from tooltray.gateway.server_tasks.task_store import ServerTask, TaskStore
+from tooltray.protocol.task_messages import STATES, TaskState
+
+MOST_TASKS = 10_000  # a client that begins more has its oldest forgotten
+ID_BYTES = 16  # of chance in an id: nobody guesses it, also where nothing tells clients apart
+KEPT_WITHOUT_TTL_S = 7 * 86400.0  # of which their servers do not say how long they keep them
+GRACE_S = 3600.0  # behind a task's time: its server says better than the hub that it is gone
+LONGEST_KEPT_S = 30 * 86400.0  # whatever a server says
+SWEPT_EVERY_S = 60.0  # looking through 10,000 tasks takes milliseconds
+
+
+class TaskBook:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, store: TaskStore, *, spawn: Spawn, most: int = MOST_TASKS, now: Callable[[], float] = time.time) -> None:
+        """
+        Args:
+            most: tasks that are kept.
+            now: unix seconds.
+        """
+        self._store, self._spawn, self._most, self._now = store, spawn, most, now
+        self._by_id: dict[str, ServerTask] = {}  # the oldest first
+        self._by_own: dict[tuple[str, str], list[ServerTask]] = {}
+        self._of: dict[str, dict[str, ServerTask]] = {}  # by owner
+        self._swept_at = now()
+        self._changes = self._written = 0
+        self._saving: asyncio.Task[None] | None = None
+        for task in store.found[-most:]:
+            self._enter(task)
+        self._sweep()
+
+    def __iter__(self) -> Iterator[ServerTask]:
+        return iter(list(self._by_id.values()))
+
+    def find(self, id: str) -> ServerTask | None:
+        """The one of this id as clients of all servers know it."""
+        return self._unexpired(self._by_id.get(id))
+
+    def at(self, server: str, own_id: str) -> list[ServerTask]:
+        """Those that a server knows by this id: several where it has a copy for each client."""
+        return [task for task in self._by_own.get((server, own_id), []) if self._unexpired(task)]
+
+    def of(self, owner: str) -> list[ServerTask]:
+        """Those of one owner, the oldest first."""
+        return [task for task in list(self._of.get(owner, {}).values()) if self._unexpired(task)]
+
+    def add(self, server: str, state: TaskState, *, owner: str, client: str, tool: str, is_modern: bool) -> ServerTask:
+        """A server has begun a task."""
+        self._sweep()
+        if len(self._by_id) >= self._most:
+            self._make_room()
+        task = ServerTask(
+            id=f"{server}:{secrets.token_urlsafe(ID_BYTES)}",
+            own_id=state.id,
+            server=server,
+            owner=owner,
+            client=client,
+            tool=tool,
+            is_modern=is_modern,
+            status=_known(state.status),
+            created_at=self._now(),
+            ttl_s=state.ttl_s,
+        )
+        self._enter(task)
+        self._change()
+        return task
+
+    def note(self, task: ServerTask, state: TaskState) -> None:
+        """What was heard of a task; one that has ended stays so."""
+        status = task.status if task.is_over else _known(state.status)
+        if (status, state.ttl_s) != (task.status, task.ttl_s):
+            task.status, task.ttl_s = status, state.ttl_s
+            self._change()
+
+    def drop(self, task: ServerTask) -> None:
+        """Its server has it no longer."""
+        if self._by_id.get(task.id) is task:
+            self._leave(task)
+            self._change()
+
+    async def written(self) -> None:
+        """Returns when everything until now is on the disk, or cannot be; several at once become one write."""
+        until = self._changes
+        while self._written < until and self._saving and not self._saving.cancelled():
+            await asyncio.wait({self._saving})
+
+    async def _save(self) -> None:
+        while self._written < self._changes:
+            changes = self._changes
+            await finish_in_thread(self._store.save, list(self._by_id.values()))
+            self._written = changes
+
+    def _change(self) -> None:
+        self._changes += 1
+        if self._saving is None or self._saving.done():
+            self._saving = self._spawn(self._save(), name="keep tasks of servers")
+
+    def _enter(self, task: ServerTask) -> None:
+        self._by_id[task.id] = task
+        self._by_own.setdefault((task.server, task.own_id), []).append(task)
+        self._of.setdefault(task.owner, {})[task.id] = task
+
+    def _leave(self, task: ServerTask) -> None:
+        del self._by_id[task.id]
+        same, of_owner = self._by_own[task.server, task.own_id], self._of[task.owner]
+        same.remove(task)
+        del of_owner[task.id]
+        if not same:
+            del self._by_own[task.server, task.own_id]
+        if not of_owner:
+            del self._of[task.owner]
+
+    def _make_room(self) -> None:
+        """Of whoever has the most: one that has ended, else the oldest."""
+        most = max(self._of.values(), key=len)
+        self._leave(next((task for task in most.values() if task.is_over), None) or next(iter(most.values())))
+
+    def _unexpired(self, task: ServerTask | None) -> ServerTask | None:
+        return task if task and self._now() < _kept_until(task) else None
+
+    def _sweep(self) -> None:
+        now = self._now()
+        if now - self._swept_at >= SWEPT_EVERY_S or not self._changes:
+            self._swept_at = now
+            for task in [task for task in self._by_id.values() if now >= _kept_until(task)]:
+                self._leave(task)
+
+
+def _kept_until(task: ServerTask) -> float:
+    kept_s = KEPT_WITHOUT_TTL_S if task.ttl_s is None else task.ttl_s + GRACE_S
+    return task.created_at + min(kept_s, LONGEST_KEPT_S)
+
+
+def _known(status: str) -> str:
+    return status if status in STATES else "working"

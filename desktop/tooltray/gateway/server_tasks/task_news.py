@@ -1,0 +1,139 @@
+"""What servers say of their tasks by themselves: news of a task's state, and questions that belong to one. Both reach the sessions of the
+task's own client, with the id that each session knows, and nobody else.
+
+Above it: the composition, which hands `question` to McpClient. Below it: TaskBook and TaskPlaces. News are no promise: those of a task that
+nobody has heard of yet wait for the answer that tells of it, the last of each; those of a client that is away are not kept.
+"""
+
+import asyncio
+import contextlib
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator
+from typing import Protocol
+
+from msgspec import Raw
+
+from tooltray.catalogue.result_uris import Publish, in_passing
+from tooltray.foundation.events import EventBus
+from tooltray.gateway.server_tasks.task_book import TaskBook
+from tooltray.gateway.server_tasks.task_places import TaskPlaces
+from tooltray.gateway.server_tasks.task_store import ServerTask
+from tooltray.protocol import eras
+from tooltray.protocol import task_messages as messages
+from tooltray.protocol.eras import Era
+from tooltray.protocol.sessions.caller import Session
+from tooltray.protocol.sessions.session_state import SessionState
+from tooltray.protocol.task_messages import TaskState
+from tooltray.servers.upstream.managed_server import ServerNotified
+from tooltray.servers.upstream.mcp_client import McpClient, TaskQuestion
+
+NoteTold = Callable[[str, str, SessionState], None]
+"""Takes a server, its tool (empty: nobody knows which), and the state of a session."""
+MOST_EARLY, LONGEST_EARLY_BYTES = 256, 2**16  # news that come before the answer which begins their task
+
+
+class Hearing(Session, Protocol):
+    """A session of an AI client as it is connected."""
+
+    def tell_server_news(self, method: str, params: Raw) -> None:
+        """In the legacy way, if the client is a legacy one and has had its first answer."""
+        ...
+
+    def tell_task_news(self, id: str, params: Raw) -> None:
+        """To a modern client, if it listens for this task."""
+        ...
+
+
+class TaskNews:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        book: TaskBook,
+        places: TaskPlaces,
+        connected: Callable[[], Collection[Hearing]],
+        publisher: Callable[[str], Publish | None],
+        note_told: NoteTold,
+        bus: EventBus,
+    ) -> None:
+        """
+        Args:
+            connected: the sessions of AI clients that are connected now.
+            publisher: gives the URIs by which clients of all servers know those of a server, by its name; None: they stay.
+            note_told: called when the outcome of a task goes to a session.
+        """
+        self._book, self._places, self._connected, self._publisher = book, places, connected, publisher
+        self._note_told = note_told
+        self._unannounced: set[str] = set()
+        self._early: OrderedDict[tuple[McpClient, str], tuple[str, Raw]] = OrderedDict()
+        bus.subscribe(ServerNotified, self._on_server_notified)
+
+    @contextlib.contextmanager
+    def unannounced(self, task: ServerTask) -> Iterator[None]:
+        """Until the answer that tells of a task is on its way, which is in the same turn of the loop as the end of the block."""
+        self._unannounced.add(task.id)
+        try:
+            yield
+        finally:
+            asyncio.get_running_loop().call_soon(self._announced, task)
+
+    def question(self, client: McpClient, params: Raw) -> TaskQuestion | None:
+        """Who is to be asked what a server asks for a task; None where its params name no task that is known."""
+        own_id = messages.read_related(params)
+        task = self._places.task_at(client, own_id) if own_id else None
+        if task is None:
+            return None
+        of_all = self._linked(task.server, messages.related_to(params, task.id))
+        return TaskQuestion([(session, params if session.state.server else of_all) for session in self._of(task)])
+
+    def _linked(self, server: str, params: Raw) -> Raw:
+        publish = self._publisher(server)
+        return in_passing(params, publish) if publish else params
+
+    def _of(self, task: ServerTask) -> list[Hearing]:
+        """The connected sessions that may hear of a task."""
+        return [each for each in self._connected() if each.state.owner == task.owner and each.state.server in (None, task.server)]
+
+    def _announced(self, task: ServerTask) -> None:
+        self._unannounced.discard(task.id)
+        if (client := self._places.client_of(task)) and (early := self._early.pop((client, task.own_id), None)):
+            self._tell(client, task, *early)
+
+    def _on_server_notified(self, event: ServerNotified) -> None:
+        if event.method not in messages.STATUS_NEWS:
+            return
+        client, params = event.client, eras.without_subscription_id(event.params)
+        state = messages.read_state(params)
+        if state is None or not state.id:
+            return
+        task = self._places.task_at(client, state.id)
+        if task and task.id not in self._unannounced:
+            self._tell(client, task, event.method, params)
+        elif task is None and client.owner and client.owner.state.server:
+            if messages.has_outcome(params):
+                self._note_told(client.owner.state.server, "", client.owner.state)
+            client.owner.tell(event.method, params)  # its own copy of its one server: everything there is its own
+        else:
+            self._keep_early(client, state.id, event.method, params)
+
+    def _keep_early(self, client: McpClient, own_id: str, method: str, params: Raw) -> None:
+        if len(memoryview(params)) <= LONGEST_EARLY_BYTES:
+            self._early[client, own_id] = method, params
+            if len(self._early) > MOST_EARLY:
+                self._early.popitem(last=False)
+
+    def _tell(self, client: McpClient, task: ServerTask, method: str, params: Raw) -> None:
+        self._book.note(task, messages.read_state(params) or TaskState(task.own_id))
+        if task.is_over:
+            self._places.take(task)
+        sessions = self._of(task)
+        of_all = self._linked(task.server, params) if any(session.state.server is None for session in sessions) else params
+        for session in sessions:
+            if messages.has_outcome(params):
+                self._note_told(task.server, task.tool, session.state)
+            id, news = (task.own_id, params) if session.state.server else (task.id, of_all)
+            if client.era is Era.MODERN:
+                session.tell_task_news(id, messages.with_id(news, id))
+            else:
+                session.tell_server_news(method, messages.with_id(news, id))

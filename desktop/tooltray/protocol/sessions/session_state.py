@@ -1,0 +1,229 @@
+"""What is kept of one AI client's session, also for a while after its connection was lost, and the events about sessions.
+
+Above it: the sessions, each of which has a state, and the parts that read it (views, projects, approvals). Below it: snapshots
+and the wheel of deadlines. Knows nothing of servers and of settings. The events never leave the process.
+"""
+
+import hashlib
+import itertools
+import secrets
+from collections.abc import Collection, Hashable, Iterator
+from functools import partial
+
+import msgspec
+
+from tooltray.foundation.errors import Problem, TooltrayError, words_for_model
+from tooltray.foundation.events import Event, EventBus, SessionListChanged
+from tooltray.foundation.snapshots.clients import SessionProject
+from tooltray.protocol.deadlines import Deadline, DeadlineWheel
+from tooltray.protocol.declarations import Declarations
+from tooltray.protocol.sessions.session_flow import SessionFlow
+
+KEPT_FOR_S = 600.0  # a bridge reconnects within seconds; a client whose person looks for a dialog may need minutes
+OWNING_PARTS = 2  # of a key: ("bridge", its session) and ("token", its name); behind it stands what the client has of the hub
+OWNER_DIGITS, RUN_BYTES = 32, 16
+MOST_KEPT = 4096  # without a connection; the oldest go first
+
+MOST_VIEWS = 32  # servers whose views a session may be showing; a conversation with more is rare, and the oldest are closed by then
+
+SOURCES = ("feedback", "roots", "folder", "person")
+"""Who can say which project a session works on; the first of these that has said something counts."""
+
+
+class SessionState(msgspec.Struct):
+    """Belongs to the engine's loop.
+
+    Attributes:
+        id: by which people and other programs name the session; no secret.
+        server: it has this one alone.
+        folder: in which the client's bridge was started; empty if that is not known.
+        roots: absolute folders that the client declares; empty if it declares none, or has not been asked.
+        profile: that it asked for, or its kind of client gets; empty: none.
+        client, version: as it names itself; empty until it has.
+        activated: names of lazy servers whose tools it has asked for.
+        allowed: fingerprints of what a person has allowed for this session, see approvals.
+        projects: what each of SOURCES has said.
+        declared: the extensions that its client has declared of late.
+        obeys_changes: whether it lists again when it is told that a list has changed; None: that was not seen yet.
+        calls_since_told: of tools, since it was told that they have changed; None: it has listed them since, or was not told.
+        connections: how many it has now.
+        is_passing: it is of one request that nobody can tie to the next one of its client; nobody hears of it.
+        is_persons: no AI client calls, but the person themselves.
+        reads_hints: the user reads its errors, and no model does.
+        shows_views: its client declares that it shows the views of tools (MCP Apps).
+        opened_views: servers of which it called tools that have a view, the last one first.
+        listed_views: servers that have views, as of its last list of tools, in which no other server's tool has a name that such a view
+            could use for its own; None: it has not listed.
+        read_views: servers of which it read views, the last one first; a client may read them long before it shows one.
+        listed_mode: how tools were shown in its first list, where that was decided by size; empty: it has not listed.
+        owner: tells whose something is that lasts longer than a session; the same for all sessions of one token or one bridge, also in the
+            next hub. Empty: nobody can tell.
+        flow: what it has read that strangers wrote, as far as the flow guard looks; None: nothing yet.
+    """
+
+    id: str
+    server: str | None = None
+    folder: str = ""
+    roots: tuple[str, ...] = ()
+    profile: str = ""
+    client: str = ""
+    version: str = ""
+    activated: set[str] = msgspec.field(default_factory=set)
+    allowed: set[Hashable] = msgspec.field(default_factory=set)
+    projects: dict[str, SessionProject] = msgspec.field(default_factory=dict)
+    declared: Declarations = {}
+    obeys_changes: bool | None = None
+    calls_since_told: int | None = None
+    connections: int = 0
+    is_passing: bool = False
+    is_persons: bool = False
+    reads_hints: bool = False
+    shows_views: bool = False
+    opened_views: tuple[str, ...] = ()
+    read_views: tuple[str, ...] = ()
+    listed_views: frozenset[str] | None = None
+    listed_mode: str = ""
+    owner: str = ""
+    flow: SessionFlow | None = None
+
+    @property
+    def project(self) -> SessionProject | None:
+        """The one it works on, as far as it is known."""
+        return next((self.projects[source] for source in SOURCES if source in self.projects), None)
+
+    def words(self, failed: Problem | TooltrayError) -> str:
+        """Returns what the session reads of a failure."""
+        return str(failed) if self.reads_hints else words_for_model(failed)
+
+    def opens_view(self, server: str) -> None:
+        """A tool of a server is called that has a view."""
+        self.opened_views = _with_first(server, self.opened_views)
+
+    def reads_view(self, server: str) -> None:
+        """A view of a server was read."""
+        self.read_views = _with_first(server, self.read_views)
+
+    def showing(self, servers: Collection[str]) -> list[str]:
+        """Those of some servers of which the client may be showing a view. Nobody tells when one is closed."""
+        opened = [server for server in self.opened_views if server in servers]
+        return opened or [server for server in self.read_views if server in servers]
+
+    @property
+    def seen_views(self) -> tuple[str, ...]:
+        """All servers of which it may be showing a view."""
+        return tuple(dict.fromkeys((*self.opened_views, *self.read_views)))
+
+
+def _with_first(server: str, servers: tuple[str, ...]) -> tuple[str, ...]:
+    return servers if servers[:1] == (server,) else (server, *(each for each in servers if each != server))[:MOST_VIEWS]
+
+
+class SessionStates:
+    """All of them. Belongs to the engine's loop."""
+
+    def __init__(self, *, bus: EventBus, deadlines: DeadlineWheel, kept_for_s: float = KEPT_FOR_S) -> None:
+        """
+        Args:
+            kept_for_s: how long a state without a connection is kept.
+        """
+        self._bus, self._deadlines, self._kept_for_s = bus, deadlines, kept_for_s
+        self._numbers = itertools.count(1)
+        self._run = secrets.token_hex(RUN_BYTES)
+        self._states: dict[Hashable, SessionState] = {}
+        self._expiries: dict[Hashable, Deadline] = {}  # of those without a connection, the oldest first
+
+    def __iter__(self) -> Iterator[SessionState]:
+        return iter(self._states.values())
+
+    def find(self, id: str) -> SessionState | None:
+        """The one of this id, also while its client is away."""
+        return next((state for state in self._states.values() if state.id == id), None)
+
+    def connect(
+        self,
+        key: Hashable,
+        *,
+        server: str | None = None,
+        folder: str = "",
+        profile: str = "",
+        is_lasting: bool = True,
+        is_passing: bool = False,
+    ) -> SessionState:
+        """The state of a session that has a connection now; the same one again for a key that is known.
+
+        Args:
+            key: what its connections have in common.
+            server, folder, profile, is_passing: see SessionState; those of its first connection count.
+            is_lasting: False for one request that stands for itself: nobody need be told of each.
+        """
+        state = self._states.get(key)
+        is_news = is_lasting or state is None
+        if state is None:
+            owner = "" if is_passing else self._owner(key)
+            state = SessionState(f"s{next(self._numbers)}", server, folder, profile=profile, is_passing=is_passing, owner=owner)
+            self._states[key] = state
+        if expiry := self._expiries.pop(key, None):
+            expiry.cancel()
+        state.connections += 1
+        if is_news:
+            if state.connections == 1:
+                self._bus.publish(SessionConnected(state))
+            self.tell_changed(state)
+        return state
+
+    def disconnect(self, key: Hashable, *, is_lasting: bool = True) -> None:
+        """One of its connections has ended."""
+        state = self._states[key]
+        state.connections -= 1
+        if state.connections == 0:
+            self._expiries[key] = self._deadlines.add(self._kept_for_s, partial(self._forget, key))
+            if len(self._expiries) > MOST_KEPT:
+                self._forget(next(iter(self._expiries)))
+        if is_lasting:
+            if not state.connections:
+                self._bus.publish(SessionDisconnected(state))
+            self.tell_changed(state)
+
+    def tell_changed(self, state: SessionState | None = None) -> None:
+        """What lists of sessions show is another thing now.
+
+        Args:
+            state: of this one; None: of several. A session that stands for one request is in no list.
+        """
+        if state is None or not state.is_passing:
+            self._bus.publish(SessionListChanged())
+
+    def _owner(self, key: Hashable) -> str:
+        """Says nothing of the key, which may be a secret. Only what the first two parts of a key say is the client's own."""
+        lasting = key[:OWNING_PARTS] if isinstance(key, tuple) else (self._run, key)
+        return hashlib.sha256(repr(lasting).encode()).hexdigest()[:OWNER_DIGITS]
+
+    def _forget(self, key: Hashable) -> None:
+        self._expiries.pop(key).cancel()
+        state = self._states.pop(key)
+        self._bus.publish(SessionForgotten(state))
+        self.tell_changed(state)
+
+
+class SessionConnected(Event, frozen=True):
+    """A session has its first connection, or one again."""
+
+    state: SessionState
+
+
+class SessionDisconnected(Event, frozen=True):
+    """The last connection of a session has ended; its client may come back."""
+
+    state: SessionState
+
+
+class SessionForgotten(Event, frozen=True):
+    """The client has been away for so long that it is another session if it comes back."""
+
+    state: SessionState
+
+
+class SessionMoved(Event, frozen=True):
+    """A session may work on another project than before, and so use other instances of servers."""
+
+    state: SessionState

@@ -1,0 +1,58 @@
+"""Records Python's own logging, and the problems and failures on the bus, in a hub's structured log.
+
+Above it: the engine. Below it: StructuredLog, Python's logging (captured from `start` to `close`), the event bus.
+"""
+
+import logging
+from typing import Any
+
+from tooltray.foundation.events import EventBus, ProblemReported, ServerFailed
+from tooltray.records.activity.structured_log import INTERNAL_ERROR, LogHandler, StructuredLog
+
+
+class HubLog:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, log: StructuredLog, *, bus: EventBus) -> None:
+        self._log, self._bus = log, bus
+        self._handler = LogHandler(log)
+        self._logger = logging.getLogger("tooltray")
+        self._others = [logging.getLogger(name) for name in ("asyncio", "concurrent.futures")]  # their warnings concern our code, too
+
+    def start(self) -> None:
+        self._log.start()
+        self._bus.subscribe(ProblemReported, self._on_problem)
+        self._bus.subscribe(ServerFailed, self._on_server_failed)
+        self._logger.setLevel(logging.INFO)
+        for each in (self._logger, *self._others):
+            each.addHandler(self._handler)
+
+    def close(self) -> None:
+        """Stops capturing Python's logging; the structured log stays open for the last records."""
+        for each in (self._logger, *self._others):
+            each.removeHandler(self._handler)
+        self._logger.setLevel(logging.NOTSET)
+
+    def _on_problem(self, event: ProblemReported) -> None:
+        if not event.server:
+            self._log.record("log", str(event.problem), level="warning")
+            return
+        where = f" for {event.project}" if event.project else ""
+        self._log.record("log", f"'{event.server}'{where}: {event.problem}", level="warning", server=event.server)
+
+    def _on_server_failed(self, event: ServerFailed) -> None:
+        """A failed start is an error. A server that has ended is a warning, because it is restarted; if that fails, it is an error."""
+        what = "did not start" if event.is_start else "has ended"
+        more: dict[str, Any] = {"code": INTERNAL_ERROR, "message": str(event.problem)} if event.is_start else {}
+        if event.project:
+            more["project"] = event.project
+        self._log.record(
+            "server_start_failed" if event.is_start else "server_ended",
+            f"'{event.server}' {what} (attempt {event.attempt}): {event.problem}",
+            level="error" if event.is_start else "warning",
+            server=event.server,
+            reason=str(event.problem),
+            exitCode=event.exit_code,
+            attempt=event.attempt,
+            **more,
+        )

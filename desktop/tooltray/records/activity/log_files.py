@@ -1,0 +1,126 @@
+"""The files of the structured log: one a day, more on a busy day; old ones are removed.
+
+Above it: StructuredLog's writer thread, the only caller. Below it: the disk. Knows lines, not what is in them.
+
+Several processes may write to one folder: files are opened for appending only, and each write ends with a whole line.
+"""
+
+import os
+import re
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from tooltray.foundation.moments import day_of, days_kept
+
+if sys.platform == "win32":
+    from tooltray.records.activity.appending_windows import open_to_append
+else:
+    from tooltray.records.activity.appending_posix import open_to_append
+
+MAX_FILE_BYTES = 20 * 2**20  # of one file; then the day goes on in the next, so that old hours can be removed and editors can open it
+MAX_TOTAL_BYTES = 100 * 2**20
+KEPT_DAYS = 14  # besides today; days with records count, so that a clock that jumps forward removes nothing
+NEWLINE = 0x0A
+LOOKS_AT_CUT_LINE, LOOK_AGAIN_S = 10, 0.02  # a write in progress is seen in parts, and takes long on a busy machine
+
+_NAME = re.compile(r"tooltray-(\d{4}-\d\d-\d\d)(?:-(\d{1,6}))?\.jsonl", re.ASCII)
+
+
+class LogFiles:
+    """Appends to the newest file of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._descriptor = -1
+        self._day = ""
+        self._ends_in_line = False  # a full disk may cut a line; the next line must not continue it
+
+    def append(self, lines: bytes, now: float) -> int:
+        """Writes whole lines.
+
+        Args:
+            now: unix seconds; its day in UTC decides the file.
+
+        Returns:
+            the number of bytes written; less than all if the disk refused the rest.
+        """
+        written = 0
+        with suppress(OSError):
+            self._open_for(now)
+            if self._ends_in_line:
+                os.write(self._descriptor, b"\n")
+                self._ends_in_line = False
+            while written < len(lines):
+                written += os.write(self._descriptor, lines[written:] if written else lines)
+                self._ends_in_line = lines[written - 1] != NEWLINE
+        return written
+
+    def close(self) -> None:
+        """May be called twice."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _open_for(self, now: float) -> None:
+        day = day_of(now)
+        if self._descriptor >= 0:
+            status = os.fstat(self._descriptor)
+            if day == self._day and status.st_size < MAX_FILE_BYTES and status.st_nlink:
+                return
+            self.close()
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._newest_of(day)
+        self._descriptor = open_to_append(path)
+        self._day = day
+        self._ends_in_line = self._is_cut()
+        self._remove_old(path, now)
+
+    def _is_cut(self) -> bool:
+        """Whether the file's last line was cut, and is not just being written by another process."""
+        for _ in range(LOOKS_AT_CUT_LINE):
+            size = os.lseek(self._descriptor, 0, os.SEEK_END)
+            if not size:
+                return False
+            os.lseek(self._descriptor, size - 1, os.SEEK_SET)
+            if os.read(self._descriptor, 1)[0] == NEWLINE:
+                return False
+            time.sleep(LOOK_AGAIN_S)
+        return True
+
+    def _newest_of(self, day: str) -> Path:
+        parts = [part for found_day, part, _ in self._files() if found_day == day]
+        newest = max(parts, default=1)
+        path = self._path(day, newest)
+        return self._path(day, newest + 1) if path.exists() and path.stat().st_size >= MAX_FILE_BYTES else path
+
+    def _path(self, day: str, part: int) -> Path:
+        return self._folder / (f"tooltray-{day}.jsonl" if part == 1 else f"tooltray-{day}-{part}.jsonl")
+
+    def _files(self) -> list[tuple[str, int, Path]]:
+        """Day, part and path of every log file, oldest first; other files are ignored."""
+        matches = ((_NAME.fullmatch(path.name), path) for path in self._folder.iterdir())
+        return sorted((match[1], int(match[2] or 1), path) for match, path in matches if match)
+
+    def _remove_old(self, current: Path, now: float) -> None:
+        """Removes files beyond KEPT_DAYS, and the oldest until the rest, with room for a full current file, is within MAX_TOTAL_BYTES."""
+        today, room = day_of(now), MAX_TOTAL_BYTES - MAX_FILE_BYTES
+        files = sorted(self._files(), key=lambda each: (each[0] <= today, each), reverse=True)  # a day to come is of a clock once wrong
+        kept = days_kept((day for day, _, _ in files), today, KEPT_DAYS + 1)
+        for found_day, _, path in files:
+            if path == current:
+                continue
+            with suppress(OSError):  # another process removes it in the same moment
+                room -= path.stat().st_size
+                if found_day not in kept or room < 0:
+                    path.unlink()
+
+
+def log_files(folder: Path) -> list[tuple[str, Path]]:
+    """All log files of a folder, oldest first, each with a key that sorts as they do."""
+    try:
+        matches = [(_NAME.fullmatch(path.name), path) for path in folder.iterdir()]
+    except OSError:
+        return []
+    return sorted((f"{match[1]}.{int(match[2] or 1):06d}", path) for match, path in matches if match)

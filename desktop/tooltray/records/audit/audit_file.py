@@ -1,0 +1,223 @@
+"""The audit trail on the disk: `audit.jsonl` in the home, a line for each decision, each with the hash of the line before.
+
+Above it: AuditTrail, in a thread. Below it: the disk. So that a line that was changed, taken out or put in is seen, and not only by the
+hash behind it: what was written last is noted in a second file. A program with the person's rights can write both anew; see the guide.
+"""
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from tooltray.foundation.files.atomic_file import read_own, write_atomically
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.regular_file import open_regular
+from tooltray.foundation.snapshots.audit import AuditCheck, AuditEntry
+
+LARGEST_FILE_BYTES = 2 * 2**20  # then another one is begun; some 5,000 decisions
+MOST_FILES = 16  # older ones are removed
+LONGEST_LINE_BYTES = 16_384  # names are bounded when they are recorded
+MOST_PROBLEMS = 20  # that are told; one is enough to look closer
+CHANGED_OUTSIDE = "The audit trail was changed by something else than Tooltray"
+
+
+class _Noted(msgspec.Struct):
+    """What was written last.
+
+    Attributes:
+        first: the oldest number that is kept.
+        hash: of the last line.
+    """
+
+    first: int = 0
+    last: int = 0
+    hash: str = ""
+
+
+class AuditFile:
+    """The trail of one home. Blocks on the disk; one thread at a time appends.
+
+    Args:
+        path: of the file that is appended to; older ones and the note stand beside it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._note_path = path, path.with_suffix(".json")
+
+    def append(self, entry: AuditEntry) -> None:
+        """Writes a decision, which is on the disk when this returns.
+
+        Args:
+            entry: its number and the hash of the line before are filled in here.
+
+        Raises:
+            OSError: it cannot be written; then nothing of it is.
+        """
+        self._drop_cut_line()
+        noted, last = self._noted(), self._last_line()
+        if not _follows(noted, last):  # said in front of the decision, where it stays
+            noted, last = self._write(AuditEntry(0, entry.at, CHANGED_OUTSIDE, "", ""), noted, last)
+        self._write(entry, noted, last)
+
+    def _write(self, entry: AuditEntry, noted: _Noted, last: bytes) -> tuple[_Noted, bytes]:
+        number = max(noted.last, _number(last)) + 1
+        entry = msgspec.structs.replace(entry, number=number, previous=_hash(last) if last else noted.hash)
+        line = msgspec.json.encode(entry)
+        first = noted.first or number
+        if self._size() + len(line) > LARGEST_FILE_BYTES:
+            first = self._begin_another(first)
+        size = self._size()
+        noted = _Noted(first, number, _hash(line))
+        try:
+            self._append_line(line)
+            write_atomically(self._note_path, msgspec.json.encode(noted))
+        except OSError:
+            self._cut_to(size)
+            raise
+        return noted, line
+
+    def _append_line(self, line: bytes) -> None:
+        descriptor = open_regular(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        with open(descriptor, "r+b", buffering=0) as file:
+            size = os.fstat(descriptor).st_size
+            if size and not _ends_in_newline(descriptor, size):
+                line = b"\n" + line  # a crash has cut the end of the line before, or something else has written
+            if file.write(line + b"\n") != len(line) + 1:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(descriptor)
+
+    def _drop_cut_line(self) -> None:
+        """Takes off the half of a line that a crash has left: what it was to record was never allowed."""
+        content = _content(self._path)
+        cut = content.rpartition(b"\n")[2]
+        if cut and _entry(cut) is None:
+            self._cut_to(len(content) - len(cut))
+
+    def _cut_to(self, size: int) -> None:
+        """Takes off what of a line was written before the disk was full, or the system crashed."""
+        with contextlib.suppress(OSError):
+            os.truncate(self._path, size)
+
+    def _begin_another(self, first: int) -> int:
+        """Puts the file aside, and removes the oldest; returns the oldest number that is kept then."""
+        lines = _lines(self._path)
+        begins = next((number for line in lines if (number := _number(line))), first)
+        os.replace(self._path, self._path.with_name(f"{self._path.stem}-{begins:09}{self._path.suffix}"))
+        older = self._older()
+        for path in older[:-MOST_FILES]:
+            path.unlink()
+        return _number_of(older[-MOST_FILES:][0]) or first
+
+    # reading
+
+    def entries(self) -> Iterator[AuditEntry]:
+        """All that can be read, the newest first."""
+        for path in reversed(self._files()):
+            for line in reversed(_lines(path)):
+                if entry := _entry(line):
+                    yield entry
+
+    def check(self) -> AuditCheck:
+        """Reads all of it and says whether it is as it was written."""
+        problems: list[str] = []
+        noted, before, first, last = self._noted(), "", 0, 0
+        for line in (line for path in self._files() for line in _lines(path)):
+            entry = _entry(line)
+            if entry is None:
+                problems.append(Phrase("the line behind number {number} cannot be read", number=last))
+            else:
+                problems += _problems_of(entry, before, last)
+                first, last = first or entry.number, entry.number
+            before = _hash(line)
+        problems += _problems_of_ends(noted, first, before)
+        return AuditCheck(not problems, first, last, tuple(problems[:MOST_PROBLEMS]))
+
+    def _files(self) -> list[Path]:
+        """The oldest first."""
+        return [*self._older(), *([self._path] if self._path.exists() else [])]
+
+    def _older(self) -> list[Path]:
+        return sorted(self._path.parent.glob(f"{self._path.stem}-*{self._path.suffix}"))
+
+    def _noted(self) -> _Noted:
+        try:
+            return msgspec.json.decode(read_own(self._note_path, LONGEST_LINE_BYTES), type=_Noted)
+        except FileNotFoundError:
+            return _Noted()
+        except ValueError:  # then it says nothing of the lines, which is noticed
+            return _Noted()
+
+    def _size(self) -> int:
+        return self._path.stat().st_size if self._path.exists() else 0
+
+    def _last_line(self) -> bytes:
+        """Of the newest file that has one; empty: there is none."""
+        return next((lines[-1] for path in reversed(self._files()) if (lines := _lines(path))), b"")
+
+
+def _follows(noted: _Noted, last: bytes) -> bool:
+    """Whether the last line is the one that was noted, or the one behind it, of which a crash has kept the note from being written."""
+    if not last:
+        return not noted.last
+    entry = _entry(last)
+    return _hash(last) == noted.hash or (entry is not None and entry.previous == noted.hash)
+
+
+def _problems_of(entry: AuditEntry, before: str, last: int) -> Iterator[str]:
+    if entry.what == CHANGED_OUTSIDE:
+        yield Phrase("it was changed from outside before number {number}", number=entry.number)
+    elif last and entry.number != last + 1:
+        yield Phrase("behind number {last} comes number {number}", last=last, number=entry.number)
+    elif last and entry.previous != before:
+        yield Phrase("number {number} does not follow the line before it, which was changed", number=entry.number)
+
+
+def _problems_of_ends(noted: _Noted, first: int, last_hash: str) -> Iterator[str]:
+    if first != noted.first:
+        yield Phrase("it begins with number {first}, and should with {noted}", first=first, noted=noted.first)
+    if last_hash != noted.hash:
+        yield Phrase("its last line is not the one that was written last")
+
+
+def _lines(path: Path) -> list[bytes]:
+    *lines, end = _content(path).split(b"\n")
+    return [line for line in lines if line] + ([end] if _entry(end) else [])  # half a line is what a crash has left, see `append`
+
+
+def _content(path: Path) -> bytes:
+    """Empty: there is none, or more than Tooltray writes."""
+    try:
+        return read_own(path, LARGEST_FILE_BYTES + LONGEST_LINE_BYTES)
+    except (FileNotFoundError, ValueError):
+        return b""
+
+
+def _ends_in_newline(descriptor: int, size: int) -> bool:
+    os.lseek(descriptor, size - 1, os.SEEK_SET)
+    return os.read(descriptor, 1) == b"\n"
+
+
+def _entry(line: bytes) -> AuditEntry | None:
+    try:
+        return msgspec.convert(json.loads(line), type=AuditEntry)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _number(line: bytes) -> int:
+    entry = _entry(line) if line else None
+    return entry.number if entry else 0
+
+
+def _number_of(path: Path) -> int:
+    digits = path.stem.rpartition("-")[2]
+    return int(digits) if digits.isdigit() else 0
+
+
+def _hash(line: bytes) -> str:
+    return hashlib.sha256(line).hexdigest()

@@ -1,0 +1,195 @@
+"""The API about what happened: calls, questions, approvals, starts, stops and failures, and figures about them.
+
+Below it: JournalReader, which reads `activity.db` in threads, Journal, which writes it, and the calls that are under way.
+"""
+
+import asyncio
+import contextlib
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from tooltray.foundation.confirmation import confirm_widening
+from tooltray.foundation.errors import NotFound, TooltrayError
+from tooltray.foundation.events import ActivityWritten, EventBus
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.activity import (
+    ActivityChoices,
+    ActivityCounts,
+    ActivityDetails,
+    ActivityFigures,
+    ActivityFilter,
+    ActivityPoint,
+    ActivityRow,
+    CallNow,
+    JournalStatus,
+    ToolUse,
+)
+from tooltray.foundation.snapshots.calls import RecentCall
+from tooltray.records.audit.audit_trail import AuditTrail
+from tooltray.records.journal.activity_export import write_entries
+from tooltray.records.journal.call_figures import GROUPS
+from tooltray.records.journal.calls_under_way import CallsUnderWay
+from tooltray.records.journal.journal import Journal
+from tooltray.records.journal.journal_file import JournalFile
+from tooltray.records.journal.journal_reader import DAY_S, JournalReader
+
+EVERYTHING = ActivityFilter()
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class ActivityApi:
+    def __init__(
+        self, *, journal: Journal, journal_reader: JournalReader, under_way: CallsUnderWay, bus: EventBus, trail: AuditTrail
+    ) -> None:
+        self._journal, self._reader, self._under_way, self._bus, self._trail = journal, journal_reader, under_way, bus, trail
+
+    async def get_activity(
+        self, filter: ActivityFilter | None = None, before: int = 0, limit: int = 200, collapsed: bool = False
+    ) -> list[ActivityRow]:
+        """What happened, newest first.
+
+        Args:
+            before: only what has an id below this one; 0: from the newest. The next page begins before `first_id` of the last row.
+            limit: rows, at most 2,000.
+            collapsed: neighbours that are the same but for their time, sizes and what they touched are one row.
+        """
+        return await self._read(self._reader.rows, filter or EVERYTHING, before, limit, collapsed=collapsed)
+
+    async def get_activity_entry(self, id: int | str) -> ActivityDetails:
+        """One thing that happened, in full.
+
+        Args:
+            id: the entry's number, or the `tool_call_id` of a `ToolCallResult`.
+
+        Raises:
+            NotFound: it was never there, or is kept no longer.
+        """
+        if isinstance(id, str):  # as a rule the call has just ended, and may not be written yet
+            with contextlib.suppress(TooltrayError):
+                await self._journal.flush()
+        found = await self._read(self._reader.details, id)
+        if found is None:
+            raise NotFound(Phrase("There is no entry {id} in the journal", id=id), Phrase("entries go after some time, or were cleared"))
+        return found
+
+    async def get_activity_series(self, filter: ActivityFilter | None = None, bars: int = 96) -> list[ActivityPoint]:
+        """The calls of equal stretches of time, the earliest first.
+
+        Args:
+            filter: without `until` up to now, without `since` the 24 hours before that.
+            bars: how many stretches, at most 1,000.
+        """
+        return await self._read(self._reader.series, filter or EVERYTHING, bars)
+
+    async def get_activity_figures(self, by: str, filter: ActivityFilter | None = None) -> list[ActivityFigures]:
+        """Calls, failures, tokens and times of each server, client or tool, most calls first.
+
+        Args:
+            by: "server", "client" or "tool".
+
+        Raises:
+            TooltrayError: `by` is something else.
+        """
+        if by not in GROUPS:
+            raise TooltrayError(
+                Phrase("There are no figures by '{by}'", by=by), hint=Phrase("Choose one of {words}.", words=", ".join(GROUPS))
+            )
+        return await self._read(self._reader.figures, by, filter or EVERYTHING)
+
+    async def count_activity(self, filter: ActivityFilter | None = None) -> ActivityCounts:
+        """How many entries `get_activity` would list, and how many of them failed or were refused."""
+        return await self._read(self._reader.counts, filter or EVERYTHING)
+
+    async def get_activity_choices(self) -> ActivityChoices:
+        """The clients, projects and servers of which there are entries."""
+        return await self._read(self._reader.choices)
+
+    async def get_tool_use(self, days: float = 30) -> list[ToolUse]:
+        """Which tools were called, how often and by whom, the latest first.
+
+        Args:
+            days: that many, up to now.
+        """
+        return await self._read(self._reader.tool_use, time.time() - days * DAY_S)
+
+    async def get_calls_now(self) -> list[CallNow]:
+        """The calls that are under way, the longest first."""
+        return self._under_way.now()
+
+    async def get_recent_calls(self, limit: int = 200) -> list[RecentCall]:
+        """The last tool calls, the newest first."""
+        rows = await self.get_activity(ActivityFilter(kinds=("call",)), limit=limit)
+        return [_recent(row) for row in rows]
+
+    async def get_journal_status(self) -> JournalStatus:
+        """Where the journal is, how much is in it, and what could not be kept."""
+        return await self._read(self._reader.status, self._journal.lost, self._journal.said)
+
+    async def export_activity(self, path: str, filter: ActivityFilter | None = None) -> int:
+        """Writes what happened into a file, for its owner alone, as JSON Lines: an object for each entry, the oldest first. What people
+        decided stands among it (`get_audit`), unless the filter asks for more than a time.
+
+        Args:
+            path: absolute; a file that is there is replaced.
+
+        Returns:
+            How many entries there are in it.
+
+        Raises:
+            TooltrayError: the file cannot be written.
+        """
+        with contextlib.suppress(TooltrayError):  # what cannot be written is not read, either
+            await self._journal.flush()
+        return await self._read(self._export, Path(path), filter or EVERYTHING)
+
+    async def clear_activity(self) -> None:
+        """Empties the journal. Until the hub ends, or it is emptied again, that can be undone.
+
+        Raises:
+            TooltrayError: it cannot be written, or no person has confirmed it: who has done something must not be able to hide it.
+        """
+        await confirm_widening(Phrase("Emptying the journal"))
+        await self._journal.do(JournalFile.clear)
+        self._bus.publish(ActivityWritten(0))
+
+    async def undo_clear_activity(self) -> None:
+        """Brings back what the last `clear_activity` has taken away; what has happened since then stays.
+
+        Raises:
+            NotFound: nothing can be brought back.
+            TooltrayError: the journal cannot be written.
+        """
+        if not await self._journal.do(JournalFile.undo_clear):
+            raise NotFound(Phrase("There is nothing to bring back"), Phrase("the journal was not emptied since the hub started"))
+        self._bus.publish(ActivityWritten(0))
+
+    def _export(self, path: Path, wanted: ActivityFilter) -> int:
+        is_of_all = wanted == ActivityFilter(since=wanted.since, until=wanted.until)
+        decisions = self._trail.since(wanted.since, wanted.until) if is_of_all else []
+        return write_entries(path, self._reader.all_details(wanted), decisions)
+
+    async def _read(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return await asyncio.to_thread(work, *args, **kwargs)
+        except sqlite3.Error as error:
+            self._journal.look_for_damage()
+            raise TooltrayError(Phrase("The journal cannot be read"), str(error)) from None
+
+
+def _recent(row: ActivityRow) -> RecentCall:
+    made = row.entry
+    return RecentCall(
+        id=made.id,
+        at=made.at,
+        tool=made.published,
+        server=made.server,
+        client=made.client,
+        outcome=made.outcome,
+        duration_s=made.duration_s,
+        argument_bytes=made.argument_bytes,
+        result_bytes=made.result_bytes,
+    )

@@ -1,0 +1,122 @@
+"""Makes entries of what happened: reads what was touched and why it failed, masks secrets, makes texts harmless.
+
+Above it: Journal, in whose thread this runs. Below it: touched, the mask. What a call does not pay for is done here.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.config.settings.settings import ActivitySettings
+from tooltray.protocol.sessions.call_course import CallCourse
+from tooltray.protocol.sessions.elicitation_form import plain
+from tooltray.records.activity.masking import Mask
+from tooltray.records.journal import touched
+from tooltray.records.journal.call_figures import bucket_of
+from tooltray.records.journal.happenings import CALL, Happened
+from tooltray.records.journal.journal_file import Contents, NewEntry
+from tooltray.records.journal.journal_queries import kept_session
+from tooltray.records.journal.kept_contents import masked_json
+from tooltray.records.journal.trace_context import LONGEST, read_trace
+
+LONGEST_REASON = 300  # characters
+LONGEST_NAME = 300
+READ_BELOW_BYTES = 65_536  # of a result that says why it failed; larger ones say it nowhere in particular
+BYTES_PER_TOKEN = 4  # an estimate; counting would cost milliseconds for a large result
+
+
+class EntryMaker:
+    """Belongs to the journal's thread."""
+
+    def __init__(self, mask: Mask, run: str, *, wanted: Callable[[], ActivitySettings], clock: Callable[[], float]) -> None:
+        """
+        Args:
+            mask: of this thread.
+            run: of the hub, see journal_queries.
+            wanted: what is to be kept.
+            clock: unix seconds.
+        """
+        self._mask, self._run, self._wanted, self._clock = mask, run, wanted, clock
+
+    def entry(self, event: Happened) -> NewEntry:
+        wanted = self._wanted()
+        line = (event.line or (touched.touched(event.params) if event.kind == CALL else "")) if wanted.line else ""
+        said = f"{self._text(line, touched.LONGEST)}\n{self._text(event.reason or _reason(event), LONGEST_REASON)}"
+        names = (event.client, kept_session(event.session, self._run), event.project, event.server, event.tool, event.published)
+        course = event.course
+        contents = self._contents(event) if event.kind == CALL and wanted.keeps_contents(self._clock()) else None
+        values = (
+            *(
+                event.kind,
+                event.at,
+                said,
+                event.outcome,
+                event.duration_s,
+                bucket_of(event.duration_s),
+                *(self._text(name, LONGEST_NAME) for name in names),
+            ),
+            *(event.argument_bytes, event.result_bytes, event.result_bytes // BYTES_PER_TOKEN),
+            *(course.allowed_by if course else "", *_times(course), contents is not None),
+            *self._trace(event),
+            self._text(course.id, LONGEST_NAME) if course and event.kind == CALL else "",
+        )
+        return NewEntry(values, contents)
+
+    def _contents(self, event: Happened) -> Contents:
+        arguments, is_cut = masked_json(touched.arguments_of(event.params), self._mask)
+        result, is_result_cut = masked_json(event.reply, self._mask)
+        is_left_out = bool(event.argument_bytes and not event.params)
+        return Contents(arguments, result, is_cut or is_result_cut or is_left_out)
+
+    def _trace(self, event: Happened) -> tuple[str, str]:
+        """Its id, and what else the client said of it, as JSON."""
+        trace = read_trace(event.params) if event.kind == CALL else None
+        if trace is None:
+            return "", ""
+        texts = {name: self._text(text, LONGEST) for name, text in msgspec.structs.asdict(trace).items() if text}
+        return trace.trace_id, msgspec.json.encode(texts).decode()
+
+    def _text(self, text: str, most: int) -> str:
+        return plain(self._mask.text(text), most) if text else ""
+
+
+def _times(course: CallCourse | None) -> tuple[float | None, ...]:
+    """queue_s, person_s, start_s, server_s, back_s."""
+    if course is None:
+        return (None,) * 5
+    back_s = course.sent_at - course.answered_at if course.sent_at and course.answered_at else None
+    queue_s = None
+    if course.answered_at:
+        elsewhere_s = (course.person_s or 0.0) + (course.start_s or 0.0) + (course.server_s or 0.0)
+        queue_s = max(0.0, course.passed_s - elsewhere_s)
+    return queue_s, course.person_s, course.start_s, course.server_s, back_s
+
+
+class _Content(msgspec.Struct):
+    text: str = ""
+
+
+class _Failed(msgspec.Struct):
+    """An error of JSON-RPC, which has a message, or a result that says that the call failed, which has contents."""
+
+    message: str = ""
+    content: list[_Content] = []
+
+
+def _reason(event: Happened) -> str:
+    """What a reply that is a failure says."""
+    if not event.is_fault or not event.reply:
+        return ""
+    beginning = bytes(memoryview(event.reply)[:READ_BELOW_BYTES])
+    if len(beginning) == READ_BELOW_BYTES:
+        return ""
+    return _message(Raw(beginning))
+
+
+def _message(reply: Raw) -> str:
+    try:
+        failed = msgspec.json.decode(reply, type=_Failed)
+    except (ValueError, RecursionError):
+        return ""
+    return failed.message or next((each.text for each in failed.content if each.text), "")

@@ -1,0 +1,328 @@
+"""The journal of a hub: takes what happens from the bus, and writes it in a thread of its own.
+
+Above it: the engine, which starts and ends it, and ActivityApi. Below it: JournalFile, EntryMaker, Retention. Nothing here ever waits for
+the disk but that thread: the queue is bounded, and what does not fit, or what the disk refuses, is counted and said.
+"""
+
+import asyncio
+import contextlib
+import logging
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.settings import ActivitySettings
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ActivityWritten, Event, EventBus
+from tooltray.foundation.home.home import hint_for
+from tooltray.foundation.phrases import Phrase
+from tooltray.protocol.envelope import NOTHING
+from tooltray.records.activity.masking import Mask
+from tooltray.records.journal.entry_maker import READ_BELOW_BYTES, EntryMaker
+from tooltray.records.journal.happenings import CALL, FAILURE, Happened
+from tooltray.records.journal.journal_file import DamagedJournal, JournalFile, NewEntry, is_damage, put_aside
+from tooltray.records.journal.kept_contents import READ_BELOW_BYTES as CONTENTS_BELOW_BYTES
+from tooltray.records.journal.kept_contents import beginning
+from tooltray.records.journal.retention import Retention
+
+logger = logging.getLogger(__name__)
+MAX_QUEUED = 10_000  # entries; ten seconds of a busy hub
+MAX_QUEUED_BYTES = 16 * 2**20  # of arguments and results that wait to be read; of further calls it is not known what they touched
+GATHER_S = 0.25  # one write takes the entries of this time, and news of it go out as often
+SMALL_BYTES = 2048  # of a result that nobody reads; taking a smaller one out of what waits costs a call more than it saves
+TICK_S = 60.0  # between two looks at what is too old, while nothing happens
+PRUNE_PAUSE_S = 0.02  # between two slices of what is to go
+SLICE = 16  # entries made in one go, about 0.5 ms; the loop must not wait longer for Python's lock
+PAUSE_S = 0.0002  # between two slices, so that the loop really gets the lock
+CLOSE_TIMEOUT_S = 3.0
+CANNOT_WRITE = Phrase("The journal cannot be written")
+
+FAILURES = (DamagedJournal, sqlite3.Error, OSError)
+
+T = TypeVar("T")
+
+
+class _Work(msgspec.Struct, frozen=True, eq=False):
+    """Something that is done with the file, after all that was queued before it is written."""
+
+    do: Callable[[JournalFile], Any]
+    done: asyncio.Future[Any]
+
+
+class Times(msgspec.Struct, frozen=True, eq=False):
+    """When the journal does what.
+
+    Attributes:
+        gather_s: how long entries are gathered for one write.
+        clock: unix seconds.
+        retention: when entries go; None: as the settings say.
+    """
+
+    gather_s: float = GATHER_S
+    clock: Callable[[], float] = time.time
+    retention: Retention | None = None
+
+
+class Journal:
+    """`start`, `close`, `do` and what the bus calls belong to the engine's loop; all else to the journal's thread.
+
+    Attributes:
+        run: tells this hub from earlier ones, see journal_queries.
+    """
+
+    def __init__(
+        self,
+        *,
+        journal_file: Path,
+        config: McpConfHelper,
+        bus: EventBus,
+        known_values: Callable[[], Iterable[str]],
+        run: str = "",
+        release: Callable[[], None] = lambda: None,
+        times: Times = Times(),  # noqa: B008 (frozen)
+    ) -> None:
+        """
+        Args:
+            journal_file: `activity.db`.
+            known_values: the secrets that are masked; called in the journal's thread.
+            release: closes the file where it is read: at the end, and before it is renamed, since Windows renames none that is open.
+        """
+        self._path, self._bus, self._release, self._gather_s, self._clock = journal_file, bus, release, times.gather_s, times.clock
+        self._config, self._mask = config, Mask(known_values)
+        self._maker = EntryMaker(self._mask, run, wanted=self._wanted, clock=times.clock)
+        self._retention = times.retention or Retention(self._wanted)
+        self._queue: deque[Happened | _Work] = deque()
+        self._put_bytes = self._taken_bytes = 0  # the first is changed by the loop, the second by the thread
+        self._limit = MAX_QUEUED
+        self._is_awake = self._is_closing = False
+        self._wake, self._hurry = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="tooltray-journal", daemon=True)
+        self._file: JournalFile | None = None
+        self._overflowed = self._refused = self._told = 0  # lost entries: counted by the loop, by the thread; of which an entry tells
+        self._damage: Problem | None = None
+        self._refusal: Problem | None = None
+        self._loop: asyncio.AbstractEventLoop
+
+    @property
+    def lost(self) -> int:
+        """Entries that could not be kept since the hub started."""
+        return self._overflowed + self._refused
+
+    @property
+    def problems(self) -> Iterator[Problem]:
+        """What a person should know at this moment."""
+        yield from filter(None, (self._damage, self._refusal))
+
+    @property
+    def said(self) -> str:
+        """The same as a text, and what was lost; empty: all is well."""
+        lost = Phrase("{count} entries are lost: more came than could be written", count=self.lost) if self.lost else ""
+        return "\n".join(map(str, self.problems)) or lost
+
+    def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._bus.subscribe(Happened, self._on_happened)
+        self._thread.start()
+
+    async def close(self) -> None:
+        """Writes what is queued and ends; waits CLOSE_TIMEOUT_S at most."""
+        self._limit = 0
+        self._is_closing = True
+        self._hurry.set()
+        self._wake.set()
+        if self._thread.ident:
+            await asyncio.to_thread(self._thread.join, CLOSE_TIMEOUT_S)
+
+    async def do(self, work: Callable[[JournalFile], T]) -> T:
+        """What `work` makes of the file, in the journal's thread, as soon as all that has happened until now is in it.
+
+        Raises:
+            TooltrayError: the file cannot be had; says why.
+        """
+        if not self._thread.is_alive() or self._is_closing:
+            raise TooltrayError(Phrase("No hub is running"), Phrase("This needs one"), Phrase("Start it with: tooltray serve"))
+        done: asyncio.Future[T] = self._loop.create_future()
+        self._queue.append(_Work(work, done))
+        self._is_awake = True
+        self._hurry.set()
+        self._wake.set()
+        return await done
+
+    async def flush(self) -> None:
+        """Waits until all that has happened until now is written.
+
+        Raises:
+            TooltrayError: see `do`.
+        """
+        await self.do(lambda file: None)
+
+    def look_for_damage(self) -> None:
+        """Somebody could not read the file: if it is broken, it is set aside soon."""
+        if self._thread.is_alive() and not self._is_closing:
+            done: asyncio.Future[None] = self._loop.create_future()
+            done.add_done_callback(lambda done: done.exception())  # the journal itself says what it found
+            self._queue.append(_Work(JournalFile.check, done))
+            self._wake.set()
+
+    def _on_happened(self, event: Happened) -> None:
+        if len(self._queue) >= self._limit:
+            self._overflowed += 1
+            return
+        if event.kind == CALL:
+            event = self._lightened(event)
+        self._queue.append(event)
+        if not self._is_awake:
+            self._is_awake = True
+            self._wake.set()
+
+    def _lightened(self, event: Happened) -> Happened:
+        """Without what is not going to be read: it would stay in memory until it is written."""
+        is_full = self._put_bytes - self._taken_bytes > MAX_QUEUED_BYTES
+        has_contents = self._wanted().contents and not is_full
+        largest = 0 if is_full else CONTENTS_BELOW_BYTES if has_contents else READ_BELOW_BYTES
+        if event.argument_bytes > largest:
+            event = replace(event, params=NOTHING)
+        if event.result_bytes > (largest if has_contents or event.is_fault else min(largest, SMALL_BYTES)):
+            event = replace(event, reply=beginning(event.reply) if has_contents else NOTHING)
+        self._put_bytes += _held_bytes(event)
+        return event
+
+    def _wanted(self) -> ActivitySettings:
+        return self._config.settings.activity
+
+    # in the thread
+
+    def _run(self) -> None:
+        is_last, pause_s = False, 0.0
+        while not is_last:
+            if self._wake.wait(pause_s):
+                self._hurry.wait(self._gather_s)
+                self._wake.clear()
+                self._hurry.clear()
+            is_last = self._is_closing  # read before the queue is emptied: no entry is taken after it is set
+            self._is_awake = False
+            self._write_queued(is_last)
+            pause_s = PRUNE_PAUSE_S if self._prune() else TICK_S
+        self._end()
+
+    def _write_queued(self, is_hurried: bool) -> None:
+        self._mask.refresh()
+        made: list[NewEntry] = []
+        for _ in range(len(self._queue)):
+            item = self._queue.popleft()
+            if isinstance(item, _Work):
+                self._write(made)
+                self._work(item)
+                made = []
+                continue
+            self._taken_bytes += _held_bytes(item) if item.kind == CALL else 0
+            made.append(self._maker.entry(item))
+            if len(made) % SLICE == 0 and not is_hurried:
+                time.sleep(PAUSE_S)
+        self._write(made)
+
+    def _write(self, entries: list[NewEntry]) -> None:
+        if not entries:
+            return
+        missing = self.lost - self._told
+        try:
+            last = self._opened().write([*entries, *([self._maker.entry(self._missing(missing))] if missing else [])])
+        except FAILURES as error:
+            self._fail(error, len(entries))
+        else:
+            self._told += missing
+            self._refusal = None
+            self._tell(ActivityWritten(last))
+
+    def _missing(self, count: int) -> Happened:
+        """What is in the place of entries that were lost."""
+        reason = f"{count} entries are missing here: {self._refusal.message if self._refusal else 'more came than could be written'}"
+        return Happened(kind=FAILURE, at=self._clock(), outcome="error", reason=reason)
+
+    def _work(self, work: _Work) -> None:
+        try:
+            made = work.do(self._opened())
+        except FAILURES as error:
+            self._fail(error, 0)
+            self._answer(work.done.set_exception, TooltrayError(CANNOT_WRITE, str(error)))
+        else:
+            self._answer(work.done.set_result, made)
+
+    def _opened(self) -> JournalFile:
+        if self._file and not self._path.exists():  # somebody has removed it
+            self._close_file()
+            self._release()
+        if self._file is None:
+            self._file = JournalFile(self._path)
+            self._file.let_go()
+        return self._file
+
+    def _prune(self) -> bool:
+        """Whether there is more to remove."""
+        try:
+            return self._retention.step(self._opened())
+        except FAILURES as error:
+            self._fail(error, 0)
+        return False
+
+    def _fail(self, error: Exception, count: int) -> None:
+        """`count`: entries that are lost. The file is opened again with the next ones."""
+        self._close_file()
+        self._refused += count
+        if isinstance(error, DamagedJournal) or is_damage(error):
+            self._put_aside(error)
+        else:
+            self._refuse(error)
+
+    def _put_aside(self, error: Exception) -> None:
+        """A damaged journal is kept beside the new one."""
+        self._release()
+        kept = put_aside(self._path)
+        logger.info("the journal cannot be used and is now %s: %s", kept, error)
+        message = Phrase("it could not be read ({error}) and is now {path}; a new one was begun", error=error, path=kept)
+        self._damage = Problem(Phrase("The journal of what happened was damaged"), message)
+
+    def _refuse(self, error: Exception) -> None:
+        """The disk is full, or somebody else keeps the file: what was to be written is lost, and the calls go on."""
+        hint = hint_for(error, "") if isinstance(error, OSError) else Phrase("Free some space on that disk")
+        message = Phrase("{count} entries are lost: {error}", count=self.lost, error=error)
+        self._refusal = Problem(CANNOT_WRITE, message, hint)
+
+    def _close_file(self) -> None:
+        if self._file:
+            self._file.close()
+        self._file = None
+
+    def _end(self) -> None:
+        self._release()  # who writes is the last one to close the file: then SQLite leaves nothing beside it
+        if self._file:
+            with contextlib.suppress(sqlite3.Error):
+                self._file.let_go()
+            self._close_file()
+
+    def _tell(self, event: Event) -> None:
+        self._on_loop(self._bus.publish, event)
+
+    def _answer(self, settle: Callable[[Any], None], outcome: object) -> None:
+        self._on_loop(_settled, settle, outcome)
+
+    def _on_loop(self, call: Callable[..., object], *arguments: object) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has just been closed
+            self._loop.call_soon_threadsafe(call, *arguments)
+
+
+def _settled(settle: Callable[[object], None], outcome: object) -> None:
+    with contextlib.suppress(asyncio.InvalidStateError):  # whoever waited for it was cancelled
+        settle(outcome)
+
+
+def _held_bytes(event: Happened) -> int:
+    return len(memoryview(event.params)) + len(memoryview(event.reply))

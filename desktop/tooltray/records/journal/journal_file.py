@@ -1,0 +1,293 @@
+"""`activity.db`: its tables, and what the journal's one thread writes into them.
+
+Above it: Journal. Below it: SQLite. Everything here blocks, and belongs to one thread. Readers have connections of their own
+(journal_reader) and are never waited for: the file is in WAL mode. Words that come again and again (clients, servers, tools, folders) are
+kept once, in `names`; an entry has their numbers, so that a filter over 100,000 entries compares integers. A call's duration stands there
+twice, exact and as the number of its bucket (call_figures), by which percentiles are found without sorting.
+"""
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from tooltray.foundation.files.atomic_file import set_aside
+from tooltray.foundation.regular_file import open_regular
+
+CLEARED, GONE = "cleared", "gone"
+"""The facts up to which id entries are hidden, and are to be removed."""
+VERSION = 4  # of the tables; an unknown one is set aside
+BUSY_S = 2.0  # another program that looks into the file may lock it for a moment
+MAX_NAMES_IN_MEMORY = 10_000
+PAGES_GIVEN_BACK = 256  # of the disk, in one go: a megabyte
+COLUMNS = (
+    *("kind", "at", "said", "outcome", "duration", "bucket", "client", "session", "project", "server", "tool", "published"),
+    *("argument_bytes", "result_bytes", "tokens", "allowed_by", "queue_s", "person_s", "start_s", "server_s", "back_s", "has_contents"),
+    *("trace", "trace_context", "tool_call"),
+)
+NAMED = ("client", "session", "project", "server", "tool", "published")
+"""The columns that are numbers of `names`."""
+_TABLES = """
+CREATE TABLE facts (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE names (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+CREATE TABLE entries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, at REAL NOT NULL, said TEXT NOT NULL, outcome TEXT NOT NULL,
+    duration REAL NOT NULL, bucket INTEGER NOT NULL, client INTEGER NOT NULL, session INTEGER NOT NULL, project INTEGER NOT NULL,
+    server INTEGER NOT NULL, tool INTEGER NOT NULL, published INTEGER NOT NULL, argument_bytes INTEGER NOT NULL,
+    result_bytes INTEGER NOT NULL, tokens INTEGER NOT NULL, allowed_by TEXT NOT NULL, queue_s REAL, person_s REAL, start_s REAL,
+    server_s REAL, back_s REAL, has_contents INTEGER NOT NULL, trace TEXT NOT NULL DEFAULT '', trace_context TEXT NOT NULL DEFAULT '',
+    tool_call TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX by_time ON entries (at);
+CREATE TABLE contents (id INTEGER PRIMARY KEY, arguments TEXT NOT NULL, result TEXT NOT NULL, is_cut INTEGER NOT NULL);
+"""
+_STEPS = {
+    2: """
+ALTER TABLE entries ADD COLUMN trace TEXT NOT NULL DEFAULT '';
+ALTER TABLE entries ADD COLUMN trace_context TEXT NOT NULL DEFAULT '';
+""",
+    3: """
+ALTER TABLE entries ADD COLUMN tool_call TEXT NOT NULL DEFAULT '';
+""",
+}
+"""What makes of the tables of one version those of the next."""
+_INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
+
+
+class DamagedJournal(Exception):
+    """The file cannot be used; it is to be set aside."""
+
+
+class Contents(msgspec.Struct, frozen=True):
+    """What was sent and what came back, as JSON, masked."""
+
+    arguments: str
+    result: str
+    is_cut: bool
+
+
+class NewEntry(msgspec.Struct, frozen=True):
+    """An entry as it is written. `values`: of COLUMNS, with names in the place of their numbers."""
+
+    values: Sequence[object]
+    contents: Contents | None = None
+
+
+class JournalFile:
+    """Opens the file, or makes it; `close` when the hub ends."""
+
+    def __init__(self, path: Path) -> None:
+        """
+        Raises:
+            DamagedJournal: what is there cannot be used.
+            OSError, sqlite3.Error: it cannot be written.
+        """
+        self._path = path
+        self._names: dict[str, int] = {}
+        if not path.exists():
+            os.close(open_regular(path, os.O_CREAT | os.O_RDWR))  # SQLite gives the files beside it the same mode
+        self._database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+        try:
+            self._prepare()
+        except BaseException as error:
+            self._database.close()
+            if is_damage(error):
+                raise DamagedJournal(str(error)) from None
+            raise
+
+    def _prepare(self) -> None:
+        database = self._database
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version not in (0, VERSION, *_STEPS):
+            raise DamagedJournal("it is of another version")
+        if not version:
+            database.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+        database.execute("PRAGMA secure_delete = ON")  # who clears the journal means it
+        if not version:
+            database.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT")
+        for before in range(version or VERSION, VERSION):
+            database.executescript(f"BEGIN; {_STEPS[before]} PRAGMA user_version = {before + 1}; COMMIT")
+        database.execute("SELECT max(id) FROM entries").fetchone()
+
+    def write(self, entries: Iterable[NewEntry]) -> int:
+        """Appends entries, all or none; returns the id of the last one.
+
+        Raises:
+            sqlite3.Error: they cannot be written.
+        """
+        last = 0
+        with self._transaction() as database:
+            for entry in entries:
+                last = database.execute(_INSERT, self._numbered(entry.values)).lastrowid or 0
+                if kept := entry.contents:
+                    database.execute("INSERT INTO contents VALUES (?, ?, ?, ?)", (last, kept.arguments, kept.result, kept.is_cut))
+        return last
+
+    def _numbered(self, values: Sequence[object]) -> list[object]:
+        return [self._number(str(value)) if column in NAMED else value for column, value in zip(COLUMNS, values, strict=True)]
+
+    def _number(self, name: str) -> int:
+        if (number := self._names.get(name)) is None:
+            self._database.execute("INSERT OR IGNORE INTO names (text) VALUES (?)", (name,))
+            ((number,),) = self._database.execute("SELECT id FROM names WHERE text = ?", (name,))
+            if len(self._names) >= MAX_NAMES_IN_MEMORY:
+                self._names.clear()
+            self._names[name] = number
+        return number
+
+    # what was cleared
+
+    def clear(self) -> None:
+        """Hides all entries. Those that were cleared before go for good.
+
+        Raises:
+            sqlite3.Error: it cannot be written.
+        """
+        with self._transaction() as database:
+            self._set_fact(GONE, self._fact(CLEARED))
+            self._set_fact(CLEARED, database.execute("SELECT coalesce(max(id), 0) FROM entries").fetchone()[0])
+
+    def undo_clear(self) -> bool:
+        """Shows again what the last `clear` of this hub has hidden; whether there was anything.
+
+        Raises:
+            sqlite3.Error: it cannot be written.
+        """
+        cleared, gone = self._fact(CLEARED), self._fact(GONE)
+        if cleared > gone:
+            with self._transaction():
+                self._set_fact(CLEARED, gone)
+        return cleared > gone
+
+    def let_go(self) -> None:
+        """What was cleared goes for good: the hub that could undo it has ended."""
+        if self._fact(CLEARED) > self._fact(GONE):
+            with self._transaction():
+                self._set_fact(GONE, self._fact(CLEARED))
+
+    @property
+    def gone(self) -> int:
+        """Entries up to this id are to be removed."""
+        return self._fact(GONE)
+
+    def _fact(self, key: str) -> int:
+        found = self._database.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
+        return int(found[0]) if found else 0
+
+    def _set_fact(self, key: str, value: int) -> None:
+        self._database.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (key, value))
+
+    # what is too old, or too much
+
+    @property
+    def used_bytes(self) -> int:
+        """Of the database, without what is free in it."""
+        pages, free, size = (
+            self._database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+        )
+        return int((pages - free) * size)
+
+    def ids(self) -> tuple[int, int]:
+        """Of the oldest and of the newest entry; 0, 0: there is none."""
+        first, last = self._database.execute("SELECT min(id), max(id) FROM entries").fetchone()
+        return first or 0, last or 0
+
+    def first_contents(self) -> int | None:
+        """The id of the oldest entry whose arguments and result are kept."""
+        found: int | None = self._database.execute("SELECT min(id) FROM contents").fetchone()[0]
+        return found
+
+    def first_since(self, at: float, id: int = 0) -> int:
+        """The id of the first entry from `id` on that is not older than `at` (unix seconds); one above the newest if all are."""
+        found = self._database.execute("SELECT id FROM entries WHERE id >= ? AND +at >= ? ORDER BY id LIMIT 1", (id, at)).fetchone()
+        return found[0] if found else self.ids()[1] + 1
+
+    def remove_before(self, id: int, most: int) -> int:
+        """Removes the oldest entries below an id, with their contents; returns how many.
+
+        Raises:
+            sqlite3.Error: they cannot be removed.
+        """
+        with self._transaction() as database:
+            chosen = "SELECT id FROM entries WHERE id < ? ORDER BY id LIMIT ?"
+            database.execute(f"DELETE FROM contents WHERE id IN ({chosen})", (id, most))
+            count = database.execute(f"DELETE FROM entries WHERE id IN ({chosen})", (id, most)).rowcount
+        self._shrink()
+        return count
+
+    def remove_contents_before(self, id: int, most: int) -> int:
+        """Removes the oldest arguments and results below an id; the entries stay. Returns how many.
+
+        Raises:
+            sqlite3.Error: they cannot be removed.
+        """
+        chosen = [each for (each,) in self._database.execute("SELECT id FROM contents WHERE id < ? ORDER BY id LIMIT ?", (id, most))]
+        if chosen:
+            marks = ", ".join("?" * len(chosen))
+            with self._transaction() as database:
+                database.execute(f"DELETE FROM contents WHERE id IN ({marks})", chosen)
+                database.execute(f"UPDATE entries SET has_contents = 0 WHERE id IN ({marks})", chosen)
+            self._shrink()
+        return len(chosen)
+
+    def _shrink(self) -> None:
+        self._database.executescript(f"PRAGMA incremental_vacuum({PAGES_GIVEN_BACK})")  # `execute` takes but the first of its steps
+
+    def check(self) -> None:
+        """
+        Raises:
+            DamagedJournal: something in the file is broken.
+        """
+        try:
+            found = self._database.execute("PRAGMA quick_check(1)").fetchone()[0]
+        except sqlite3.DatabaseError as error:
+            found = str(error)
+        if found != "ok":
+            raise DamagedJournal(found)
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._database
+            self._database.execute("COMMIT")
+        except BaseException:
+            self._names.clear()  # some may be of this transaction
+            if self._database.in_transaction:  # SQLite ends it itself where the disk is full
+                self._database.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def empty() -> sqlite3.Connection:
+    """A journal without entries, in memory."""
+    database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    database.executescript(_TABLES)
+    return database
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether SQLite says that the file is broken, or none of its own."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def files_of(path: Path) -> tuple[Path, ...]:
+    """The database, and what SQLite keeps beside it."""
+    return (path, *(path.with_name(f"{path.name}{ending}") for ending in ("-wal", "-shm")))
+
+
+def put_aside(path: Path) -> Path:
+    """Renames a file that cannot be used, together with those beside it, which belong to it; returns its new path."""
+    kept = set_aside(path)
+    for before, after in zip(files_of(path)[1:], files_of(kept)[1:], strict=True):
+        with contextlib.suppress(FileNotFoundError):
+            before.replace(after)
+    return kept

@@ -1,0 +1,96 @@
+"""What of a call goes into a trace: names, times and how it ended. No argument and no result.
+
+Above it: TraceExport. Below it: what the journal is told of a call, and the trace that its client named. Names as OpenTelemetry's semantic
+conventions for MCP have them; what these do not know is called `tooltray.*`.
+"""
+
+import secrets
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.protocol.envelope import NOTHING
+from tooltray.protocol.sessions.call_course import CallCourse
+from tooltray.records.journal.happenings import Happened
+from tooltray.records.journal.trace_context import read_trace
+
+METHOD = "tools/call"
+OK = "ok"
+KEPT_PARAMS_BYTES = 65_536  # larger ones do not wait here for the sake of a trace's id
+NANOSECONDS = 1_000_000_000
+TRACE_ID_BYTES, SPAN_ID_BYTES = 16, 8
+
+
+class FinishedCall(msgspec.Struct, frozen=True, eq=False):
+    """A call that waits for its turn: what can be read of it later, in a thread."""
+
+    event: Happened
+    params: Raw
+    course: CallCourse | None
+
+
+class CallSpan(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        trace_id, span_id: hexadecimal.
+        parent_id: of the client's span; empty: it named none.
+        started_ns, ended_ns: since 1970.
+        error: what kind of failure it was; empty: none.
+    """
+
+    name: str
+    trace_id: str
+    span_id: str
+    parent_id: str
+    started_ns: int
+    ended_ns: int
+    attributes: dict[str, str | float]
+    error: str = ""
+
+
+def finished(event: Happened) -> FinishedCall:
+    """Without the result, which may be large."""
+    params = event.params if len(memoryview(event.params)) <= KEPT_PARAMS_BYTES else NOTHING
+    kept = {name: getattr(event, name) for name in ("kind", "at", "outcome", "duration_s", "client", "session", "server", "tool")}
+    return FinishedCall(Happened(**kept), params, event.course)
+
+
+def span_of(call: FinishedCall, mask: Callable[[str], str]) -> CallSpan | None:
+    """None: its client does not want this trace to be recorded.
+
+    Args:
+        mask: takes known secrets out of a text.
+    """
+    event, trace = call.event, read_trace(call.params)
+    if trace and not trace.is_sampled:
+        return None
+    tool = mask(event.tool)
+    started_ns = int(event.at * NANOSECONDS)
+    passed_s = call.course.passed_s if call.course else event.duration_s
+    error = "" if event.outcome == OK else "tool_error" if event.outcome == "error" else event.outcome
+    return CallSpan(
+        name=f"{METHOD} {tool}",
+        trace_id=trace.trace_id if trace else secrets.token_hex(TRACE_ID_BYTES),
+        span_id=secrets.token_hex(SPAN_ID_BYTES),
+        parent_id=trace.parent_id if trace else "",
+        started_ns=started_ns,
+        ended_ns=started_ns + int(passed_s * NANOSECONDS),
+        attributes={
+            "mcp.method.name": METHOD,
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": tool,
+            "mcp.session.id": event.session,
+            "tooltray.server": mask(event.server),
+            "tooltray.client": mask(event.client),
+            **_times(call.course),
+            **({"error.type": error} if error else {}),
+        },
+        error=error,
+    )
+
+
+def _times(course: CallCourse | None) -> dict[str, float]:
+    """How long a person, the start of its server, and the server have had it, in seconds."""
+    parts = {"person": course.person_s, "start": course.start_s, "server": course.server_s} if course else {}
+    return {f"tooltray.{name}_s": seconds for name, seconds in parts.items() if seconds is not None}

@@ -1,0 +1,175 @@
+"""Export of traces: each call of a tool becomes a span, sent in the background to the collector that the settings name.
+
+Above it: the engine, which starts and ends it. Below it: what the journal is told of calls, the settings, and otlp_sender. A call pays for
+it with a place in a queue: what does not fit is counted and dropped, and a collector that is slow or gone keeps nobody waiting.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import EventBus, ProblemReported
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.tasks import Spawn, finish_in_thread
+from tooltray.records.activity.masking import Mask
+from tooltray.records.journal.happenings import CALL, Happened
+from tooltray.records.telemetry.call_span import CallSpan, FinishedCall, finished, span_of
+
+logger = logging.getLogger(__name__)
+MOST_WAITING = 2_048  # calls; OpenTelemetry's own limit
+BATCH = 512  # spans of one request
+EVERY_S = 2.0
+TRACES_PATH = "/v1/traces"
+
+
+class Sender(Protocol):
+    """OtlpSender satisfies it."""
+
+    def send(self, spans: Sequence[CallSpan]) -> bool: ...
+
+    def close(self) -> None: ...
+
+
+def open_sender(endpoint: str) -> Sender:
+    """
+    Raises:
+        ImportError: the extra is not installed.
+    """
+    from tooltray.records.telemetry.otlp_sender import OtlpSender  # an extra, and slow to import
+
+    return OtlpSender(endpoint)
+
+
+class TraceExport:
+    """Belongs to the engine's loop.
+
+    Attributes:
+        dropped: calls that are in no trace because too many waited, or the collector did not take them.
+    """
+
+    def __init__(
+        self,
+        *,
+        bus: EventBus,
+        config: McpConfHelper,
+        known_values: Callable[[], Iterable[str]],
+        spawn: Spawn,
+        open_sender: Callable[[str], Sender] = open_sender,
+        every_s: float = EVERY_S,
+    ) -> None:
+        """
+        Args:
+            known_values: the secrets that are masked; called in a thread.
+            open_sender: makes what sends to a collector, by its URL; raises ImportError where the extra is not installed.
+            every_s: how long calls are gathered.
+        """
+        self._bus, self._config, self._mask, self._spawn = bus, config, Mask(known_values), spawn
+        self._open_sender, self._every_s = open_sender, every_s
+        self._waiting: deque[FinishedCall] = deque()
+        self._sending: asyncio.Task[None] | None = None
+        self._sender: Sender | None = None
+        self._url = ""  # that the sender was opened for, or could not be
+        self._problem: Problem | None = None
+        self._is_taken = True
+        self.dropped = 0
+
+    def start(self) -> None:
+        self._bus.subscribe(Happened, self._on_happened)
+
+    @property
+    def problems(self) -> Iterator[Problem]:
+        """Why nothing is exported although the settings say so."""
+        if self._problem and self._config.settings.telemetry.otlp:
+            yield self._problem
+
+    async def close(self) -> None:
+        """Sends what waits, once; not to a collector that did not take the last."""
+        if self._sending:
+            self._sending.cancel()
+            await asyncio.wait({self._sending})
+        if self._waiting and self._is_taken:
+            await self._send()
+        if self._sender:
+            await finish_in_thread(self._sender.close)
+            self._sender = None
+
+    def _on_happened(self, event: Happened) -> None:
+        if event.kind != CALL or not self._config.settings.telemetry.otlp:
+            return
+        if len(self._waiting) >= MOST_WAITING:
+            self.dropped += 1
+            return
+        self._waiting.append(finished(event))
+        if self._sending is None or self._sending.done():
+            self._sending = self._spawn(self._send_all(), name="export traces")
+
+    async def _send_all(self) -> None:
+        while self._waiting:
+            await asyncio.sleep(self._every_s)
+            await self._send()
+
+    async def _send(self) -> None:
+        calls = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
+        url, before = self._config.settings.telemetry.otlp, self._problem
+        self._is_taken = await finish_in_thread(self._sent, url, calls)
+        if not self._is_taken:
+            self.dropped += len(calls)
+        if self._problem and self._problem != before:
+            self._bus.publish(ProblemReported(self._problem))
+
+    # in a thread
+
+    def _sent(self, url: str, calls: Sequence[FinishedCall]) -> bool:
+        if url != self._url:
+            self._open(url)
+        if self._sender is None:
+            return False
+        self._mask.refresh()
+        try:
+            spans = [span for call in calls if (span := span_of(call, self._mask.text))]
+            return not spans or self._sender.send(spans)
+        except Exception:  # whatever a collector answers costs its spans alone
+            logger.exception("traces could not be exported")
+            return False
+
+    def _open(self, url: str) -> None:
+        if self._sender:
+            self._sender.close()
+        self._url, self._sender, self._problem = url, None, _fault(url)
+        if self._problem is None:
+            try:
+                self._sender = self._open_sender(endpoint_of(url))
+            except ImportError:
+                self._problem = Problem(
+                    Phrase("Traces are not exported"),
+                    Phrase("the extra for it is not installed"),
+                    Phrase("Install it with: pip install 'tooltray[otlp]'"),
+                )
+
+
+def endpoint_of(url: str) -> str:
+    """Where traces go at a collector: a URL without a path gets OTLP's own."""
+    return url.rstrip("/") + TRACES_PATH if urlsplit(url).path in ("", "/") else url
+
+
+def _fault(url: str) -> Problem | None:
+    """Traces leave this machine encrypted or not at all."""
+    from tooltray.servers.launch.proxies import is_loopback  # what it stands on is not needed at a hub's start
+
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        host = ""
+    if host and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host))):
+        return None
+    return Problem(
+        Phrase("Traces are not exported"),
+        Phrase("the address in `telemetry.otlp` is neither one of this computer nor https"),
+        Phrase("Name a collector such as http://127.0.0.1:4318."),
+    )

@@ -1,0 +1,236 @@
+"""The API about confinement: how a server is confined, how it is to be, what was refused to it, and what this computer can.
+
+Below it: the settings, where the entries are, Confinements, Allowances, and Watches.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from tooltray.config.settings.confinement import Confinement
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import MCPServerConfig, what_runs
+from tooltray.config.settings.usable import first_path, in_words, printable
+from tooltray.foundation.confirmation import check_unchanged, confirm_widening
+from tooltray.foundation.errors import NotFound, TooltrayError
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, Files, Net
+from tooltray.foundation.snapshots.watch import WatchSnapshot
+from tooltray.foundation.tasks import finish_in_thread
+from tooltray.servers.confinement.allowances import Allowances, with_allowed
+from tooltray.servers.confinement.confinements import Confinements
+from tooltray.servers.confinement.guarded_folders import GuardedFolders
+from tooltray.servers.confinement.watches import Watches
+
+MakeGuarded = Callable[[], GuardedFolders]
+LONGEST_SHOWN = 200  # characters of a name that is none
+WATCHED_S = 300.0  # long enough to try each tool of a server once
+
+
+class ConfinementApi:
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        confinements: Confinements,
+        guarded: MakeGuarded,
+        allowances: Allowances | None = None,
+        watches: Watches | None = None,
+    ) -> None:
+        """
+        Args:
+            guarded: says which folders are given to no server.
+            allowances, watches: None where no server runs, and so nothing was refused, and nothing is watched.
+        """
+        self._config, self._confinements, self._guarded = config, confinements, guarded
+        self._allowances, self._watches = allowances, watches
+
+    async def get_confinement(self, server: str) -> ConfinementSnapshot:
+        """How a server is confined: which files and hosts it may reach, what of that this computer cannot do, and what was refused.
+
+        Raises:
+            NotFound: there is no such server.
+            TooltrayError: it is no process of this computer.
+        """
+        found = self._confinements.of(server, self._process(server))
+        assert found is not None
+        return found
+
+    async def set_confinement(
+        self,
+        server: str,
+        files: Files = "open",
+        network: Net = "open",
+        hosts: Sequence[str] = (),
+        read: Sequence[str] = (),
+        write: Sequence[str] = (),
+    ) -> ConfinementSnapshot:
+        """Confines a server, or opens it; one that runs is restarted. More than before needs a person's yes, less does not.
+
+        Args:
+            files: "open": whatever its person may do; "own": its package, its caches, its project, and the folders named here; "read": the
+                same, and nothing changed but its own caches.
+            network: "open"; "none"; "hosts": those in `hosts` alone.
+            hosts: as "api.example.org", "*.example.org" or "example.org:8443"; with another network they are kept for when it is "hosts".
+            read: folders and files that it may read besides; absolute, or beginning with `~/`. With all files open they are kept, too.
+            write: those that it may change, too.
+
+        Raises:
+            NotFound: there is no such server.
+            Denied: it would be more open, and nobody has confirmed that.
+            Conflict: it is another program, or confined otherwise, than when the person was asked.
+            TooltrayError: this computer cannot do it, a path or a host cannot be used, or the settings not be written.
+        """
+        given = self._process(server).confinement
+        chosen = _checked(server, {"files": files, "network": network, "hosts": tuple(hosts), "read": tuple(read), "write": tuple(write)})
+        if chosen.network == "hosts" and not self._confinements.here.hosts:
+            title = Phrase("'{server}' cannot be kept to some hosts on this computer", server=server)
+            raise TooltrayError(title, hint=Phrase('Choose "none" or "open" for its network.'))
+        await self._check_may_be_given(server, {*chosen.read, *chosen.write} - {*given.read, *given.write})
+        before = self._process(server).confinement  # as it is now: it may have become narrower while the folders were looked at
+        if chosen.widens(before):
+            about = self._about(server)
+            await confirm_widening(Phrase("Letting a server do more"), server=server, **chosen.beyond(before))
+            check_unchanged(about, self._about(server))
+        await self._config.change_server(server, confinement=self._written(server, chosen))
+        return await self.get_confinement(server)
+
+    async def allow_refused(self, server: str, kind: Literal["host", "path"], name: str) -> ConfinementSnapshot:
+        """Allows a server what was refused to it: a host at once, a path by a restart. The path may be read; it may be changed if it was
+        refused for that.
+
+        Args:
+            name: the host with its port, or the path, as `refused` of its confinement has it.
+
+        Raises:
+            NotFound: there is no such server, or nothing of that name was refused to it.
+            Denied: nobody has confirmed it, or no server may have it.
+            Conflict: as in `set_confinement`.
+            TooltrayError: its confinement is another one meanwhile, or the settings cannot be written.
+        """
+        about = self._about(server)
+        await confirm_widening(Phrase("Allowing what was refused to a server"), server=server, name=name)
+        check_unchanged(about, self._about(server))
+        if self._allowances is None:
+            raise NotFound(Phrase("'{thing}' was not refused to '{name}'", thing=name, name=server))
+        thing = await self._allowances.find(server, kind, name)
+        chosen = with_allowed(self._process(server).confinement, server, thing)
+        await self._config.change_server(server, confinement=self._written(server, chosen))
+        self._allowances.note(server, thing)
+        return await self.get_confinement(server)
+
+    async def get_confinement_support(self) -> ConfinementSupport:
+        """What this computer can put around servers."""
+        return self._confinements.here
+
+    async def watch_server(self, server: str, duration_s: float = WATCHED_S) -> WatchSnapshot:
+        """Starts a server again and notes for a while which files it opens and where it connects. It is not confined meanwhile: of a server
+        that is confined, this needs a person's yes.
+
+        Args:
+            duration_s: seconds, at most 3600; then the server is started again as it was.
+
+        Raises:
+            NotFound: there is no such server.
+            Denied: it is confined, and nobody has confirmed that it runs unconfined.
+            Conflict: it is watched already, or two others are; or as in `set_confinement`.
+            TooltrayError: it is no process of this computer, or nothing can be watched here.
+        """
+        if not self._process(server).confinement.is_open:
+            about = self._about(server)
+            await confirm_widening(Phrase("Running a server unconfined"), server=server)
+            check_unchanged(about, self._about(server))
+        return await self._running_watches.start(server, duration_s, what_runs(self._process(server)))
+
+    async def stop_watching(self, server: str) -> WatchSnapshot:
+        """Ends the watching of a server before its time is over; it is started again as it was.
+
+        Raises:
+            NotFound: it is not watched.
+        """
+        return await self._running_watches.stop(server)
+
+    async def get_watch(self, server: str) -> WatchSnapshot:
+        """What a server did while it was watched, and the tightest profile for that, with what it would have refused.
+
+        Raises:
+            NotFound: there is no such server.
+        """
+        self._process(server)
+        return await self._running_watches.get(server)
+
+    async def apply_proposal(self, server: str) -> ConfinementSnapshot:
+        """Confines a server as Watch has proposed when it was last looked at (`get_watch`); one that is being watched is not any more. More
+        than before needs a person's yes.
+
+        Raises:
+            NotFound: nothing is proposed for it.
+            Denied: it would be more open, and nobody has confirmed that.
+            TooltrayError: this computer cannot do it, or the settings cannot be written.
+        """
+        self._process(server)
+        watches = self._running_watches
+        chosen = await watches.shown(server)
+        if chosen is None:
+            raise NotFound(Phrase("Nothing is proposed for '{name}'", name=server), hint=Phrase("Watch it first."))
+        confined = await self.set_confinement(server, chosen.files, chosen.network, chosen.hosts, chosen.read, chosen.write)
+        if watches.is_watched(server):
+            await watches.stop(server)
+        return confined
+
+    @property
+    def _running_watches(self) -> Watches:
+        if self._watches is None:
+            raise TooltrayError(Phrase("No hub is running"), Phrase("This needs one"), Phrase("Start it with: tooltray serve"))
+        return self._watches
+
+    async def _check_may_be_given(self, server: str, paths: set[str]) -> None:
+        guarded = self._guarded()
+        for path in sorted(paths):
+            if why := await finish_in_thread(guarded.why_not, path):
+                title = Phrase("'{server}' cannot be given {path}", server=server, path=path)
+                raise TooltrayError(title, why, guarded.instead_of(path))
+
+    def _process(self, server: str) -> MCPServerConfig:
+        config = self._config.settings.mcp_servers.get(server)
+        if config is None:
+            raise NotFound(Phrase("There is no server '{name}'", name=server), hint=Phrase("See which there are: tooltray servers list"))
+        if config.transport != "stdio":
+            title = Phrase("'{name}' cannot be confined", name=server)
+            raise TooltrayError(title, Phrase("it is no process of its own on this computer"))
+        return config
+
+    def _about(self, server: str) -> tuple[str, Confinement]:
+        """What a yes about a server's confinement is for: what runs, and how it is confined now."""
+        config = self._process(server)
+        return what_runs(config), config.confinement
+
+    def _written(self, server: str, chosen: Confinement) -> dict[str, Any] | None:
+        """As it goes into the settings. Of a server of another file that it is open is said, too: its file may say something else."""
+        if chosen == Confinement() and self._config.file_server(server) is None:
+            return None
+        given = chosen.model_dump(mode="json", by_alias=True)
+        if not chosen.hosts and chosen.network == "open":  # hosts alone would mean that it is kept to them
+            del given["network"]
+        return {key: value for key, value in given.items() if value}
+
+
+def _checked(server: str, given: dict[str, object]) -> Confinement:
+    try:
+        return Confinement.model_validate(given)
+    except ValidationError as error:
+        title = Phrase("'{server}' cannot be confined like this", server=server)
+        raise TooltrayError(title, _why(error, given), Phrase("Correct it.")) from None
+
+
+def _why(error: ValidationError, given: Mapping[str, object]) -> str:
+    """In words for whoever has typed it: the name itself in the place of where it stands in a list."""
+    member, *inside = first_path(error)
+    values = given.get(str(member))
+    if not (isinstance(values, tuple) and len(inside) == 1 and isinstance(inside[0], int)):
+        return in_words(error)
+    value = printable(str(values[inside[0]]))[:LONGEST_SHOWN]
+    if member == "hosts":
+        return Phrase("'{host}' is no name of a host; one looks like api.example.org, *.example.org or example.org:8443", host=value)
+    return Phrase("'{path}' is no whole path of a folder or a file; one begins with / or ~/", path=value)

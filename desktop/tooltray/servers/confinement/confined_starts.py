@@ -1,0 +1,243 @@
+"""The way from an entry to a confined process: its environment, what is installed beforehand, and what is put around its program.
+
+Above it: ServerTransports, which asks for a start of a confined server; StdioTransport, which calls what is put around. Below it: profiles,
+preparations, launch_line, the proxies. Nothing of it is asked for a call.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from tooltray.config.settings.confinement import Confinement
+from tooltray.config.settings.secret_looks import plain_names
+from tooltray.config.settings.server_config import MCPServerConfig, what_runs
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.tasks import finish_in_thread
+from tooltray.servers.confinement.confinements import Confinements
+from tooltray.servers.confinement.guarded_folders import GuardedFolders
+from tooltray.servers.confinement.launch_line import carried, confined
+from tooltray.servers.confinement.own_environment import installing_environment, own_environment, own_places, pnpm_store
+from tooltray.servers.confinement.policy import Policy
+from tooltray.servers.confinement.preparations import Preparation, preparation
+from tooltray.servers.confinement.profiles import Subject, preparing_policy, profile_of
+from tooltray.servers.confinement.refusals import Refusals
+from tooltray.servers.confinement.state_folders import StateFolder, forget, state_folder
+from tooltray.servers.confinement.watches import Watch, Watches
+from tooltray.servers.launch.command_lookup import look_up, not_found
+from tooltray.servers.launch.network_variables import INDEX, VARIABLES, meaning
+from tooltray.servers.launch.program_launch import CannotStart, CommandLine, Launch, RunFirst
+
+WATCHED = Confinement(files="own", network="none")
+"""Of a watched server: it gets the environment and the folder that it will have when it is confined, and nothing is put around it."""
+PROXIES = frozenset(name for name in VARIABLES if meaning(name).endswith("_proxy"))
+
+
+class Door(Protocol):
+    """Of the hub's proxy, for one server."""
+
+    @property
+    def port(self) -> int: ...
+    @property
+    def variables(self) -> Mapping[str, str]: ...
+
+
+class Doors(Protocol):
+    """The hub's proxies."""
+
+    async def door(self, server: str, hosts: tuple[str, ...]) -> Door: ...
+
+
+class ConfinedStarts:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        confinements: Confinements,
+        refusals: Refusals,
+        home: Home,
+        user_folder: Path,
+        watches: Watches | None = None,
+        proxies: Doors | None = None,
+    ) -> None:
+        """
+        Args:
+            watches: which servers run through the tracer now; None: none ever does.
+            user_folder: the person's own.
+            proxies: let servers that are kept to some hosts out; None: there are none, and such servers have no network.
+        """
+        self._confinements, self._refusals, self._home = confinements, refusals, home
+        self._watches, self._proxies = watches, proxies
+        self._user_folder = str(user_folder)
+
+    async def begin(self, server: str, config: MCPServerConfig, project: str, environ: Mapping[str, str]) -> "ConfinedStart | None":
+        """What the start of a server goes through; None: it is open, or this computer can put nothing around it.
+
+        Args:
+            project: the folder that it works for; empty: none.
+            environ: the person's environment.
+
+        Raises:
+            TooltrayError: its folder cannot be made, or there is no port for its proxy.
+        """
+        watch = self._watches.begin(server, what_runs(config)) if self._watches else None
+        chosen = WATCHED if watch else config.confinement
+        if watch is None and not self._confinements.applies(chosen):
+            self._refusals.end(server)
+            return None
+        state = state_folder(self._home.confined, server)
+        try:
+            await finish_in_thread(state.prepare)
+        except OSError as error:
+            title = Phrase("the folder of '{name}' cannot be made", name=server)
+            raise CannotStart(title, Phrase("{path}: {reason}", path=str(state.root), reason=error.strerror or "")) from None
+        door = await self._door(server, chosen)
+        return ConfinedStart(
+            server=server,
+            chosen=chosen,
+            environ=own_environment(environ),
+            project=project,
+            state=state,
+            guarded=GuardedFolders(self._user_folder, str(self._home.root)),
+            bundles=str(self._home.bundles),
+            door=door,
+            confinements=self._confinements,
+            refusals=self._refusals,
+            watch=watch,
+            plain=plain_names(config.env),
+        )
+
+    async def forget(self, server: str) -> None:
+        """A server was removed for good: what it has written goes."""
+        self._refusals.end(server)
+        await finish_in_thread(forget, self._home.confined, server)
+
+    async def _door(self, server: str, chosen: Confinement) -> Door | None:
+        """None: it is kept to no hosts, or cannot be, and then gets no network at all."""
+        if chosen.network != "hosts" or not self._confinements.here.hosts or self._proxies is None:
+            return None
+        return await self._proxies.door(server, chosen.hosts)
+
+
+def _is_for_installing(name: str, value: str) -> bool:
+    """Proxies, and package indexes with a password or a key in their address."""
+    return name in PROXIES or (name in VARIABLES and VARIABLES[name] is INDEX and not INDEX.can_be_remembered(value))
+
+
+class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """One start of one server. Satisfies Around.
+
+    Attributes:
+        environ: what it gets of the person's environment.
+        project: the folder that it works for; empty: none.
+        door: the proxy that it is kept to; None: it is kept to none.
+        ahead: what is installed before it starts.
+        plain: names of the variables of its entry that hold no secret: its installation gets them, too.
+        watch: runs it through the tracer, with nothing put around it; None: it is not watched.
+    """
+
+    server: str
+    chosen: Confinement
+    environ: Mapping[str, str]
+    project: str
+    state: StateFolder
+    guarded: GuardedFolders
+    bundles: str
+    door: Door | None
+    confinements: Confinements
+    refusals: Refusals
+    ahead: Preparation | None = None
+    watch: Watch | None = None
+    plain: frozenset[str] = frozenset()
+
+    @property
+    def folder(self) -> str:
+        """Where it runs unless its entry says otherwise."""
+        return str(self.state.work)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The person's environment, as far as it gets it: without their own way out it has no use for the passwords on it."""
+        if self.chosen.network == "open":
+            return self.environ
+        return {name: value for name, value in self.environ.items() if not _is_for_installing(name, value)}
+
+    def variables(self, variables: Mapping[str, str]) -> dict[str, str]:
+        """What the hub adds to it. `variables`: what it adds for all servers."""
+        return {**variables, **own_places(self.state)}
+
+    def put_around(self, launch: Launch) -> Launch:
+        """The launch of the server with its confinement."""
+        ahead = preparation(launch.command, launch.args, self.state.packages) if self.chosen.network != "open" else None
+        store = pnpm_store(self.state, (launch.command, *launch.args))
+        return replace(launch, env={**launch.env, **store, **(self.door.variables if self.door else {})}, around=replace(self, ahead=ahead))
+
+    async def command(self, program: str, launch: Launch, run_first: RunFirst) -> CommandLine:
+        """See Around."""
+        args = launch.args
+        if self.ahead is not None:
+            program, args = await self._install(self.ahead, program, launch, run_first), self.ahead.rest
+        subject = self._subject(program, args, launch)
+        if self.watch is not None:
+            return CommandLine(await self._watched(self.watch, subject), launch.env)
+        profile = await finish_in_thread(profile_of, subject, self.chosen)
+        self.confinements.note_left_out(self.server, profile.left_out)
+        self.refusals.begin(self.server, profile.policy)
+        return await self._around(profile.policy, program, args, launch.env)
+
+    async def _watched(self, watch: Watch, subject: Subject) -> Sequence[str]:
+        """
+        Raises:
+            TooltrayError: the watching is over since this start has begun; the next one is as before.
+        """
+        words = await finish_in_thread(watch.command, subject)
+        if not watch.until:
+            raise TooltrayError(Phrase("'{server}' is not being watched", server=self.server))
+        return words
+
+    async def _around(self, policy: Policy, program: str, args: Sequence[str], env: Mapping[str, str]) -> CommandLine:
+        support = self.confinements.support
+        words = await finish_in_thread(confined, policy, support, program, args)
+        return CommandLine(words, carried(env, support))
+
+    async def _install(self, ahead: Preparation, launcher: str, launch: Launch, run_first: RunFirst) -> str:
+        if not ahead.is_done:
+            beside = os.pathsep.join(filter(None, (launch.env.get("PATH"), os.path.dirname(launcher))))
+            lookup = look_up(ahead.command, env={**launch.env, "PATH": beside}, cwd=launch.cwd)
+            if not lookup.resolved:
+                raise not_found(lookup)
+            await finish_in_thread(ahead.begin)
+            env = self._open_environment(launch, ahead)
+            subject = self._subject(lookup.resolved, ahead.args, replace(launch, env=env, cwd=str(ahead.folder)))
+            policy = await finish_in_thread(preparing_policy, subject)
+            line = await self._around(policy, lookup.resolved, ahead.args, env)
+            await run_first(line.words, line.env, str(ahead.folder))
+        return await finish_in_thread(ahead.program)
+
+    def _open_environment(self, launch: Launch, ahead: Preparation) -> dict[str, str]:
+        """Of an installation: it goes through the person's own proxies, and writes nothing where the server could read or change it."""
+        env = installing_environment(
+            {name: value for name, value in launch.env.items() if not self.door or name not in self.door.variables},
+            self.plain,
+        )
+        outward = {name: value for name, value in self.environ.items() if _is_for_installing(name, value)}
+        return {**env, **outward, **ahead.env, **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(self.state.packages))}
+
+    def _subject(self, program: str, args: Sequence[str], launch: Launch) -> Subject:
+        return Subject(
+            program=program,
+            args=args,
+            env=launch.env,
+            cwd=launch.cwd,
+            state=self.state,
+            guarded=self.guarded,
+            bundles=self.bundles,
+            project=self.project,
+            proxy_port=self.door.port if self.door else 0,
+        )

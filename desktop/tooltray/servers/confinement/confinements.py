@@ -1,0 +1,60 @@
+"""How each server is confined, as the settings have it and as far as this computer can: for cards, and for the verbs.
+
+Above it: ConfinementApi, the snapshots of servers, new servers. Below it: the settings, and what the launcher can do here.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+
+from tooltray.config.settings.confinement import Confinement
+from tooltray.config.settings.server_config import MCPServerConfig
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, RefusedThing
+from tooltray.servers.confinement.support import NO_LANDLOCK, Support, can_confine, can_have_hosts, missing
+
+Refused = Callable[[str], tuple[RefusedThing, ...]]
+
+
+def nothing(server: str) -> tuple[RefusedThing, ...]:
+    return ()
+
+
+class Confinements:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, support: Support, refused: Refused = nothing) -> None:
+        """
+        Args:
+            refused: what was refused to a server since it started, the latest first.
+        """
+        self.support, self._refused = support, refused
+        self._left_out: dict[str, tuple[str, ...]] = {}  # by server, since it last started
+
+    @cached_property
+    def here(self) -> ConfinementSupport:
+        """What this computer can do."""
+        lacks, can = missing("own", "none", self.support), can_confine(self.support)
+        return ConfinementSupport(files=can and NO_LANDLOCK not in lacks, network=can, hosts=can_have_hosts(self.support), missing=lacks)
+
+    def applies(self, chosen: Confinement) -> bool:
+        """Whether anything is put around a process; else it runs as if it were open, and its card says so."""
+        return not chosen.is_open and can_confine(self.support)
+
+    def note_left_out(self, server: str, left_out: tuple[str, ...]) -> None:
+        """What a server did not get at its start although it is named, each as a sentence; its card says so."""
+        self._left_out[server] = left_out
+
+    def of(self, name: str, config: MCPServerConfig) -> ConfinementSnapshot | None:
+        """How a server is confined; None: it is no process."""
+        if config.transport != "stdio":
+            return None
+        chosen = config.confinement
+        return ConfinementSnapshot(
+            files=chosen.files,
+            network=chosen.network,
+            hosts=chosen.hosts,
+            read=chosen.read,
+            write=chosen.write,
+            missing=() if chosen.is_open else (*missing(chosen.files, chosen.network, self.support), *self._left_out.get(name, ())),
+            is_in_vain=not chosen.is_open and not can_confine(self.support),
+            refused=self._refused(name),
+        )

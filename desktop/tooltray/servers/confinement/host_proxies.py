@@ -1,0 +1,179 @@
+"""The proxies of servers that may reach only some hosts: one for each server, at a port of its own.
+
+Above it: the profiles, which ask for a door when such a server starts. Below it: proxy_connection, and the settings, whose hosts count at
+once, for servers that run, too. A server has a port of its own because Landlock allows a process ports, and not addresses or paths; its
+token is there for systems where nothing keeps other processes from the port. It stands in the server's environment and nowhere else.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from secrets import token_hex
+from typing import ClassVar
+
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ConfigChanged, EventBus, ServerRemoved
+from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.tasks import Spawn, TaskKeeper
+from tooltray.servers.confinement.destinations import Destination, HostList
+from tooltray.servers.confinement.outward import Outward
+from tooltray.servers.confinement.proxy_connection import REQUEST_S, USER, ProxyConnection
+from tooltray.servers.confinement.proxy_requests import MAX_HEAD_BYTES
+from tooltray.servers.confinement.refusals import Refusals
+
+MAX_CONNECTIONS = 200  # of one server; a browser opens 6 to one host and 256 in all
+LOOPBACK = "127.0.0.1"
+
+logger = logging.getLogger(__name__)
+
+
+class ProxyDoor(HidesFields, frozen=True):
+    """
+    Attributes:
+        port: of 127.0.0.1.
+        variables: of the server's process; they go before the person's and before the entry's own.
+    """
+
+    hidden: ClassVar = ("variables",)
+
+    port: int
+    variables: Mapping[str, str]
+
+
+def proxy_variables(port: int, token: str) -> dict[str, str]:
+    """What makes programs use a proxy: in both spellings, as curl reads the one, Go the other; for Node.js and npm by their own names."""
+    url = f"http://{USER}:{token}@{LOOPBACK}:{port}"
+    names = ("http_proxy", "https_proxy", "all_proxy")
+    urls = dict.fromkeys((*names, *map(str.upper, names), "npm_config_proxy", "npm_config_https_proxy"), url)
+    return {**urls, "no_proxy": "", "NO_PROXY": "", "NODE_USE_ENV_PROXY": "1"}
+
+
+class _Door:
+    """The proxy of one server."""
+
+    def __init__(self, server: str, *, refused: Callable[[Destination], None], outward: Outward, request_s: float) -> None:
+        self._server, self._refused, self._outward, self._request_s = server, refused, outward, request_s
+        self.token = token_hex(16)
+        self.hosts = HostList(())
+        self._tasks = TaskKeeper()
+        self._connections: set[ProxyConnection] = set()
+        self._listener: asyncio.Server | None = None
+
+    async def open(self) -> None:
+        """
+        Raises:
+            OSError: no port can be had.
+        """
+        self._listener = await asyncio.start_server(self._on_connected, LOOPBACK, 0, limit=MAX_HEAD_BYTES)
+
+    @property
+    def port(self) -> int:
+        assert self._listener is not None, "open first"
+        return int(self._listener.sockets[0].getsockname()[1])
+
+    def use(self, hosts: Collection[str]) -> None:
+        """Counts at once: what leads to a host that is not listed any more ends."""
+        self.hosts = HostList(hosts)
+        for connection in self._connections:
+            if connection.destination and not self.hosts.allows(connection.destination):
+                connection.cut()
+
+    def _on_connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._connections) >= MAX_CONNECTIONS:
+            writer.transport.abort()
+            return
+        connection = ProxyConnection(
+            reader,
+            writer,
+            token=self.token,
+            hosts=lambda: self.hosts,
+            outward=self._outward,
+            refused=self._refused,
+            request_s=self._request_s,
+        )
+        self._connections.add(connection)
+        task = self._tasks.spawn(connection.run(), name=f"proxy of {self._server}")
+        task.add_done_callback(lambda task: self._connections.discard(connection))
+
+    async def close(self) -> None:
+        assert self._listener is not None, "open first"
+        self._listener.close()
+        for connection in self._connections:
+            connection.cut()
+        await self._tasks.close()
+
+
+class HostProxies:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        outward: Outward,
+        refusals: Refusals,
+        note: Callable[[Collection[str]], None],
+        bus: EventBus,
+        spawn: Spawn,
+        request_s: float = REQUEST_S,
+    ) -> None:
+        """
+        Args:
+            note: has values masked in logs from now on.
+            request_s: seconds in which a request has to come.
+        """
+        self._outward, self._refusals, self._request_s = outward, refusals, request_s
+        self._config, self._note, self._spawn = config, note, spawn
+        self._doors: dict[str, _Door] = {}
+        self._opening = asyncio.Lock()
+        bus.subscribe(ServerRemoved, self._on_removed)
+        bus.subscribe(ConfigChanged, self._on_config_changed)
+
+    async def door(self, server: str, hosts: Collection[str]) -> ProxyDoor:
+        """The proxy of a server; it stays at its port until it is closed, whatever hosts are given later.
+
+        Args:
+            hosts: what the server may reach from now on, as its entry lists them.
+
+        Raises:
+            TooltrayError: no port can be had.
+        """
+        async with self._opening:
+            door = self._doors.get(server) or await self._opened(server)
+            self._doors[server] = door
+        door.use(hosts)
+        return ProxyDoor(door.port, proxy_variables(door.port, door.token))
+
+    async def _opened(self, server: str) -> _Door:
+        door = _Door(server, refused=partial(self._on_refused, server), outward=self._outward, request_s=self._request_s)
+        try:
+            await door.open()
+        except OSError as error:
+            title = Phrase("'{name}' cannot be given its hosts: no port is free", name=server)
+            raise TooltrayError(title, error.strerror or str(error)) from None
+        self._note([door.token])
+        return door
+
+    async def close_door(self, server: str) -> None:
+        """May be called of a server without one."""
+        if door := self._doors.pop(server, None):
+            await door.close()
+
+    async def close(self) -> None:
+        for server in list(self._doors):
+            await self.close_door(server)
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        for server, door in self._doors.items():
+            if config := self._config.settings.mcp_servers.get(server):
+                door.use(config.confinement.hosts if config.confinement.network == "hosts" else ())
+
+    def _on_removed(self, event: ServerRemoved) -> None:
+        self._spawn(self.close_door(event.name), name=f"end proxy of {event.name}")
+
+    def _on_refused(self, server: str, destination: Destination) -> None:
+        logger.info("'%s' was kept from %s", server, destination)
+        self._refusals.host(server, str(destination))

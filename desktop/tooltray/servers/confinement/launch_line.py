@@ -1,0 +1,125 @@
+"""The command line and the environment of a confined server: the launcher, and bubblewrap around it where that works.
+
+Above it: whoever starts servers. Below it: policy, support, and tooltray_confine, which takes these words. bubblewrap makes what Landlock
+cannot: all else of the disk read-only, a /tmp, a /dev and an own list of processes for the server; the launcher, inside, does the rest,
+and does without bubblewrap, too. On macOS it is `sandbox-exec`.
+
+How all of it ends with the server: the hub kills the process group. With bubblewrap its first process falls with the group, and the kernel
+ends with it whatever has its list of processes. Without it no process can leave the group, since `setsid` and `setpgid` do nothing
+(tooltray/servers/launch/process_family_posix.py).
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+
+from tooltray.foundation.programs import launcher_command, launcher_folders
+from tooltray.servers.confinement.macos_profile import sandbox_profile
+from tooltray.servers.confinement.policy import Policy
+from tooltray.servers.confinement.support import BUBBLEWRAP_OPTIONS, IGNORING_TERM, Support, can_confine
+from tooltray.servers.confinement.system_paths import LINUX_DEVICES, LINUX_OWN_DEVICES, LINUX_READ
+from tooltray.servers.launch.program_launch import files_of_children
+
+CARRIED = "TOOLTRAY_CONFINED_"
+"""Begins the names of a server's variables on their way through bubblewrap and the launcher, which hands them on under their own names."""
+MOST_LINKS = 40  # on the way to a path, as the kernel has it
+EVERYTHING = "/"
+KERNEL_KEYS = "/proc/keys"  # the names of all keys that the kernel keeps for the user; the keys are had by calls that are refused
+
+
+def confined(policy: Policy, support: Support, program: str, args: Sequence[str]) -> tuple[str, ...]:
+    """What is run in the place of a program. Its environment is `carried(env)`, without which it gets none.
+
+    Looks at the disk for a moment. Returns the program itself where nothing can be put around it: `missing` says so.
+
+    Args:
+        program: its absolute path.
+    """
+    if not can_confine(support):
+        return (program, *args)
+    read, write = lasting(policy, program)
+    private_tmp = os.path.realpath(policy.private_tmp) if policy.private_tmp else ""
+    private_tmp = private_tmp if private_tmp in write else ""  # see `lasting`
+    if support.system == "darwin":
+        return (support.sandbox_exec, "-p", sandbox_profile(policy, read, write, private_tmp), program, *args)
+    is_wrapped = bool(support.bwrap) and EVERYTHING not in write
+    own = LINUX_DEVICES
+    around: tuple[str, ...] = ()
+    if is_wrapped:
+        own = (*LINUX_OWN_DEVICES, *(("/tmp",) if private_tmp else ()))
+        around = _bubblewrap(policy, support, read, write, private_tmp)
+    orders = _orders(policy, support, (*LINUX_READ, *read), (*own, *write))
+    return (*around, *launcher_command(), "--own-ids" if is_wrapped else "--keep-group", *orders, "--", program, *args)
+
+
+def carried(env: Mapping[str, str], support: Support) -> dict[str, str]:
+    """A server's environment, for what `confined` has made: no variable of it acts on the launcher (LD_PRELOAD would, before anything is
+    confined)."""
+    if support.system != "linux" or not can_confine(support):
+        return dict(env)
+    return {CARRIED + name: value for name, value in env.items()}
+
+
+def lasting(policy: Policy, program: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The paths of a policy without links, those to read and those to write; what is not there is left out.
+
+    A path is left out, too, if it lies in a folder that may be written, or a link in such a folder leads to it: it is the server's own
+    choice then what is there, and it could be a link to anything at its next start.
+    """
+    write = (*policy.write, *((policy.private_tmp,) if policy.private_tmp else ()))
+    certain = [path for path in write if os.path.realpath(path) == path]  # no links: these are what was meant
+    folders = certain + [os.path.realpath(path) for path in write if not leads_through(path, certain)]
+    return _without_links((*policy.read, program), folders), _without_links(write, folders)
+
+
+def _without_links(paths: Iterable[str], folders: Sequence[str]) -> tuple[str, ...]:
+    real = dict.fromkeys(os.path.realpath(path) for path in paths if not leads_through(path, folders))
+    return tuple(path for path in real if os.path.lexists(path))
+
+
+def leads_through(path: str, folders: Sequence[str]) -> bool:
+    """Whether on the way to a path something lies in one of these folders."""
+    ahead, here, links = path.split("/"), EVERYTHING, 0
+    while ahead:
+        name, *ahead = ahead
+        here = os.path.normpath(os.path.join(here, name))
+        if any(here != folder and here.startswith(folder.rstrip("/") + "/") for folder in folders):
+            return True
+        if os.path.islink(here):
+            links += 1
+            if links > MOST_LINKS:
+                return True
+            ahead, here = [*os.readlink(here).split("/"), *ahead], os.path.dirname(here)
+            here = EVERYTHING if ahead[0] == "" else here
+    return False
+
+
+def _bubblewrap(policy: Policy, support: Support, read: Sequence[str], write: Sequence[str], private_tmp: str) -> tuple[str, ...]:
+    words = [support.bwrap, *BUBBLEWRAP_OPTIONS]
+    if os.path.exists(KERNEL_KEYS):
+        words += ["--ro-bind", os.devnull, KERNEL_KEYS]
+    if support.env:
+        words = [support.env, IGNORING_TERM, *words]
+    if sys.platform != "win32" and os.geteuid() == 0:
+        words += ["--cap-add", "CAP_DAC_OVERRIDE"]  # see tooltray_confine/capabilities.py
+    if policy.network == "none":
+        words += ["--unshare-net"]
+    if private_tmp:
+        words += ["--bind", private_tmp, "/tmp"]
+        for path in (each for each in (*launcher_folders(), *read) if each.startswith("/tmp/")):
+            words += ["--ro-bind", path, path]
+    for path in write:
+        words += ["--bind", path, path]
+    return (*words, "--")
+
+
+def _orders(policy: Policy, support: Support, read: Sequence[str], write: Sequence[str]) -> list[str]:
+    network = f"proxy:{policy.proxy_port}" if policy.network == "proxy" else policy.network
+    words = ["--abi", str(support.abi), "--network", network]
+    numbers = {"--file-bytes": policy.file_bytes, "--processes": policy.processes, "--open-files": files_of_children()}
+    for option, number in numbers.items():
+        words += [option, str(number)] if number else []
+    for option, paths in (("--read", read), ("--write", write)):
+        for path in paths:
+            words += [option, path]
+    return words

@@ -1,0 +1,140 @@
+"""Opens the connection to a host that a confined server may reach: straight, or through the proxy that the person's environment names.
+
+Above it: the proxy's connections. Below it: DNS (public_addresses), launch/proxies. The address that was checked is the one that is
+connected to. A person's own proxy asks DNS itself: what a name means there cannot be checked here, only what it means on this computer.
+"""
+
+import asyncio
+import base64
+import contextlib
+import re
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tooltray.servers.confinement.destinations import Address, Destination, HostList
+from tooltray.servers.confinement.proxy_requests import MAX_HEAD_BYTES, ProxyRequest, written
+from tooltray.servers.confinement.public_addresses import Resolve, is_public, resolve
+
+if TYPE_CHECKING:
+    from yarl import URL
+
+DNS_S = 10.0  # a resolver gives up on one server after 5 s, and asks the next
+CONNECT_S = 10.0  # for one address; the next is tried then
+_MADE = re.compile(rb"HTTP/1\.[01] 2[0-9][0-9][ \r]")
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class HostRefused(Exception):
+    """A destination that the server may not reach; `destination` is what a person would have to list."""
+
+    def __init__(self, destination: Destination) -> None:
+        super().__init__()
+        self.destination = destination
+
+
+class Opened(msgspec.Struct, frozen=True, eq=False):
+    """
+    Attributes:
+        head: what is to be sent before anything else; empty of a tunnel.
+    """
+
+    streams: Streams
+    head: bytes = b""
+
+
+class Outward:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, environ: Callable[[], Awaitable[Mapping[str, str]]], *, resolve: Resolve = resolve) -> None:
+        """
+        Args:
+            environ: gives the person's environment.
+        """
+        self._environ, self._resolve = environ, resolve
+
+    async def open(self, request: ProxyRequest, hosts: HostList) -> Opened:
+        """
+        Args:
+            hosts: those of the server; they allow the destination by its name.
+
+        Raises:
+            HostRefused: the name stands for addresses that are not listed, and not for one of the internet.
+            OSError, TooltrayError, UnicodeError, EOFError, ValueError: it cannot be reached.
+        """
+        from yarl import URL  # with the HTTP library, which a hub imports when it is needed
+
+        from tooltray.servers.launch.proxies import proxy_for
+
+        destination = request.destination
+        scheme = "https" if request.is_tunnel else "http"
+        url = URL.build(scheme=scheme, host=destination.host, port=destination.port)
+        if proxy := proxy_for(url, await self._environ()):
+            with contextlib.suppress(OSError, UnicodeError):  # where only the proxy knows the names of the internet
+                await self._addresses(destination, hosts)
+            return await _through(proxy, request)
+        streams = await _connect(await self._addresses(destination, hosts), destination.port)
+        return Opened(streams, b"" if request.is_tunnel else request.head_for_next())
+
+    async def _addresses(self, destination: Destination, hosts: HostList) -> list[Address]:
+        if address := destination.address:  # it is listed as such
+            return [address]
+        async with asyncio.timeout(DNS_S):
+            found = await self._resolve(destination.host, destination.port)
+        listed = [(each, Destination(str(each), destination.port)) for each in found]
+        allowed = [address for address, itself in listed if is_public(address) or hosts.allows(itself)]
+        if not allowed:
+            raise HostRefused(next((itself for _, itself in listed), destination))
+        return allowed
+
+
+async def _connect(addresses: list[Address], port: int) -> Streams:
+    """
+    Raises:
+        OSError: none of them answers.
+    """
+    for address in addresses:
+        with contextlib.suppress(OSError):
+            async with asyncio.timeout(CONNECT_S):
+                return await asyncio.open_connection(str(address), port, limit=MAX_HEAD_BYTES)
+    raise ConnectionError
+
+
+async def _through(proxy: "URL", request: ProxyRequest) -> Opened:
+    """
+    Raises:
+        OSError, EOFError, ValueError: the proxy does not answer, or refuses.
+    """
+    authorization = _authorization(proxy)
+    context = await asyncio.to_thread(ssl.create_default_context) if proxy.scheme == "https" else None
+    async with asyncio.timeout(CONNECT_S):
+        reader, writer = await asyncio.open_connection(proxy.host, proxy.port, ssl=context, limit=MAX_HEAD_BYTES)
+    if not request.is_tunnel:
+        return Opened((reader, writer), request.head_for_next(proxy_authorization=authorization))
+    try:
+        async with asyncio.timeout(CONNECT_S):
+            await _ask_for_tunnel(reader, writer, request.destination, authorization)
+    except BaseException:
+        writer.transport.abort()
+        raise
+    return Opened((reader, writer))
+
+
+async def _ask_for_tunnel(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, destination: Destination, authorization: str) -> None:
+    headers = [("Host", str(destination)), *([("Proxy-Authorization", authorization)] if authorization else [])]
+    writer.write(f"CONNECT {destination} HTTP/1.1\r\n".encode() + written(headers))
+    try:
+        answer = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.LimitOverrunError:
+        raise ValueError("the proxy's answer is too long") from None
+    if not _MADE.match(answer):
+        raise ConnectionRefusedError
+
+
+def _authorization(proxy: "URL") -> str:
+    if proxy.user is None:
+        return ""
+    return "Basic " + base64.b64encode(f"{proxy.user}:{proxy.password or ''}".encode()).decode()

@@ -1,0 +1,165 @@
+"""Packages of npx and uvx that are installed before their server starts, since that has no network, or none to their registry.
+
+Above it: the starts of confined servers. Below it: npm and uv, whose command lines these are, and the file system. Knows no process.
+
+npx and uvx ask their registry at each start. For a server without it the package is installed once, into a folder that the server may read
+and not change, and then run without them. Only what they are known to take is read here; with any other option they are left to themselves.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.regular_file import read_regular
+from tooltray.servers.launch.command_lookup import program_name
+from tooltray.servers.launch.npx import bin_of
+from tooltray.servers.launch.program_launch import CannotStart
+
+_DONE = "installed"  # the file that says so
+_FLAGS = frozenset({"-y", "--yes", "-q", "--quiet", "--isolated"})
+_NPX_OPTIONS = {"-p": "package", "--package": "package"}
+_UVX_OPTIONS = {"--from": "from", "--with": "with", "-p": "python", "--python": "python", "-w": "with"}
+_UV_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:[\[@=<>~!].*)?")
+
+
+class Preparation(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    Attributes:
+        command, args: install the package.
+        env: variables for that.
+        folder: of the package; all of it is made anew by an installation.
+        find: returns the program in it; empty: it has none of that name.
+        rest: arguments of the server.
+    """
+
+    command: str
+    args: tuple[str, ...]
+    env: Mapping[str, str]
+    folder: Path
+    find: Callable[[], str]
+    rest: tuple[str, ...]
+
+    @property
+    def is_done(self) -> bool:
+        return (self.folder / _DONE).is_file()
+
+    def begin(self) -> None:
+        """Removes what is left of an installation that was not completed."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(mode=0o700, parents=True)
+
+    def program(self) -> str:
+        """The program that the package brings, and notes that it is installed.
+
+        Raises:
+            CannotStart: there is none.
+        """
+        found = self.find()
+        if not found or not os.path.realpath(found).startswith(os.path.realpath(self.folder) + os.sep):
+            raise CannotStart(Phrase("the package has no program to run"), "", Phrase("Check the package's name in its arguments."))
+        (self.folder / _DONE).touch()
+        return found
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What stands on a launcher's command line: options by their meaning, the first word that is none, and what follows."""
+
+    options: Mapping[str, tuple[str, ...]]
+    word: str
+    rest: tuple[str, ...]
+
+
+def preparation(command: str, args: Sequence[str], packages: Path) -> Preparation | None:
+    """What is to be installed before a server starts; None: it is not started by npx or uvx, or by options that are not known here.
+
+    Args:
+        packages: the server's own folder for them.
+    """
+    words = [program_name(command), *args]
+    if words[:2] == ["npm", "exec"] or words[:2] == ["npm", "x"]:
+        words = ["npx", *words[2:]]
+    elif words[:3] == ["uv", "tool", "run"]:
+        words = ["uvx", *words[3:]]
+    if words[0] == "npx" and (wanted := _read(words[1:], _NPX_OPTIONS)):
+        return _of_npx(wanted, packages)
+    if words[0] == "uvx" and (wanted := _read(words[1:], _UVX_OPTIONS)):
+        return _of_uvx(wanted, packages)
+    return None
+
+
+def _read(args: Sequence[str], options: Mapping[str, str]) -> Wanted | None:
+    rest, found = list(args), dict[str, tuple[str, ...]]()
+    while rest and rest[0].startswith("-"):
+        word, equals, value = rest.pop(0).partition("=")
+        if word == "--":
+            break
+        if word in options and (equals or rest):
+            found[options[word]] = (*found.get(options[word], ()), value if equals else rest.pop(0))
+        elif word not in _FLAGS:
+            return None
+    return Wanted(found, rest[0], tuple(rest[1:])) if rest else None
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def _of_npx(wanted: Wanted, packages: Path) -> Preparation:
+    named = wanted.options.get("package", ())
+    specs = named or (wanted.word,)
+    folder = packages / f"npm-{_digest(specs)}"
+    return Preparation(
+        command="npm",
+        args=("install", "--prefix", str(folder), "--no-audit", "--no-fund", "--no-package-lock", "--", *specs),
+        env={"npm_config_cache": str(packages / "npm-cache"), "npm_config_global": "false"},
+        folder=folder,
+        find=lambda: _npm_program(folder, wanted.word if named else ""),
+        rest=wanted.rest,
+    )
+
+
+def _npm_program(folder: Path, name: str) -> str:
+    modules = folder / "node_modules"
+    if not name:
+        [package] = list(_json(folder / "package.json").get("dependencies") or {"": ""})[:1]
+        name = bin_of(_json(modules / package / "package.json"))[0]
+    program = modules / ".bin" / name
+    return str(program) if name and os.path.basename(name) == name and program.exists() else ""
+
+
+def _json(file: Path) -> dict[str, dict[str, str]]:
+    try:
+        found = json.loads(read_regular(file))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _of_uvx(wanted: Wanted, packages: Path) -> Preparation | None:
+    [spec] = wanted.options.get("from", (wanted.word,))[:1]
+    found = _UV_NAME.fullmatch(wanted.word)
+    if not found:
+        return None
+    python, extra = wanted.options.get("python", ()), wanted.options.get("with", ())
+    folder = packages / f"uv-{_digest(spec, python, extra)}"
+    options = [*(word for each in python for word in ("--python", each)), *(word for each in extra for word in ("--with", each))]
+    return Preparation(
+        command="uv",
+        args=("tool", "install", "--no-progress", *options, "--", spec),
+        env={
+            "UV_TOOL_DIR": str(folder / "tools"),
+            "UV_TOOL_BIN_DIR": str(folder / "bin"),
+            "UV_PYTHON_INSTALL_DIR": str(packages / "uv-python"),
+            "UV_CACHE_DIR": str(packages / "uv-cache"),
+        },
+        folder=folder,
+        find=lambda: str(program) if (program := folder / "bin" / found[1]).exists() else "",
+        rest=wanted.rest,
+    )

@@ -1,0 +1,144 @@
+"""The policy of a confined server: what a person chose, as paths.
+
+Above it: the starts of confined servers. Below it: where programs lie, which folders are guarded, the server's own folder. Blocks on the
+disk.
+
+*Own files* may read the program with its interpreter and its package, and read and change its own folder, the project, its `cwd`, the
+folders that its entry names, and those that stand among its arguments. *Read only* may read the same, and change its own folder alone.
+What every program reads of a system `launch_line` adds. Nobody gets a guarded folder; what is left out for that is said.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from tooltray.config.settings.confinement import Confinement
+from tooltray.foundation.phrases import Phrase
+from tooltray.servers.confinement.guarded_folders import GuardedFolders, is_below
+from tooltray.servers.confinement.launch_line import leads_through
+from tooltray.servers.confinement.neighbours import editable_sources, hoisted_modules
+from tooltray.servers.confinement.policy import Network, Policy
+from tooltray.servers.confinement.program_paths import is_code, is_of_system, package_of, paths_among, program_paths
+from tooltray.servers.confinement.state_folders import StateFolder
+
+FILE_BYTES = 2 * 2**30  # models and databases have a gigabyte; more than that is a disk being filled
+PROCESSES = 8192  # of the user in all, threads too: a desktop with a browser has some thousands, a fork bomb stops here
+_NETWORKS: Mapping[str, Network] = {"open": "all", "none": "none", "hosts": "proxy"}
+
+
+class Subject(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to run.
+
+    Attributes:
+        program: absolute.
+        env: its whole environment.
+        cwd: where it runs; absolute.
+        project: the folder that it works for; empty: none.
+        bundles: the folder of all bundles; a server that runs in one may read it.
+        proxy_port: of the hub's proxy for it; 0: it has none, and reaches no hosts.
+    """
+
+    program: str
+    args: Sequence[str]
+    env: Mapping[str, str]
+    cwd: str
+    state: StateFolder
+    guarded: GuardedFolders
+    bundles: str
+    project: str = ""
+    proxy_port: int = 0
+
+
+class Profile(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        left_out: what it does not get although it is named, each as a sentence for a person.
+    """
+
+    policy: Policy
+    left_out: tuple[Phrase, ...] = ()
+
+
+def profile_of(subject: Subject, chosen: Confinement) -> Profile:
+    """What a server may do as it was chosen."""
+    port = subject.proxy_port
+    network: Network = _NETWORKS[chosen.network] if port or chosen.network != "hosts" else "none"
+    if chosen.files == "open":
+        return Profile(Policy(read=("/",), write=("/",), network=network, proxy_port=port))
+    named = _Named(subject.guarded)
+    named_read = named.usable(chosen.read)
+    folders = {*named.usable(chosen.write), *named.usable(_given(subject))}
+    write = {*folders} if chosen.files == "own" else set[str]()
+    read = {*_own_read(subject, _changeable((*subject.state.written, *write))), *named_read, *(folders - write)}
+    return Profile(_policy(subject, read, write, network), tuple(dict.fromkeys(named.left_out)))
+
+
+def preparing_policy(subject: Subject) -> Policy:
+    """Of what installs a server's package beforehand: it gets the network, and nothing that the server has seen or is given."""
+    read = program_paths(subject.program, env=subject.env, cwd=subject.cwd, guarded=subject.guarded)
+    return Policy(read=tuple(sorted(read)), write=(str(subject.state.packages),), file_bytes=FILE_BYTES, processes=PROCESSES)
+
+
+def _policy(subject: Subject, read: set[str], write: set[str], network: Network) -> Policy:
+    return Policy(
+        read=tuple(sorted(read - write)),
+        write=(*subject.state.written, *sorted(write)),
+        network=network,
+        proxy_port=subject.proxy_port,
+        private_tmp=str(subject.state.tmp),
+        file_bytes=FILE_BYTES,
+        processes=PROCESSES,
+    )
+
+
+def _changeable(write: Sequence[str]) -> list[str]:
+    """The real folders that a server may write, but for those that are reached by a link in another of them."""
+    certain = [path for path in write if os.path.realpath(path) == path]
+    return certain + [os.path.realpath(path) for path in write if not leads_through(path, certain)]
+
+
+def _own_read(subject: Subject, changeable: Sequence[str]) -> set[str]:
+    """The program, what runs it, and its package."""
+    guarded, cwd = subject.guarded, os.path.realpath(subject.cwd)
+    found = program_paths(subject.program, env=subject.env, cwd=subject.cwd, guarded=guarded, changeable=changeable)
+    for path in (subject.program, *paths_among(subject.args, guarded)):
+        real = os.path.realpath(path)
+        if not leads_through(path, changeable) and os.path.isfile(real) and is_code(real) and guarded.why_not(path) is None:
+            found |= {package_of(path, guarded), package_of(real, guarded)}
+            found |= {each for each in hoisted_modules(real) if guarded.why_not(each) is None}
+    sources = (source for folder in sorted(found) for source in editable_sources(folder, changeable))
+    found |= {each for each in sources if guarded.why_not(each) is None}
+    found.add(str(subject.state.packages))
+    return found | ({cwd} if is_below(cwd, os.path.realpath(subject.bundles)) else set())
+
+
+def _given(subject: Subject) -> list[str]:
+    """The project, where it runs, and what stands among its arguments, but for its code and what is its own already."""
+    args = [path for path in paths_among(subject.args, subject.guarded) if os.path.isdir(path) or not is_code(path)]
+    own = [os.path.realpath(each) for each in (subject.bundles, str(subject.state.root))]
+    given = [*filter(None, [subject.project]), subject.cwd, *args]
+    return [path for path in given if not (_is_fixed(real := os.path.realpath(path)) or any(is_below(real, each) for each in own))]
+
+
+def _is_fixed(path: str) -> bool:
+    """Whether it is the system's; what people put into /opt may be a project."""
+    return is_of_system(path) and not is_below(path, "/opt")
+
+
+class _Named:
+    """Takes what may be given of named paths, and notes what may not."""
+
+    def __init__(self, guarded: GuardedFolders) -> None:
+        self._guarded = guarded
+        self.left_out: list[Phrase] = []
+
+    def usable(self, paths: Iterable[str]) -> list[str]:
+        """Those that may be given, whole. Links in them stay: `launch_line` leaves out what such a link in a writable folder leads to."""
+        usable = []
+        for path in paths:
+            if why := self._guarded.why_not(path):
+                self.left_out.append(Phrase("It does not get {path}: {why}", path=path, why=why))
+            else:
+                usable.append(self._guarded.whole(path))
+        return usable

@@ -1,0 +1,123 @@
+"""What a server asks of its proxy: the head of a request, read strictly, and written anew for whoever is next.
+
+Above it: the proxy's connections. Below it: destinations. Two kinds are known: `CONNECT host:port`, behind which a tunnel is relayed
+without a look into it, and `GET http://host/path` (any method), where the Host header must name the same. Whatever two programs might read
+in two ways is no request here: folded lines, a bare line feed, a user in front of the host, a percent sign in it, two lengths of one body.
+"""
+
+import re
+from typing import ClassVar
+
+from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.servers.confinement.destinations import Destination, read_destination
+
+MAX_HEAD_BYTES = 32 * 1024  # servers of the web take 8 to 16 KB of headers
+
+_REQUEST_LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}) ([\x21-\x7e]+) HTTP/1\.([01])")
+_HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)")
+_ABSOLUTE = re.compile(r"http://([^/?#]*)(/[^#]*|\?[^#]*)?", re.IGNORECASE)
+_LENGTH = re.compile(r"[0-9]{1,18}")
+_OF_ONE_HOP = {"connection", "proxy-connection", "keep-alive", "te", "upgrade", "proxy-authorization", "proxy-authenticate"}
+_NEVER_DROPPED = {"content-length", "transfer-encoding", "host"}  # whatever `Connection` says: the next one finds the request's end by them
+
+Header = tuple[str, str]
+
+
+class ProxyRequest(HidesFields, frozen=True):
+    """
+    Attributes:
+        path: with what is behind it; empty of a tunnel.
+        headers: as they came, those of this hop included; Latin-1.
+        length: of the body in bytes; None: it comes in chunks.
+    """
+
+    hidden: ClassVar = ("method", "path", "headers")
+
+    destination: Destination
+    is_tunnel: bool
+    method: str
+    path: str
+    headers: tuple[Header, ...]
+    length: int | None = 0
+
+    @property
+    def authorization(self) -> str:
+        """Who asks, as the header says; empty: nobody."""
+        return ", ".join(_values(self.headers, "proxy-authorization"))
+
+    def head_for_next(self, *, proxy_authorization: str | None = None) -> bytes:
+        """The head for whoever is next, with `Connection: close`.
+
+        Args:
+            proxy_authorization: for a proxy that is next, and may be empty; None: the destination itself is.
+        """
+        named = {name.strip().lower() for value in _values(self.headers, "connection") for name in value.split(",")}
+        dropped = (_OF_ONE_HOP | named) - _NEVER_DROPPED | {"host"}
+        kept = [(name, value) for name, value in self.headers if name.lower() not in dropped]
+        authority = str(self.destination).removesuffix(":80")
+        target = self.path if proxy_authorization is None else f"http://{authority}{self.path}"
+        further = [("Proxy-Authorization", proxy_authorization)] if proxy_authorization else []
+        lines = [("Host", authority), *kept, *further, ("Connection", "close")]
+        return f"{self.method} {target} HTTP/1.1\r\n".encode("latin-1") + written(lines)
+
+
+def written(headers: list[Header]) -> bytes:
+    """Headers as they are sent, with the line that ends them."""
+    return "".join(f"{name}: {value}\r\n" for name, value in headers).encode("latin-1") + b"\r\n"
+
+
+def read_request(head: bytes) -> ProxyRequest:
+    """
+    Args:
+        head: to the empty line that ends it, and no further.
+
+    Raises:
+        ValueError: it is no request that is answered here; says why, without its words.
+    """
+    first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
+    found = _REQUEST_LINE.fullmatch(first)
+    if not found:
+        raise ValueError("this is no request for a proxy")
+    method, target, minor = (part.decode("ascii") for part in found.groups())
+    headers = tuple(_header(line) for line in lines)
+    if method == "CONNECT":
+        if not re.search(r":[0-9]+$", target):
+            raise ValueError("CONNECT needs a host and a port")
+        return ProxyRequest(read_destination(target), True, method, "", headers)
+    return _plain(method, target, headers, is_old=minor == "0")
+
+
+def _header(line: bytes) -> Header:
+    found = _HEADER.fullmatch(line)
+    if not found:
+        raise ValueError("a header cannot be read")
+    return found[1].decode("ascii"), found[2].decode("latin-1").rstrip()
+
+
+def _plain(method: str, target: str, headers: tuple[Header, ...], *, is_old: bool) -> ProxyRequest:
+    found = _ABSOLUTE.fullmatch(target)
+    if not found:
+        raise ValueError("the whole URL is needed, and it must begin with http://")
+    destination = read_destination(found[1], 80)
+    hosts = _values(headers, "host")
+    if len(hosts) > 1 or not (hosts or is_old) or any(read_destination(host, 80) != destination for host in hosts):
+        raise ValueError("the Host header and the URL differ")
+    path = found[2] or "/"
+    return ProxyRequest(destination, False, method, path if path.startswith("/") else f"/{path}", headers, _length(headers))
+
+
+def _length(headers: tuple[Header, ...]) -> int | None:
+    codings, lengths = _values(headers, "transfer-encoding"), _values(headers, "content-length")
+    if codings:
+        if lengths or [coding.lower() for coding in codings] != ["chunked"]:
+            raise ValueError("it is not clear where the body ends")
+        return None
+    if not lengths:
+        return 0
+    if len(lengths) > 1 or not _LENGTH.fullmatch(lengths[0]):
+        raise ValueError("the length of the body cannot be read")
+    return int(lengths[0])
+
+
+def _values(headers: tuple[Header, ...], wanted: str) -> list[str]:
+    return [value for name, value in headers if name.lower() == wanted]

@@ -1,0 +1,181 @@
+"""What confined servers were kept from since they started: hosts, as their proxies say; paths, as they say themselves.
+
+Above it: ServerSnapshots, which shows it; the profiles, which tell of each start; the API, which allows one. Below it: refused_words and
+the bus. Only confined servers are looked at: of all others a line of stderr and the end of a call cost a look into a dict. Nothing here
+knows whether the system would have refused the same to everybody: a server says "permission denied" in either case.
+"""
+
+import asyncio
+import os.path
+import time
+from collections.abc import Callable, Iterable
+from pathlib import PurePath
+from typing import Literal
+
+from msgspec import Raw
+from msgspec.structs import replace
+
+from tooltray.foundation.errors import NotFound
+from tooltray.foundation.events import Event, EventBus, ServerRemoved, ServerStarted, ServerStopped
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.confinement import RefusedThing
+from tooltray.foundation.tasks import Spawn
+from tooltray.records.journal.happenings import CALL, Happened
+from tooltray.servers.confinement.policy import Policy
+from tooltray.servers.confinement.refused_words import REFUSED, RefusedPath, refused_paths
+
+MAX_THINGS = 50  # of one server; a person reads ten
+MAX_WAITING = 20  # paths that are looked up at the same moment; more are told again by a server that still wants them
+MAX_LOOKS_PER_S = 20  # at the words of one server; each takes 3 ms at worst
+MAX_REPLY_BYTES = 16 * 1024  # of an error that is looked at, from its beginning
+
+Kind = Literal["host", "path", "unknown"]
+
+
+class SomethingRefused(Event, frozen=True):
+    """What was refused to a server is more than before. For other rooms of the engine."""
+
+    server: str
+
+
+class _Server:
+    """One confined server."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.things: dict[tuple[Kind, str], RefusedThing] = {}
+        self._second, self._looks = 0, 0
+
+    def may_look(self, at: float) -> bool:
+        """Whether its words are looked at, or it has said too much in this second. `at`: unix seconds."""
+        if int(at) != self._second:
+            self._second, self._looks = int(at), 0
+        self._looks += 1
+        return self._looks <= MAX_LOOKS_PER_S
+
+    def add(self, thing: RefusedThing) -> None:
+        known = self.things.pop((thing.kind, thing.name), None)
+        if known:
+            thing = replace(thing, count=known.count + 1, is_write=known.is_write or thing.is_write)
+        elif len(self.things) >= MAX_THINGS:
+            del self.things[next(iter(self.things))]
+        self.things[thing.kind, thing.name] = thing
+
+
+class Refusals:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, bus: EventBus, spawn: Spawn, clock: Callable[[], float] = time.time) -> None:
+        """
+        Args:
+            clock: returns unix seconds.
+        """
+        self._bus, self._spawn, self._clock = bus, spawn, clock
+        self._servers: dict[str, _Server] = {}
+        self._running: set[str] = set()
+        self._waiting = 0
+        bus.subscribe(ServerStarted, lambda event: self._running.add(event.server_name))
+        bus.subscribe(ServerStopped, lambda event: self._running.discard(event.server_name))
+        bus.subscribe(ServerRemoved, lambda event: self.end(event.name))
+        bus.subscribe(Happened, self._on_happened)
+
+    def begin(self, server: str, policy: Policy) -> None:
+        """A server is about to start with a policy around it. What was refused to one that runs already stays: it has several copies."""
+        if server not in self._servers or server not in self._running:
+            self._servers[server] = _Server(policy)
+        self._servers[server].policy = policy
+
+    def end(self, server: str) -> None:
+        """A server is not confined any more, or is gone."""
+        self._servers.pop(server, None)
+
+    def of(self, server: str) -> tuple[RefusedThing, ...]:
+        """The latest first."""
+        known = self._servers.get(server)
+        return tuple(reversed(known.things.values())) if known else ()
+
+    def get(self, server: str, kind: str, name: str) -> RefusedThing:
+        """
+        Raises:
+            NotFound: it was not refused.
+        """
+        found = next((thing for thing in self.of(server) if (thing.kind, thing.name) == (kind, name)), None)
+        if found is None:
+            raise NotFound(Phrase("'{thing}' was not refused to '{name}'", thing=name, name=server))
+        return found
+
+    def allowed(self, server: str, thing: RefusedThing) -> None:
+        """It has been allowed, and is shown no longer."""
+        if (known := self._servers.get(server)) and known.things.pop((thing.kind, thing.name), None):
+            self._bus.publish(SomethingRefused(server))
+
+    def host(self, server: str, name: str) -> None:
+        """
+        Args:
+            name: the host with its port.
+        """
+        self._add(server, RefusedThing("host", name, self._clock()))
+
+    def heard(self, server: str, line: str) -> None:
+        """Takes a line that a server wrote."""
+        if server in self._servers and REFUSED.search(line):
+            self._note(server, line)
+
+    def _on_happened(self, event: Happened) -> None:
+        if event.is_fault and event.kind == CALL and event.server in self._servers:
+            self._note(event.server, _text(event.reply))
+
+    def _note(self, server: str, text: str) -> None:
+        known = self._servers[server]
+        paths = refused_paths(text) if known.may_look(self._clock()) else None
+        if paths is None:
+            return
+        if not paths:
+            self._add(server, RefusedThing("unknown", "", self._clock()))
+        elif self._waiting < MAX_WAITING:
+            self._waiting += 1
+            self._spawn(self._note_paths(server, paths), name=f"what was refused to {server}")
+
+    async def _note_paths(self, server: str, paths: list[RefusedPath]) -> None:
+        try:
+            found = await asyncio.to_thread(lambda: [_as_it_is(each) for each in paths])
+        finally:
+            self._waiting -= 1
+        for each in found:
+            self._note_path(server, each)
+
+    def _note_path(self, server: str, refused: RefusedPath | None) -> None:
+        known = self._servers.get(server)
+        if known is None or (refused and _is_below(refused.path, known.policy.write)):
+            return  # what it may change was not refused by what is around it
+        if refused is None:
+            self._add(server, RefusedThing("unknown", "", self._clock()))
+            return
+        is_write = refused.is_write or _is_below(refused.path, known.policy.read)
+        self._add(server, RefusedThing("path", refused.path, self._clock(), is_write=is_write))
+
+    def _add(self, server: str, thing: RefusedThing) -> None:
+        if known := self._servers.get(server):
+            known.add(thing)
+            self._bus.publish(SomethingRefused(server))
+
+
+def _as_it_is(refused: RefusedPath) -> RefusedPath | None:
+    """Without links: one of the server's own making would allow what it leads to. What is not there was to be made, for which its folder
+    has to be allowed. None: it is not known what was meant. Looks at the file system."""
+    path = os.path.realpath(refused.path)
+    if os.path.lexists(path):
+        return None if path == os.path.sep else RefusedPath(path, refused.is_write)
+    folder = os.path.dirname(path)
+    is_known = refused.is_whole and folder != os.path.sep and os.path.isdir(folder)
+    return RefusedPath(folder, True) if is_known else None
+
+
+def _text(reply: Raw) -> str:
+    """The beginning of an error, with its lines and quotation marks as they are."""
+    text = bytes(memoryview(reply)[:MAX_REPLY_BYTES]).decode("utf-8", "replace")
+    return text.replace("\\n", "\n").replace('\\"', '"').replace("\\\\", "\\").replace("\\/", "/")
+
+
+def _is_below(path: str, folders: Iterable[str]) -> bool:
+    return any(PurePath(path).is_relative_to(folder) for folder in folders)

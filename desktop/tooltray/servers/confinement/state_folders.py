@@ -1,0 +1,70 @@
+"""The folder that a confined server has for itself: what it may always write, and where its packages are installed.
+
+Above it: the profiles and the starts of confined servers. Below it: the home. All of it blocks.
+
+A server may write `tmp`, `cache` and `work`, never the folder above them: else it could put a link in the place of one, and the next start
+would let it into whatever the link leads to. `packages` is written by preparing starts alone, which know nothing of what a server has seen.
+"""
+
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from tooltray.foundation.home.server_stem import file_stem
+
+
+class StateFolder(msgspec.Struct, frozen=True):
+    """Of one server.
+
+    Attributes:
+        root: absolute.
+    """
+
+    root: Path
+
+    @property
+    def tmp(self) -> Path:
+        return self.root / "tmp"
+
+    @property
+    def cache(self) -> Path:
+        return self.root / "cache"
+
+    @property
+    def work(self) -> Path:
+        """Where it runs unless its entry says otherwise."""
+        return self.root / "work"
+
+    @property
+    def packages(self) -> Path:
+        return self.root / "packages"
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """What the server itself may write."""
+        return tuple(map(str, (self.tmp, self.cache, self.work)))
+
+    def prepare(self) -> None:
+        """Makes what is missing, each 0700.
+
+        Raises:
+            OSError: it cannot be made.
+        """
+        for folder in (self.root.parent, self.root, self.tmp, self.cache, self.work, self.packages):
+            folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def state_folder(confined: Path, server: str) -> StateFolder:
+    """
+    Args:
+        confined: the folder of all confined servers.
+    """
+    return StateFolder(confined / file_stem(server))
+
+
+def forget(confined: Path, server: str) -> None:
+    """Removes what a server that is gone has left."""
+    with suppress(OSError):
+        shutil.rmtree(state_folder(confined, server).root)

@@ -1,0 +1,137 @@
+"""What this computer can put around a server's process, and in plain words what it cannot.
+
+Above it: the profiles, launch_line, the card. Below it: the kernel, bubblewrap, and tooltray_confine, which knows Landlock.
+"""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from typing import Literal
+
+import msgspec
+
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.confinement import Files, Net
+
+System = Literal["linux", "darwin", "windows", "other"]
+
+SANDBOX_EXEC = "/usr/bin/sandbox-exec"
+HOSTS_ABI = 4  # from which Landlock has rules for TCP
+SIGNALS_ABI = 6  # from which it keeps signals inside
+PROBE_WITHIN_S = 5.0  # what takes longer to be tried is not put before each start
+SEARCHED = "/usr/bin:/usr/local/bin:/bin"  # and not PATH, in which a person's own folders come first
+BUBBLEWRAP_OPTIONS = ("--ro-bind", "/", "/", "--dev", "/dev", "--unshare-pid", "--unshare-ipc", "--proc", "/proc", "--die-with-parent")
+IGNORING_TERM = "--ignore-signal=TERM"  # of GNU's env: bubblewrap would end at once what has been asked to end
+ACTIONS = "/proc/sys/kernel/seccomp/actions_avail"  # what a filter may answer
+PROCESSORS = ("x86_64", "aarch64")  # of which the launcher's filter knows the system calls
+
+NO_WINDOWS = Phrase("Not confined: Windows is not supported yet.")
+NOT_HERE = Phrase("Not confined: this system is not supported.")
+NO_LANDLOCK = Phrase("This computer's Linux has no Landlock, so it can read all your files, and change them.")
+NO_SIGNALS = Phrase("This computer's Linux cannot keep it from sending signals to other programs.")
+NO_HOSTS = Phrase("This computer's Linux cannot keep it to some hosts, so it has no network at all.")
+NO_BUBBLEWRAP = Phrase(
+    "Without bubblewrap it sees which other programs run, and can change permissions and dates of your files that it can neither read nor "
+    "write. Install the package bubblewrap."
+)
+BUBBLEWRAP_FAILS = Phrase(
+    "bubblewrap is installed but does not work here, most often because the system forbids user namespaces. So the server sees which other "
+    "programs run, and can change permissions and dates of your files that it can neither read nor write."
+)
+MAC_SEES = Phrase("On macOS it sees which other programs run.")
+
+
+class Support(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        abi: of Landlock; 0: the kernel has none.
+        has_seccomp: the kernel takes filters for system calls, and the launcher knows this processor.
+        bwrap: the path of bubblewrap, if it works here.
+        bwrap_fails: bubblewrap is there and does not work, as on Ubuntu from 24.04 on, where AppArmor keeps namespaces from most programs.
+        env: the path of an `env` that starts a program with signals ignored; empty: there is none, or no bubblewrap.
+        sandbox_exec: of macOS, its path.
+    """
+
+    system: System = "other"
+    abi: int = 0
+    has_seccomp: bool = False
+    bwrap: str = ""
+    env: str = ""
+    bwrap_fails: bool = False
+    sandbox_exec: str = ""
+
+
+def probe() -> Support:
+    """Looks what there is. Takes some ms, in which it starts bubblewrap once: to be called in a thread, and once."""
+    if sys.platform == "win32":
+        return Support("windows")
+    if sys.platform == "darwin":
+        return Support("darwin", sandbox_exec=SANDBOX_EXEC if os.access(SANDBOX_EXEC, os.X_OK) else "")
+    if sys.platform != "linux":
+        return Support()
+    from tooltray_confine.landlock import newest_abi
+
+    bwrap, env, fails = find_bubblewrap()
+    return Support("linux", newest_abi(), platform.machine() in PROCESSORS and _has_filters(), bwrap, env, fails)
+
+
+def find_bubblewrap(path: str = SEARCHED) -> tuple[str, str, bool]:
+    """Bubblewrap's path, and that of an `env` in front of it, empty where they do not work: in many containers, for some users; and whether
+    bubblewrap is there all the same.
+
+    Args:
+        path: the folders in which it is looked for, as in PATH.
+    """
+    bwrap, env = shutil.which("bwrap", path=path) or "", shutil.which("env", path=path) or ""
+    trial = (*BUBBLEWRAP_OPTIONS, "--unshare-net", shutil.which("true", path=SEARCHED) or "true")
+    if not bwrap:
+        return "", "", False
+    if env and _succeeds(env, IGNORING_TERM, bwrap, *trial):
+        return bwrap, env, False
+    return (bwrap, "", False) if _succeeds(bwrap, *trial) else ("", "", True)
+
+
+def can_confine(support: Support) -> bool:
+    """Whether anything can be put around a process here. Without it the card says "not confined"."""
+    return support.has_seccomp or bool(support.sandbox_exec)
+
+
+def can_have_hosts(support: Support) -> bool:
+    """Whether "only these hosts" can be had."""
+    return bool(support.sandbox_exec) or (support.has_seccomp and support.abi >= HOSTS_ABI)
+
+
+def missing(files: Files, network: Net, support: Support) -> tuple[str, ...]:
+    """What of a choice this computer cannot do, each as a sentence for a person; "Not confined" alone where it is all of it."""
+    if files == "open" and network == "open":
+        return ()
+    if not can_confine(support):
+        return (NO_WINDOWS if support.system == "windows" else NOT_HERE,)
+    if support.system == "darwin":
+        return (MAC_SEES,) if files != "open" else ()
+    is_wrapped = bool(support.bwrap) and files != "open"
+    cases = (
+        (NO_LANDLOCK, not support.abi and files != "open"),
+        (NO_SIGNALS, support.abi < SIGNALS_ABI and not is_wrapped),
+        (NO_HOSTS, network == "hosts" and not can_have_hosts(support)),
+        (BUBBLEWRAP_FAILS if support.bwrap_fails else NO_BUBBLEWRAP, not support.bwrap and files != "open"),
+    )
+    return tuple(sentence for sentence, is_so in cases if is_so)
+
+
+def _has_filters() -> bool:
+    try:
+        with open(ACTIONS) as actions:
+            return {"errno", "allow"} <= set(actions.read().split())
+    except OSError:
+        return False
+
+
+def _succeeds(*command: str) -> bool:
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PROBE_WITHIN_S, env={}, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0

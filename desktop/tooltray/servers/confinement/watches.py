@@ -1,0 +1,235 @@
+"""The servers that are watched: each runs unconfined through the tracer for a while, and as before when the time is over.
+
+Above it: ConfinementApi; ConfinedStarts asks at each start whether a server is watched. Below it: the tracer's reports, the proposal.
+Knows nothing of the lives of servers but how to start one again.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from time import monotonic
+
+from tooltray.config.settings.confinement import Confinement
+from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.programs import watch_command
+from tooltray.foundation.snapshots.confinement import Files
+from tooltray.foundation.snapshots.watch import SeenThing, WatchProposal, WatchSnapshot
+from tooltray.foundation.tasks import Spawn, finish_in_thread
+from tooltray.servers.confinement.granted import granted_by
+from tooltray.servers.confinement.private_places import PrivatePlaces
+from tooltray.servers.confinement.profiles import Subject, profile_of
+from tooltray.servers.confinement.proposal import Proposer
+from tooltray.servers.confinement.watch_support import require_watching
+from tooltray.servers.confinement.watched import Watched
+
+AT_ONCE = 2  # a watched server is slower, and so is what runs beside it
+BEHIND = 20  # of so many things one may be new before a proposal is worked out again while the server is watched
+SHORTEST_S, LONGEST_S = 5.0, 3600.0
+Restart = Callable[[str], Awaitable[None]]
+"""Starts a server again.
+
+Raises:
+    TooltrayError: it does not start.
+"""
+
+
+class Watch:
+    """One server, watched.
+
+    Attributes:
+        program: what runs, see `what_runs`; another one of that name is not watched.
+        report: the tracer's file.
+        until: on the clock of `monotonic`; 0: it is over.
+        is_over: the server runs as before again, so that nothing more is seen of it.
+        shown: the proposal that was last given to somebody.
+        proposer: None as long as it has not been started.
+        problem: why it did not start, or what went wrong at its end.
+    """
+
+    def __init__(self, program: str, report: Path, until: float) -> None:
+        self.program, self.report, self.until = program, report, until
+        self.seen = Watched(str(report))
+        self.is_over = False
+        self.shown: WatchProposal | None = None
+        self.proposer: Proposer | None = None
+        self.problem = ""
+        self.timer: asyncio.Task[None] | None = None
+        self._looking, self._looked_at = asyncio.Lock(), 0
+        self._found: tuple[WatchProposal | None, tuple[SeenThing, ...]] = (None, ())
+
+    def command(self, subject: Subject) -> Sequence[str]:
+        """The command line that runs a program through the tracer; from now on something can be proposed for it. Blocks."""
+        kinds: tuple[Files, ...] = ("own", "read")
+        policies = {files: profile_of(subject, Confinement(files=files)).policy for files in kinds}
+        self.proposer = Proposer(granted=granted_by(policies, subject.program), places=PrivatePlaces(subject.guarded))
+        return watch_command(str(self.report), subject.program, *subject.args)
+
+    async def look(self) -> tuple[WatchProposal | None, tuple[SeenThing, ...]]:
+        """The proposal for what has been seen up to now, and what of that is shown. While it is watched it may be a little behind: of a
+        hundred thousand things a proposal takes seconds."""
+        async with self._looking:
+            await finish_in_thread(self.seen.read)
+            news = self.seen.count - self._looked_at
+            if self.proposer is not None and news > (self.seen.count // BEHIND if self.until else 0):
+                self._looked_at = self.seen.count
+                self._found = await finish_in_thread(_work_out, self.proposer, self.seen)
+            return self._found
+
+
+def _work_out(proposer: Proposer, seen: Watched) -> tuple[WatchProposal, tuple[SeenThing, ...]]:
+    return proposer.propose(seen), proposer.shown(seen)
+
+
+class Watches:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        folder: Path,
+        spawn: Spawn,
+        restart: Restart,
+        runs: Callable[[str], bool],
+        require: Callable[[], None] = require_watching,
+        shortest_s: float = SHORTEST_S,
+    ) -> None:
+        """
+        Args:
+            folder: for reports.
+            runs: whether a server is up, or on its way.
+            require: raises where nothing can be watched here; blocks.
+            shortest_s: the shortest time that makes sense.
+        """
+        self._folder, self._spawn, self._restart = folder, spawn, restart
+        self._runs, self._require, self._shortest_s = runs, require, shortest_s
+        self._watches: dict[str, Watch] = {}
+
+    def is_watched(self, server: str) -> bool:
+        """Whether it runs unconfined now, through the tracer."""
+        watch = self._watches.get(server)
+        return watch is not None and watch.until > 0
+
+    def begin(self, server: str, program: str) -> Watch | None:
+        """What a server that starts now runs through; None: it is not watched. Where it is another program by now, the watching ends:
+        nobody has let that one run unconfined.
+
+        Args:
+            program: see Watch.
+        """
+        watch = self._watches.get(server)
+        if watch is None or not watch.until:
+            return None
+        if watch.program == program:
+            return watch
+        watch.until, watch.is_over = 0.0, True
+        if watch.timer:
+            watch.timer.cancel()
+        return None
+
+    async def start(self, server: str, duration_s: float, program: str) -> WatchSnapshot:
+        """Starts a server again, watched; what was seen of it before is forgotten.
+
+        Args:
+            program: see Watch.
+
+        Raises:
+            Conflict: it is watched already, or too many are.
+            TooltrayError: it cannot be watched, or does not start.
+        """
+        if self.is_watched(server):
+            raise Conflict(Phrase("'{server}' is being watched already", server=server))
+        if sum(map(self.is_watched, self._watches)) >= AT_ONCE:
+            hint = Phrase("Stop watching another server, or wait until its time is over.")
+            raise Conflict(Phrase("{count} servers are being watched already", count=AT_ONCE), hint=hint)
+        if not self._shortest_s <= duration_s <= LONGEST_S:
+            raise TooltrayError(Phrase("A server is watched between {least} seconds and one hour", least=int(self._shortest_s)))
+        watch = self._watches[server] = Watch(program, self._report_of(server), monotonic() + duration_s)
+        try:
+            await finish_in_thread(self._require)
+            await finish_in_thread(self._empty, watch.report)
+            if watch.until:  # else it has become another program meanwhile
+                watch.timer = self._spawn(self._end_after(server, watch, duration_s), name=f"watch '{server}'")
+        finally:
+            if watch.timer is None:  # refused, or whoever asked has gone: nothing would end it
+                watch.until = 0.0
+                self._watches.pop(server, None)
+        if watch.timer:
+            await self._start_again(server, watch)
+        return await self.get(server)
+
+    async def stop(self, server: str) -> WatchSnapshot:
+        """Ends the watching before its time is over; the server goes on as before.
+
+        Raises:
+            NotFound: it is not watched.
+        """
+        watch = self._watches.get(server)
+        if watch is None or not watch.until:
+            raise NotFound(Phrase("'{server}' is not being watched", server=server))
+        if watch.timer:
+            watch.timer.cancel()
+        await self._end(server, watch)
+        return await self.get(server)
+
+    async def get(self, server: str) -> WatchSnapshot:
+        """What was seen of a server up to now."""
+        watch = self._watches.get(server)
+        if watch is None:
+            return WatchSnapshot(server)
+        is_over = watch.is_over  # before the look: what is called done has been seen to its end
+        watch.shown, seen = await watch.look()
+        return WatchSnapshot(
+            server=server,
+            state="done" if is_over else "watching",
+            left_s=max(0.0, watch.until - monotonic()) if watch.until else 0.0,
+            facts=watch.seen.count,
+            is_full=bool(watch.seen["full"]),
+            seen=seen,
+            proposal=watch.shown,
+            problem=watch.problem,
+        )
+
+    async def shown(self, server: str) -> WatchProposal | None:
+        """The proposal that was last given out: what has been seen since then is in it only when somebody has looked again. None: nothing
+        is proposed."""
+        watch = self._watches.get(server)
+        return (watch.shown if watch else None) or (await self.get(server)).proposal
+
+    async def forget(self, server: str) -> None:
+        """A server was removed for good: another one of its name was not watched."""
+        if watch := self._watches.pop(server, None):
+            watch.until = 0.0
+            if watch.timer:
+                watch.timer.cancel()
+            await finish_in_thread(watch.report.unlink, missing_ok=True)
+
+    async def _end_after(self, server: str, watch: Watch, duration_s: float) -> None:
+        await asyncio.sleep(duration_s)
+        await self._end(server, watch)
+
+    async def _end(self, server: str, watch: Watch) -> None:
+        watch.until = 0.0
+        try:
+            if self._runs(server):
+                await self._start_again(server, watch)
+        finally:
+            watch.is_over = True
+
+    async def _start_again(self, server: str, watch: Watch) -> None:
+        watch.problem = ""
+        try:
+            await self._restart(server)
+        except TooltrayError as error:  # what it did until then was seen; the card says the same
+            watch.problem = str(error)
+
+    def _report_of(self, server: str) -> Path:
+        """A name of a server may be anything."""
+        return self._folder / f"{hashlib.sha256(server.encode()).hexdigest()[:16]}.jsonl"
+
+    def _empty(self, report: Path) -> None:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            report.unlink()

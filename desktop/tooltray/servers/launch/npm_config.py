@@ -1,0 +1,257 @@
+"""What npm itself is configured to use: its registry, who chose that, which scopes go elsewhere, how it signs in, and where its logs are.
+
+Above it: NpmRegistries, the measuring of registries, and stdio_transport, which shows the log of a start, since npx prints nothing while it
+downloads. Below it: files called npmrc, and npm. Knows no registry's host.
+
+npm's own order counts: the environment (`npm_config_...`, in any case), the person's npmrc, the machine's, then what npm was built with.
+The first two are read here; only where they say nothing is npm asked, which takes as long as a start of Node.js.
+"""
+
+import base64
+import binascii
+import json
+import logging
+import os
+import re
+import subprocess
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import ClassVar
+
+import msgspec
+
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.tasks import finish_in_thread
+from tooltray.servers.launch.command_lookup import look_up, program_name
+from tooltray.servers.launch.npm_registry import host_of, normalised
+from tooltray.servers.launch.process_family import START_OPTIONS, ProcessFamily, command_line
+from tooltray.servers.launch.windows_scripts import ScriptLine
+
+logger = logging.getLogger(__name__)
+
+NPM_TIMEOUT_S = 5.0  # a start of Node.js takes 0.15 s, on a busy machine 2 s
+MAX_FILE_BYTES = 2**20
+REGISTRY_VARIABLE = "npm_config_registry"
+_QUIET = {"npm_config_update_notifier": "false"}  # else npm asks its registry for a newer npm, which nobody wanted here
+_PLACEHOLDER = re.compile(r"\$\{([^${}?]+)(\?)?\}")
+_OUTPUT = re.compile(r"^(registry|globalconfig)\s*=\s*(.+)$", re.MULTILINE)
+
+
+class NpmConfiguration(HidesFields, frozen=True):
+    """
+    Attributes:
+        registry: as `normalised` gives it; empty if nothing says it.
+        is_chosen: a person, or who set up the machine, has chosen it; it is not what npm comes with.
+        scopes_elsewhere: `@company` for each scope that has a registry of its own.
+        entries: what npmrc has for single registries: `//host/path/:_authToken` and the like.
+    """
+
+    hidden: ClassVar = ("registry", "entries")
+
+    registry: str = ""
+    is_chosen: bool = False
+    scopes_elsewhere: frozenset[str] = frozenset()
+    entries: Mapping[str, str] = msgspec.field(default_factory=dict)
+
+    def authorization(self, url: str) -> str:
+        """The header with which npm signs in to a registry; empty if it does not."""
+        place = f"//{host_of(url)}/{url.split('/', 3)[3]}"
+        while len(place) > len("//"):
+            if header := self._authorization_for(place):
+                return header
+            place = re.sub(r"(?:[^/]+|/)$", "", place)  # npm looks with and without the slash, from the longest path to the bare host
+        return ""
+
+    def _authorization_for(self, place: str) -> str:
+        entries = self.entries
+        if token := entries.get(f"{place}:_authToken"):
+            return f"Bearer {token}"
+        if basic := entries.get(f"{place}:_auth"):
+            return f"Basic {basic}"
+        user, password = entries.get(f"{place}:username"), _decoded(entries.get(f"{place}:_password", ""))
+        return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}" if user and password else ""
+
+
+ReadConfiguration = Callable[[Mapping[str, str], str], Awaitable[NpmConfiguration]]
+
+
+async def read_configuration(environ: Mapping[str, str], folder: str, *, timeout_s: float = NPM_TIMEOUT_S) -> NpmConfiguration:
+    """
+    Args:
+        environ: the person's login-shell environment.
+        folder: where npm is run; the person's own.
+        timeout_s: seconds that npm may take.
+    """
+    return await finish_in_thread(_read, environ, folder, timeout_s)
+
+
+def own_registry(environ: Mapping[str, str]) -> str:
+    """The registry that the person's environment or npmrc names, normalised; empty if neither does. Reads a file."""
+    named = variable(environ, "registry") or _entries(_user_file(environ), environ).get("registry", "")
+    return _normalised_or_none(named)
+
+
+def logs_folder(environ: Mapping[str, str]) -> str:
+    """Where npm keeps a log of each of its runs, as an absolute path; empty if that is not certain. Reads a file."""
+    entries = _entries(_user_file(environ), environ)
+    logs = variable(environ, "logs_dir") or entries.get("logs-dir", "")
+    cache = variable(environ, "cache") or entries.get("cache", "") or _default_cache(environ)
+    folder = logs or (os.path.join(cache, "_logs") if cache else "")
+    if folder.startswith("~/"):
+        folder = os.path.join(environ.get("HOME", ""), folder.removeprefix("~/"))
+    return folder if os.path.isabs(folder) else ""
+
+
+def _default_cache(environ: Mapping[str, str]) -> str:
+    if local := environ.get("LOCALAPPDATA"):  # Windows
+        return os.path.join(local, "npm-cache")
+    return os.path.join(environ["HOME"], ".npm") if environ.get("HOME") else ""
+
+
+def variable(environ: Mapping[str, str], option: str) -> str:
+    """An option of npm in an environment, in any spelling that npm understands."""
+    wanted = f"npm_config_{option}"
+    return next((value for name, value in environ.items() if name.lower() == wanted and value), "")
+
+
+def _read(environ: Mapping[str, str], folder: str, timeout_s: float) -> NpmConfiguration:
+    entries = _entries(_user_file(environ), environ)
+    registry, is_chosen = own_registry(environ), True
+    if not registry:
+        said = _asked_npm(environ, folder, timeout_s)
+        machine = _entries(Path(said["globalconfig"]), environ) if "globalconfig" in said else {}
+        registry, is_chosen = _normalised_or_none(said.get("registry", "")), bool(machine.get("registry"))
+        entries = {**machine, **entries}
+    scopes = frozenset(key.removesuffix(":registry") for key in entries if key.startswith("@") and key.endswith(":registry"))
+    return NpmConfiguration(registry, is_chosen, scopes, {key: value for key, value in entries.items() if key.startswith("//")})
+
+
+def _user_file(environ: Mapping[str, str]) -> Path:
+    return Path(variable(environ, "userconfig") or os.path.join(environ.get("HOME") or environ.get("USERPROFILE") or os.sep, ".npmrc"))
+
+
+def _entries(path: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    try:
+        with path.open("rb") as file:
+            text = file.read(MAX_FILE_BYTES).decode(errors="replace")
+    except OSError:
+        return {}
+    lines = (line.strip() for line in text.splitlines())
+    pairs = (line.partition("=") for line in lines if "=" in line and not line.startswith((";", "#")))
+    return {_unquoted(key.strip()): _filled(_unquoted(value.strip()), environ) for key, _, value in pairs}
+
+
+def _unquoted(text: str) -> str:
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1]
+    if text.startswith('"'):
+        with suppress(ValueError):
+            return str(json.loads(text))
+    return text
+
+
+def _filled(text: str, environ: Mapping[str, str]) -> str:
+    """With `${VAR}` filled in as npm does: an unset variable stays as it is written, unless it is written `${VAR?}`."""
+    return _PLACEHOLDER.sub(lambda found: environ.get(found[1], "" if found[2] else found[0]), text)
+
+
+def _normalised_or_none(url: str) -> str:
+    try:
+        return normalised(url) if url else ""
+    except TooltrayError:
+        logger.info("npm's configuration has a registry that is no address")  # which is not repeated: it may have a password in it
+        return ""
+
+
+def _decoded(password: str) -> str:
+    try:
+        return base64.b64decode(password, validate=True).decode()
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _asked_npm(environ: Mapping[str, str], folder: str, timeout_s: float) -> dict[str, str]:
+    npm = look_up("npm", env=environ, cwd=folder).resolved
+    if not npm:
+        return {}
+    try:
+        output = _output_of([npm, "config", "get", "registry", "globalconfig"], environ, folder, timeout_s)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        logger.info("npm does not say which registry it uses: %s", type(error).__name__)
+        return {}
+    return {name: value.strip() for name, value in _OUTPUT.findall(output)}
+
+
+def _output_of(command: list[str], environ: Mapping[str, str], folder: str, timeout_s: float) -> str:
+    line = command_line(command[0], command[1:])
+    is_script = isinstance(line[0], ScriptLine)
+    process = subprocess.Popen(
+        line[0] if is_script else line,
+        shell=is_script,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+        env={**environ, **_QUIET},
+        **START_OPTIONS,
+    )
+    family = ProcessFamily(process.pid)
+    try:
+        output: bytes = process.communicate(timeout=timeout_s)[0]
+        return output.decode(errors="replace")
+    finally:
+        _end(process, family)
+
+
+def _end(process: "subprocess.Popen[bytes]", family: ProcessFamily) -> None:
+    """Ends it and all that it started. Its number is its own until `wait`, unless it was waited for already: then it ended by itself."""
+    if process.returncode is None:
+        family.kill()
+    assert process.stdout
+    process.stdout.close()
+    process.wait()
+
+
+SILENT_LAUNCHERS = frozenset({"npx", "npm"})
+HEAD_BYTES = 4096  # npm writes the package within its first lines
+TAIL_BYTES = 32 * 1024  # of a log; behind the script that failed npm writes a few lines
+_FAILED_SCRIPT = re.compile(r"^\d+ info run (\S+) (\w+) \{ code: [1-9]", re.MULTILINE)
+CLOCK_SLACK_S = 2.0  # some file systems keep whole seconds
+
+
+def newest_log(command: str, args: Sequence[str], env: Mapping[str, str], *, since: float) -> str:
+    """The newest log of a launcher's run that began not before `since` (unix seconds) and is about the same package; empty if none is."""
+    package = next((arg for arg in args if not arg.startswith("-") and arg not in ("exec", "x", "run")), "")
+    folder = logs_folder(env) if program_name(command) in SILENT_LAUNCHERS and package else ""
+    if not folder:
+        return ""
+    try:
+        with os.scandir(folder) as entries:
+            found = [(entry.stat().st_mtime, entry.path) for entry in entries if entry.name.endswith(".log")]
+    except OSError:
+        return ""
+    return next((path for at, path in sorted(found, reverse=True) if at >= since - CLOCK_SLACK_S and _is_about(path, package)), "")
+
+
+def failed_script(log: str) -> str:
+    """Returns which script of which package failed in an installation of npm, as its log has it; empty if none did.
+
+    `npx` prints nothing of that: it ends with 1 as if the program itself had.
+    """
+    try:
+        with open(log, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
+            found = _FAILED_SCRIPT.findall(file.read(TAIL_BYTES).decode(errors="replace"))
+    except OSError:
+        return ""
+    return f"{found[-1][1]} of {found[-1][0]}" if found else ""
+
+
+def _is_about(path: str, package: str) -> bool:
+    try:
+        with open(path, "rb") as log:
+            return package.encode() in log.read(HEAD_BYTES)
+    except OSError:
+        return False

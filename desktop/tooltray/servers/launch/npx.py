@@ -1,0 +1,230 @@
+"""What `npx PACKAGE@VERSION` would run, where the package lies in npm's cache already.
+
+Above it: direct_starts. Below it: the file system alone; nothing is changed there.
+
+What npm does (libnpmexec of npm 7 to 11): a program of that name in the folder's own project, or a package installed for all, goes first;
+then comes the cache's folder named after the text that was asked for. An exact version that is there is run as it is, by `sh`, with the
+folder's programs first on the PATH. For anything but an exact version (no version, a tag, a range) npm asks its registry at each start
+whether there is a newer one, so what it would run is not known here. It is also left to npm where a setting of npm changes what is run; no
+value of a setting is kept but the cache's and the prefix's, since keys of registries stand among them.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from tooltray.servers.launch.command_lookup import look_up
+from tooltray.servers.launch.program_launch import DirectProgram, Launch
+
+NPX = "npx-cli.js"  # the file that npm's own `npx` is a link to; a version manager's stand-in is another
+MAX_NPMRC_BYTES = 1024 * 1024
+
+# settings that change what npx runs, or how; with one of them npm is to decide
+DECISIVE = frozenset(
+    {
+        *("before", "call", "c", "dangerously-allow-all-scripts", "global", "globalconfig", "include-workspace-root", "location"),
+        *("min-release-age", "node-arg", "node-options", "package", "p", "script-shell", "shell", "userconfig", "workspace", "workspaces"),
+    }
+)
+
+
+class NpmSettings(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        npm: the folder of npm itself.
+        cache: its cache.
+        prefix: where packages that are installed for all go.
+    """
+
+    npm: Path
+    cache: Path
+    prefix: Path
+
+
+def read_npm_settings(environ: Mapping[str, str], *, npx: str, node: str) -> NpmSettings | None:
+    """None where a setting changes what npx runs, or where this `npx` is not npm's own.
+
+    Args:
+        environ: of the process that npx would be.
+        npx, node: the programs that the PATH leads to.
+    """
+    npm, home = Path(os.path.realpath(npx)).parent.parent, Path(environ.get("HOME", ""))
+    is_npms_own = os.path.basename(os.path.realpath(npx)) == NPX and (npm / "bin" / "npm-cli.js").is_file()
+    if not is_npms_own or not home.is_absolute() or environ.get("DESTDIR"):
+        return None
+    known = {**_read(npm / "npmrc"), **_read(home / ".npmrc"), **dict(_of_environ(environ))}
+    prefix = _folder(known.get("prefix") or environ.get("PREFIX") or str(Path(os.path.realpath(node)).parent.parent), home)
+    if prefix is None:
+        return None
+    known = {**_read(prefix / "etc" / "npmrc"), **known}
+    cache = _folder(known.get("cache") or "~/.npm", home)
+    return None if cache is None or DECISIVE & known.keys() else NpmSettings(npm, cache, prefix)
+
+
+def _of_environ(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """`npm_config_script_shell` and `NPM_CONFIG_SCRIPT_SHELL` are the setting script-shell; an empty one counts as not set."""
+    for name, value in environ.items():
+        if name.lower().startswith("npm_config_") and value:
+            yield name.lower().removeprefix("npm_config_").replace("_", "-"), value
+
+
+def _read(npmrc: Path) -> dict[str, str]:
+    """The settings of one file; none, if it is not there."""
+    try:
+        with npmrc.open("rb") as opened:
+            lines = opened.read(MAX_NPMRC_BYTES).decode(errors="replace").splitlines()
+    except OSError:
+        return {}
+    pairs = (line.strip().partition("=") for line in lines if not line.strip().startswith((";", "#", "[")))
+    return {key.strip().removesuffix("[]"): value.strip().strip("\"'") for key, _, value in pairs if key.strip()}
+
+
+def _folder(value: str, home: Path) -> Path | None:
+    """An absolute folder; None where a variable stands in it, or what may be a comment."""
+    path = home / value.removeprefix("~/") if value.startswith("~/") else Path(value)
+    return path if path.is_absolute() and not set(value) & set("$;#") else None
+
+
+FLAGS = frozenset({"-y", "--yes", "-q", "--quiet"})  # of npx; they do not change what is run
+SHEBANG = b"#!/usr/bin/env node"
+MAX_JSON_BYTES = 16 * 1024 * 1024  # the lock of a package with thousands of dependencies has a few
+SHELL = "/bin/sh"  # by which npm starts programs
+SHELLS_THAT_STAY = frozenset({"dash"})  # as `sh`; others become the program that they are told to run
+HASH_DIGITS = 16
+_EXACT = re.compile(r"((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)@(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)")
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """A package as it stands on npx's command line, and what follows it."""
+
+    spec: str
+    package: str
+    version: str
+    args: tuple[str, ...]
+
+
+def npx_program(launch: Launch) -> DirectProgram | None:
+    """The program that npx would run, or None where that is not certain."""
+    wanted = _read_arguments(launch.args)
+    if wanted is None:
+        return None
+    npx, node = (look_up(command, env=launch.env, cwd=launch.cwd).resolved for command in (launch.command, "node"))
+    if not npx or not node or _has_project(launch):
+        return None
+    settings = read_npm_settings(launch.env, npx=npx, node=node)
+    if settings is None or _is_global(wanted, settings.prefix):
+        return None
+    entry = settings.cache / "_npx" / hashlib.sha512(wanted.spec.encode()).hexdigest()[:HASH_DIGITS]
+    program = _program_in(entry, wanted)
+    if program is None:
+        return None
+    return DirectProgram(node, (str(program), *wanted.args), _variables(launch, settings, program, node), _saved())
+
+
+def _read_arguments(args: Sequence[str]) -> Wanted | None:
+    """None where npx gets options of its own, or no exact version."""
+    rest = list(args)
+    while rest and rest[0] in FLAGS:
+        rest.pop(0)
+    if rest and rest[0] == "--":
+        rest.pop(0)
+    found = _EXACT.fullmatch(rest[0]) if rest else None
+    return Wanted(rest[0], found[1], found[2], tuple(rest[1:])) if found else None
+
+
+def _has_project(launch: Launch) -> bool:
+    """Whether npm would look for programs and settings in the server's folder, or in one above it."""
+    folder, home = Path(os.path.realpath(launch.cwd)), Path(os.path.realpath(launch.env.get("HOME", "")))
+    if any(os.path.lexists(each / name) for each in (folder, *folder.parents) for name in ("node_modules", "package.json")):
+        return True
+    return folder != home and os.path.lexists(folder / ".npmrc")
+
+
+def _is_global(wanted: Wanted, prefix: Path) -> bool:
+    """Whether the package is installed for all, perhaps as a link to somebody's own copy."""
+    return any(os.path.lexists(prefix / place) for place in (f"lib/node_modules/{wanted.package}", f"bin/{wanted.spec}"))
+
+
+def _program_in(entry: Path, wanted: Wanted) -> Path | None:
+    """The program of a package in npm's cache, if all that npm left there is as it leaves it."""
+    modules = entry / "node_modules"
+    package = modules / wanted.package
+    if os.path.lexists(entry / "concurrency.lock") or os.path.lexists(modules / ".bin" / "node"):
+        return None  # being installed right now; or it brings a Node.js of its own
+    asked = _read_json(entry / "package.json")
+    lock = _read_json(modules / ".package-lock.json")
+    manifest = _read_json(package / "package.json")
+    locked = _at(lock, "packages", f"node_modules/{wanted.package}")
+    is_whole = (
+        _at(asked, "_npx", "packages") == [wanted.spec]
+        and _at(locked, "version") == wanted.version
+        and not _at(locked, "link")
+        and (_at(manifest, "name"), _at(manifest, "version")) == (wanted.package, wanted.version)
+    )
+    name, target = bin_of(manifest) if is_whole else ("", "")
+    program = modules / ".bin" / name
+    return program if name and _is_script(program, package / target, inside=package) else None
+
+
+def bin_of(manifest: object) -> tuple[str, str]:
+    """The name and the file of the program that a package is run by: the only one, or that of the package's own name."""
+    own_name = str(_at(manifest, "name")).rpartition("/")[2]
+    bins = _at(manifest, "bin")
+    if isinstance(bins, str):
+        bins = {own_name: bins}
+    if not isinstance(bins, dict) or not all(isinstance(target, str) for target in bins.values()):
+        return "", ""
+    name = next(iter(bins), "") if len(set(bins.values())) == 1 else own_name
+    is_plain = os.path.basename(name) == name
+    return (name, bins[name]) if is_plain and name in bins else ("", "")
+
+
+def _is_script(program: Path, target: Path, *, inside: Path) -> bool:
+    """Whether what npm would run is a script for Node.js, in the package, that may be run."""
+    real = Path(os.path.realpath(program))
+    if real != Path(os.path.realpath(target)) or not real.is_relative_to(os.path.realpath(inside)) or not os.access(real, os.X_OK):
+        return False
+    with real.open("rb") as script:
+        return script.readline(len(SHEBANG) + 2).rstrip() == SHEBANG
+
+
+def _variables(launch: Launch, settings: NpmSettings, program: Path, node: str) -> Mapping[str, str]:
+    """What npx tells a program of itself, as far as a server may ask for it."""
+    folder = os.path.realpath(launch.cwd)  # as npm and its shell find it
+    return {
+        "PATH": os.pathsep.join([str(program.parent), launch.env.get("PATH", "")]),
+        "PWD": folder,
+        "INIT_CWD": folder,
+        "NODE": os.path.realpath(node),
+        "npm_command": "exec",
+        "npm_config_cache": str(settings.cache),
+        "npm_config_prefix": str(settings.prefix),
+        "npm_execpath": str(settings.npm / "bin" / "npm-cli.js"),
+        "npm_lifecycle_event": "npx",
+        "npm_lifecycle_script": program.name,
+        "npm_node_execpath": os.path.realpath(node),
+    }
+
+
+def _saved() -> int:
+    """npm itself; and the shell, where that waits for what it starts."""
+    return 1 + (os.path.basename(os.path.realpath(SHELL)) in SHELLS_THAT_STAY)
+
+
+def _read_json(file: Path) -> object:
+    try:
+        with file.open("rb") as opened:
+            return json.loads(opened.read(MAX_JSON_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _at(document: object, *keys: str) -> object:
+    for key in keys:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document

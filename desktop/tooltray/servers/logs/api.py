@@ -1,0 +1,107 @@
+"""The API about logs: of the hub, of each server, and the protocol messages that a person wants to see.
+
+Below it: LogKeeper, ProtocolLog, and the pages of what they keep.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from tooltray.foundation.confirmation import confirm_reading, confirm_widening
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.logs import ALL_LINES, MESSAGES, SERVER, LogFilter, LogLine, LogPage
+from tooltray.servers.logs.levels import level_of
+from tooltray.servers.logs.log_keeper import LogKeeper
+from tooltray.servers.logs.log_pages import LogPages, capped, check_levels
+from tooltray.servers.logs.log_reader import is_wanted
+from tooltray.servers.logs.plain_line import plain_line
+from tooltray.servers.logs.protocol_log import MAX_FOR_S, ProtocolLog
+
+if TYPE_CHECKING:
+    from tooltray.servers.upstream.server_manager import ServerManager
+
+
+class LogsApi:
+    def __init__(
+        self,
+        *,
+        servers: "ServerManager",
+        keeper: LogKeeper,
+        pages: LogPages,
+        messages: ProtocolLog,
+        mask: Callable[[str], str] = str,
+    ) -> None:
+        """
+        Args:
+            mask: takes secrets out of a text, also those that were not known when it was written.
+        """
+        self._servers, self._keeper, self._pages, self._messages, self._mask = servers, keeper, pages, messages, mask
+
+    async def get_log(self, source: str, wanted: LogFilter = ALL_LINES, before: str = "", after: str = "", limit: int = 200) -> LogPage:
+        """Lines of a log: the newest ones, or those before or after a place that an earlier page gave.
+
+        A search looks at so many megabytes and no more for one answer; `is_partial` says that it can go on.
+
+        Args:
+            source: "hub", "server:NAME", or "messages:NAME".
+            wanted: which lines.
+            before, after: a page's; one of them or neither. `after` the newest page stand the lines to come.
+            limit: how many lines at most.
+
+        Raises:
+            NotFound: there is no such log.
+            Denied: messages, which have whole arguments and results in them, are for a person.
+            TooltrayError: the place is none, or the log cannot be read.
+        """
+        if source.startswith(MESSAGES):
+            page = await self._recorded(source.removeprefix(MESSAGES), wanted, before, after, capped(limit))
+        elif source.startswith(SERVER):
+            page = await self._written(source, wanted, before, after, limit)
+        else:
+            page = await self._pages.page(source, wanted, before, after, limit)
+        mask = self._mask
+        return replace(page, lines=tuple(replace(line, text=mask(line.text), detail=mask(line.detail)) for line in page.lines))
+
+    async def set_protocol_log(self, server: str, for_s: float) -> None:
+        """Records the messages between the hub and a server, whole and with what is in them, in memory; or ends that.
+
+        What was recorded can be read ten minutes longer than it is recorded.
+
+        Args:
+            for_s: so many seconds from now on, an hour at most; 0 ends it, and forgets what was recorded.
+
+        Raises:
+            NotFound: there is no such server.
+            Denied: only a person may begin it.
+        """
+        name = self._servers.get(server).name
+        if not for_s > 0:
+            self._messages.forget(name)
+            return
+        await confirm_widening(Phrase("Recording messages"), server=name)
+        self._messages.record(name, min(for_s, MAX_FOR_S))
+
+    async def _recorded(self, server: str, wanted: LogFilter, before: str, after: str, limit: int) -> LogPage:
+        check_levels(wanted)
+        name = self._servers.get(server).name
+        await confirm_reading(Phrase("Reading recorded messages"))
+        return await asyncio.to_thread(self._messages.page, name, wanted, before, after, limit)
+
+    async def _written(self, source: str, wanted: LogFilter, before: str, after: str, limit: int) -> LogPage:
+        name = source.removeprefix(SERVER)
+        await self._keeper.flush()
+        if (problem := self._keeper.problem(name)) and not (before or after):
+            return replace(self._in_memory(name, wanted, capped(limit)), problem=problem)
+        page = await self._pages.page(source, wanted, before, after, limit)
+        if not page.total_bytes:
+            self._servers.get(name)  # nothing is kept of it: it must be there at least
+        return page
+
+    def _in_memory(self, server: str, wanted: LogFilter, limit: int) -> LogPage:
+        """The last lines of a server whose log cannot be kept on disk; nobody knows when they came."""
+        needle = wanted.text.casefold()
+        texts = map(plain_line, self._servers.get(server).log)
+        lines = (LogLine(str(number), 0.0, text, level_of(text)) for number, text in enumerate(texts))
+        return LogPage(lines=tuple(line for line in lines if is_wanted(line, wanted, needle))[-limit:])

@@ -1,0 +1,222 @@
+"""Reads pages of a log: older or newer lines, those of a filter, from a place or a time on.
+
+Above it: LogsApi, for each request. Below it: log_segments. Blocks, for a thread; one page looks at TURN_BYTES at most, so that a search
+through gigabytes is many short turns that can be ended between any two.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.logs import LogFilter, LogLine, LogPage
+from tooltray.servers.logs import log_segments
+from tooltray.servers.logs.levels import WORDS
+from tooltray.servers.logs.log_segments import Found, Passed, Place, Segment, Skips
+
+TURN_BYTES = 16 * 2**20  # of one page; some hundredths of a second
+MAX_PAGE_BYTES = 4 * 2**20  # of the lines of a page: what goes to another process is bounded, too
+
+
+class LineFormat(msgspec.Struct, frozen=True):
+    """How a log's lines are read.
+
+    Attributes:
+        line: makes a line of its position, its bytes and the level of the line before; None: it is none.
+        time_of: a line's time in unix seconds; 0: it has none.
+        as_bytes: how a text that is looked for would stand in the file.
+    """
+
+    line: Callable[[str, Found, str], LogLine | None]
+    time_of: Callable[[bytes], float]
+    as_bytes: Callable[[str], bytes]
+
+
+class LogReader:
+    """Reads one log; made for one request."""
+
+    def __init__(self, segments: Sequence[Segment], format: LineFormat, wanted: LogFilter, *, turn_bytes: int = TURN_BYTES) -> None:
+        """
+        Args:
+            segments: the files, oldest first.
+            wanted: which lines.
+        """
+        self._segments, self._format, self._wanted, self._turn_bytes = segments, format, wanted, turn_bytes
+        self._skips = make_skips(wanted, format)
+        self._needle = wanted.text.casefold()
+        self._lines: list[LogLine] = []
+        self._searched = self._kept_bytes = 0
+        self._reached_at = 0.0
+
+    def older(self, before: Place | None, limit: int) -> LogPage:
+        """The newest lines that stand before a place; None: before the end of the log, or the end of the time that is wanted.
+
+        Raises:
+            OSError: a file cannot be read.
+        """
+        end = before or self._end()
+        if end is None:
+            return self._page("", "", is_partial=False)
+        stopped: Place | None = None
+        for segment in [each for each in reversed(self._segments) if each.key <= end.key]:
+            offset = end.offset if segment.key == end.key else log_segments.size_of(segment.path)
+            stopped = self._older_in(segment, offset, limit)
+            if stopped:
+                break
+        self._lines.reverse()
+        goes_on = stopped is not None and not self._is_too_old and stopped > self._start()
+        return self._page(str(stopped) if goes_on else "", str(end), is_partial=goes_on and len(self._lines) < limit)
+
+    def newer(self, after: Place, limit: int) -> LogPage:
+        """The oldest lines that stand after a place.
+
+        Raises:
+            OSError: a file cannot be read.
+        """
+        segments = [each for each in self._segments if each.key >= after.key]
+        place = reached = after if not segments or segments[0].key == after.key else Place(segments[0].key, 0)
+        is_at_end = True
+        for segment in segments:
+            offset = place.offset if segment.key == place.key else 0
+            reached, is_at_end = self._newer_in(segment, offset, limit)
+            if not is_at_end:
+                break
+        return self._page(str(place), str(reached), is_partial=not is_at_end and len(self._lines) < limit)
+
+    def _end(self) -> Place | None:
+        """Where a log ends, or the time that is wanted."""
+        until = self._wanted.until
+        for segment in reversed(self._segments):
+            if not until:
+                return Place(segment.key, log_segments.end_of_lines(segment.path))
+            if offset := log_segments.find_time(segment.path, until, self._format.time_of):
+                return Place(segment.key, offset)
+        return None
+
+    def _start(self) -> Place:
+        return Place(self._segments[0].key, 0)
+
+    def _older_in(self, segment: Segment, end: int, limit: int) -> Place | None:
+        """Takes lines until there are enough; returns where it stopped, None at the file's beginning."""
+        with_levels: list[Found] = []
+        for each in log_segments.lines_before(segment.path, end, self._skips):
+            if isinstance(each, Found):
+                with_levels.append(each)
+                continue
+            stopped = self._take_chunk(segment, with_levels, limit)
+            with_levels = []
+            self._searched += each.size
+            if stopped is not None:
+                return Place(segment.key, stopped)
+            if self._searched >= self._turn_bytes:
+                return Place(segment.key, each.offset)
+        return None
+
+    def _take_chunk(self, segment: Segment, found: Sequence[Found], limit: int) -> int | None:
+        """Takes the wanted of a chunk's lines, which come newest first; returns the offset of the last one it took, once that is enough."""
+        for line in reversed(self._read(segment, reversed(found))):
+            self._reached_at = line.at or self._reached_at
+            if self._is_too_old:
+                return 0
+            if self._is_wanted(line):
+                self._keep(line)
+                if self._is_full(limit):
+                    return int(line.position.rpartition(":")[2])
+        return None
+
+    def _newer_in(self, segment: Segment, start: int, limit: int) -> tuple[Place, bool]:
+        """Takes lines until there are enough; returns how far it came, and whether that is the file's end."""
+        reached, level = start, ""
+        for each in log_segments.lines_from(segment.path, start, self._skips):
+            if isinstance(each, Passed):
+                reached = each.offset
+                self._searched += each.size
+                if self._searched >= self._turn_bytes:
+                    return Place(segment.key, reached), False
+                continue
+            line = self._format.line(str(Place(segment.key, each.start)), each, level)
+            reached = each.end
+            if line is None:
+                continue
+            level, self._reached_at = line.level, line.at or self._reached_at
+            if self._wanted.until and line.at >= self._wanted.until:
+                return Place(segment.key, each.start), True
+            if self._is_wanted(line):
+                self._keep(line)
+                if self._is_full(limit):
+                    return Place(segment.key, reached), False
+        return Place(segment.key, reached), True
+
+    def _read(self, segment: Segment, found: Iterator[Found]) -> list[LogLine]:
+        """Lines in the order in which they were written, so that those that go on with another one have its level."""
+        lines: list[LogLine] = []
+        level = ""
+        for each in found:
+            if line := self._format.line(str(Place(segment.key, each.start)), each, level):
+                level = line.level
+                lines.append(line)
+        return lines
+
+    @property
+    def _is_too_old(self) -> bool:
+        return 0 < self._reached_at < self._wanted.since
+
+    def _is_full(self, limit: int) -> bool:
+        return len(self._lines) >= limit or self._kept_bytes >= MAX_PAGE_BYTES
+
+    def _is_wanted(self, line: LogLine) -> bool:
+        return is_wanted(line, self._wanted, self._needle)
+
+    def _keep(self, line: LogLine) -> None:
+        self._lines.append(line)
+        self._kept_bytes += len(line.text) + len(line.detail)
+
+    def _page(self, before: str, after: str, *, is_partial: bool) -> LogPage:
+        return LogPage(
+            lines=tuple(self._lines),
+            before=before,
+            after=after,
+            is_partial=is_partial,
+            reached_at=self._reached_at,
+            searched_bytes=self._searched,
+            total_bytes=sum(log_segments.size_of(each.path) for each in self._segments),
+        )
+
+
+def is_wanted(line: LogLine, wanted: LogFilter, needle: str) -> bool:
+    """Whether a filter lets a line through. `needle`: its text, folded."""
+    if wanted.levels and line.level not in wanted.levels:
+        return False
+    if wanted.since > line.at > 0 or 0 < wanted.until <= line.at:
+        return False
+    return not needle or needle in line.text.casefold() or needle in line.detail.casefold()
+
+
+def make_skips(wanted: LogFilter, format: LineFormat) -> Skips | None:
+    """What tells of a piece of a log, without a look at its lines, that none of them is wanted; None: nothing can be told."""
+    words = [word for level in wanted.levels for word in WORDS[level]] if all(WORDS[level] for level in wanted.levels) else []
+    needle = format.as_bytes(wanted.text).lower() if wanted.text.isascii() else b""
+    if not words and not needle:
+        return None
+
+    def skips(piece: bytes) -> bool:
+        lowered = piece.lower()
+        return (bool(needle) and needle not in lowered) or (bool(words) and not any(word in lowered for word in words))
+
+    return skips
+
+
+def checked_place(text: str) -> Place:
+    """
+    Raises:
+        TooltrayError: it names no place in a log.
+    """
+    if place := log_segments.read_place(text):
+        return place
+    raise TooltrayError(Phrase("This place is none in a log"), Phrase("{place} was not given by it", place=text[:80]))
+
+
+def cannot_read(error: OSError) -> Problem:
+    """Why a log cannot be shown."""
+    return Problem(Phrase("The log cannot be read"), error.strerror or type(error).__name__)

@@ -1,0 +1,199 @@
+"""Finds lines in the files of one log: backwards and forwards from a place, in bounded memory, whatever the size.
+
+Above it: LogReader. Below it: the disk. Knows bytes and line ends; not what a line says. All of it blocks, for a thread.
+
+A log is several files, oldest first; each has a key, and the keys sort as the files do. A place is `KEY:OFFSET`. So a place stays right
+while files are added and removed, and one in a file that is gone means the oldest that is left. A file that has become shorter was
+truncated, and is read from its start. The last line of the newest file counts once its line end is there: more of it may come.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from tooltray.foundation.regular_file import open_regular
+from tooltray.foundation.snapshots.logs import START
+
+CHUNK_BYTES = 64 * 1024  # what is looked at in one go holds up other threads for less than 0.2 ms
+MAX_LINE_BYTES = 64 * 1024  # of a line that is looked at; the rest of a longer one is passed over
+
+Skips = Callable[[bytes], bool]
+"""Whether nothing in a piece of text can be wanted, so that its lines need not be looked at."""
+
+
+class Segment(msgspec.Struct, frozen=True):
+    """One file of a log."""
+
+    key: str
+    path: Path
+
+
+class Place(msgspec.Struct, frozen=True, order=True):
+    """A place between two lines."""
+
+    key: str
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.key}:{self.offset}"
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A line: where it begins and ends, and its bytes without the line end. `is_cut`: it is longer than MAX_LINE_BYTES."""
+
+    start: int
+    end: int
+    line: bytes
+    is_cut: bool = False
+
+
+class Passed(msgspec.Struct, frozen=True):
+    """So many bytes were looked at up to this offset, which is the beginning of a line."""
+
+    offset: int
+    size: int
+
+
+def read_place(text: str) -> Place | None:
+    """The place that a text names; None if it is none."""
+    key, _, offset = text.rpartition(":")
+    is_number = offset.isascii() and offset.isdigit() and len(offset) <= 18
+    return Place(key, int(offset)) if is_number and (key or text == START) else None
+
+
+def size_of(path: Path) -> int:
+    """The bytes of a file; 0 if it is not there."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def end_of_lines(path: Path) -> int:
+    """Where the last line with an end ends."""
+    size = size_of(path)
+    with open(path, "rb", opener=open_regular) as file:
+        while size:
+            size, end = max(size - CHUNK_BYTES, 0), size
+            file.seek(size)
+            if (last := file.read(end - size).rfind(b"\n")) >= 0:
+                return size + last + 1
+    return 0
+
+
+def lines_before(path: Path, end: int, skips: Skips | None = None) -> Iterator[Found | Passed]:
+    """Yields the lines before an offset, newest first, and how far it is after each chunk.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with open(path, "rb", opener=open_regular) as file:
+        position = end = min(end, os.fstat(file.fileno()).st_size)
+        tail = b""  # the beginning of the last line of the next chunk; it ends at `tail_end`
+        tail_end, is_cut = end, False
+        while position:
+            start = max(position - CHUNK_BYTES, 0)
+            file.seek(start)
+            chunk = file.read(position - start)
+            size, position = position - start, start
+            body_at = chunk.find(b"\n") + 1 if start else 0
+            if start and (not body_at or (body_at == len(chunk) and not tail)):
+                is_cut = is_cut or len(chunk) + len(tail) > MAX_LINE_BYTES
+                tail = (chunk + tail)[:MAX_LINE_BYTES]
+                yield Passed(tail_end, size)
+                continue
+            body = chunk[body_at:] + tail
+            if not (skips and skips(body)):
+                yield from reversed(_split(body, start + body_at, tail_end, is_cut))
+            tail, is_cut, tail_end = chunk[:body_at], False, start + body_at
+            yield Passed(tail_end, size)
+
+
+def lines_from(path: Path, start: int, skips: Skips | None = None) -> Iterator[Found | Passed]:
+    """Yields the lines with an end from an offset on, oldest first, and how far it is after each chunk.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with open(path, "rb", opener=open_regular) as file:
+        start = start if start <= os.fstat(file.fileno()).st_size else 0
+        file.seek(start)
+        rest, is_cut, position = b"", False, start
+        while chunk := file.read(CHUNK_BYTES):
+            position += len(chunk)
+            body_end = chunk.rfind(b"\n") + 1
+            if not body_end:
+                is_cut = is_cut or len(rest) + len(chunk) > MAX_LINE_BYTES
+                rest = (rest + chunk)[:MAX_LINE_BYTES]
+                yield Passed(start, len(chunk))
+                continue
+            body, end = rest + chunk[:body_end], position - len(chunk) + body_end
+            if not (skips and skips(body)):
+                yield from _split_forward(body, start, end, is_cut)
+            rest, is_cut, start = chunk[body_end:], False, end
+            yield Passed(start, len(chunk))
+
+
+def find_time(path: Path, at: float, time_of: Callable[[bytes], float]) -> int:
+    """Where the first line begins that is as late as a time, if lines are in the order of their times.
+
+    Args:
+        time_of: a line's time in unix seconds; 0: it has none.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    low, high = 0, end_of_lines(path)
+    while low < high:
+        middle = (low + high) // 2
+        first = _first_with_time(path, middle, high, time_of)
+        if first and first[1] < at:
+            low = first[0].end
+        else:
+            high = middle
+    found = _first_with_time(path, low, size_of(path), time_of)
+    return found[0].start if found else end_of_lines(path)
+
+
+def _first_with_time(path: Path, offset: int, end: int, time_of: Callable[[bytes], float]) -> tuple[Found, float] | None:
+    """The first line that begins at an offset or after it, before `end`, and has a time."""
+    begin = offset
+    if offset:
+        with open(path, "rb", opener=open_regular) as file:
+            file.seek(offset - 1)
+            begin = offset - 1 + (file.read(MAX_LINE_BYTES).find(b"\n") + 1 or MAX_LINE_BYTES)
+    for each in lines_from(path, begin):
+        if isinstance(each, Passed):
+            continue
+        if each.start >= end:
+            return None
+        if at := time_of(each.line):
+            return each, at
+    return None
+
+
+def _split(body: bytes, start: int, end: int, is_cut: bool) -> list[Found]:
+    """The lines of a piece that begins and ends with a line; of the last one the end may be missing in it."""
+    found: list[Found] = []
+    for line in body.split(b"\n"):
+        found.append(Found(start, start + len(line) + 1, line[:MAX_LINE_BYTES], len(line) > MAX_LINE_BYTES))
+        start += len(line) + 1
+    if not found[-1].line:
+        found.pop()
+    last = found[-1]
+    found[-1] = Found(last.start, end, last.line, is_cut or last.is_cut)
+    return found
+
+
+def _split_forward(body: bytes, start: int, end: int, is_cut: bool) -> list[Found]:
+    """The same of a piece whose first line may have lost its middle."""
+    found: list[Found] = []
+    for line in reversed(body[:-1].split(b"\n")):
+        begin = end - len(line) - 1
+        found.append(Found(begin, end, line[:MAX_LINE_BYTES], len(line) > MAX_LINE_BYTES))
+        end = begin
+    first = found[-1]
+    found[-1] = Found(start, first.end, first.line, is_cut or first.is_cut)
+    return found[::-1]

@@ -1,0 +1,237 @@
+"""Records the protocol messages between the hub and one server, for as long as a person wants to see them.
+
+Above it: LogsApi. Below it: the dispatchers of servers' connections, which have a tap while a server's messages are recorded and none else:
+so nothing at all is done for a call of any other server. Messages are kept in memory alone, cut and bounded, and are read and masked when
+somebody looks.
+"""
+
+import asyncio
+import itertools
+import re
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+import msgspec
+
+from tooltray.foundation.events import EventBus, LogWritten
+from tooltray.foundation.snapshots.logs import MESSAGES, LogFilter, LogLine, LogPage
+from tooltray.protocol import envelope
+from tooltray.protocol.dispatcher import Tap
+from tooltray.servers.logs.log_reader import is_wanted
+from tooltray.servers.logs.plain_line import plain_line
+from tooltray.servers.upstream.server_manager import ServerManager
+
+MAX_FOR_S = 3600.0  # who forgets about it has an hour of messages in memory, and no more
+KEPT_AFTER_S = 600.0  # once it has ended, so that a person can read on
+MAX_MESSAGE_BYTES = 64 * 1024  # of each that is kept
+MAX_MESSAGES = 5000
+MAX_BYTES = 16 * 2**20  # of one server's messages together
+MAX_WAITING_REQUESTS = 1000  # whose replies are looked for
+TELL_EVERY_S = 0.25
+HEAD_BYTES = 4096  # of a message that is cut: where its method and id are looked for
+_METHOD = re.compile(rb'"method"\s*:\s*"([^"\\]{1,200})"')
+_TOOL = re.compile(rb'"name"\s*:\s*"([^"\\]{1,200})"')
+
+
+class _Message(msgspec.Struct, eq=False):
+    """One message as it came. `line`: what it looks like, once somebody has looked."""
+
+    number: int
+    at: float
+    steady: float
+    is_ours: bool
+    data: bytes
+    size: int
+    line: LogLine | None = None
+
+
+class Recording:
+    """The messages of one server. Belongs to the engine's loop."""
+
+    def __init__(self, tell: Callable[[], None], *, until: float, clock: Callable[[], float], steady: Callable[[], float]) -> None:
+        """
+        Args:
+            tell: called after each message.
+            until: when it is to end, in unix seconds.
+            clock, steady: return unix seconds, and seconds that never jump.
+        """
+        self.until = until
+        self._tell, self._clock, self._steady = tell, clock, steady
+        self._messages: deque[_Message] = deque()
+        self._numbers = itertools.count(1)
+        self._bytes = 0
+        self._asked: dict[tuple[bool, bytes], tuple[float, str]] = {}  # of requests without a reply: when, and what
+        self.newest = 0
+        self._reading = threading.Lock()
+
+    def take(self, is_ours: bool, data: bytes | bytearray) -> None:
+        """Takes a message. `is_ours`: the hub sends it."""
+        kept = bytes(data[:MAX_MESSAGE_BYTES])
+        self.newest = next(self._numbers)
+        self._messages.append(_Message(self.newest, self._clock(), self._steady(), is_ours, kept, len(data)))
+        self._bytes += len(kept)
+        while len(self._messages) > MAX_MESSAGES or self._bytes > MAX_BYTES:
+            self._bytes -= len(self._messages.popleft().data)
+        self._tell()
+
+    def tell(self) -> None:
+        """Tells of what has changed besides messages."""
+        self._tell()
+
+    @property
+    def kept_bytes(self) -> int:
+        return self._bytes
+
+    def lines(self) -> list[LogLine]:
+        """All messages, oldest first; may be called in any thread."""
+        with self._reading:
+            return [each.line or self._read(each) for each in list(self._messages)]
+
+    def _read(self, message: _Message) -> LogLine:
+        is_cut = message.size > len(message.data)
+        method, id, is_error = _look(message.data, is_cut)
+        text, ms = method, None
+        if method and id:
+            self._note(message, id, method)
+        elif id and (asked := self._asked.pop((not message.is_ours, id), None)):
+            ms, text = max(0.0, message.steady - asked[0]) * 1000, asked[1]
+        words = [text or ("error" if is_error else "result" if id else "?"), f"#{id.decode(errors='replace')}" if id else ""]
+        message.line = LogLine(
+            position=str(message.number),
+            at=message.at,
+            text=plain_line(" ".join(filter(None, words))),
+            level="error" if is_error else "",
+            kind="message",
+            detail=message.data.decode(errors="replace"),
+            direction="out" if message.is_ours else "in",
+            ms=ms,
+            is_cut=is_cut,
+        )
+        return message.line
+
+    def _note(self, message: _Message, id: bytes, method: str) -> None:
+        """A request: its reply comes from the other side."""
+        if len(self._asked) >= MAX_WAITING_REQUESTS:
+            self._asked.pop(next(iter(self._asked)))
+        self._asked[message.is_ours, id] = message.steady, method
+
+
+class ProtocolLog:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        servers: Callable[[], ServerManager],
+        bus: EventBus,
+        clock: Callable[[], float] = time.time,
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """
+        Args:
+            servers: the servers, whose connections are listened to.
+        """
+        self._servers, self._bus, self._clock, self._steady = servers, bus, clock, steady
+        self._recordings: dict[str, Recording] = {}
+        self._ends: dict[str, asyncio.TimerHandle] = {}
+        self._told: set[str] = set()
+
+    def tap(self, server: str) -> Tap | None:
+        """What a new connection of a server tells its messages; None: it tells nobody."""
+        recording = self._recordings.get(server)
+        return recording.take if recording and recording.until else None
+
+    def record(self, server: str, for_s: float) -> None:
+        """Records a server's messages from now on; those from before are forgotten if it was not recorded any more."""
+        until = self._clock() + for_s
+        recording = self._recordings.get(server)
+        if recording and recording.until:
+            recording.until = until
+        else:
+            recording = Recording(lambda: self._tell_soon(server), until=until, clock=self._clock, steady=self._steady)
+            self._recordings[server] = recording
+        self._listen(server, recording.take)
+        recording.tell()
+        self._after(for_s, server, self._end)
+
+    def forget(self, server: str) -> None:
+        """Ends recording, and forgets what was recorded."""
+        if self._recordings.pop(server, None):
+            self._ends.pop(server).cancel()
+            self._listen(server, None)
+            self._bus.publish(LogWritten(f"{MESSAGES}{server}"))
+
+    def page(self, server: str, wanted: LogFilter, before: str, after: str, limit: int) -> LogPage:
+        """A page of the recorded messages; may be called in a thread."""
+        recording = self._recordings.get(server)
+        if recording is None:
+            return LogPage()
+        all_lines, needle = recording.lines(), wanted.text.casefold()
+        first, last = _number(before), _number(after)
+        found = [line for line in all_lines if is_wanted(line, wanted, needle) and _is_between(line, first, last)]
+        shown = found[:limit] if after else found[-limit:]
+        is_whole = len(shown) == len(found)
+        end = int(shown[-1].position) if after and not is_whole else recording.newest
+        return LogPage(
+            lines=tuple(shown),
+            before=shown[0].position if shown and not is_whole and not after else "",
+            after=str(end + 1),
+            searched_bytes=recording.kept_bytes,
+            total_bytes=recording.kept_bytes,
+            recorded_until=recording.until,
+        )
+
+    def _end(self, server: str) -> None:
+        self._recordings[server].until = 0.0
+        self._listen(server, None)
+        self._after(KEPT_AFTER_S, server, self.forget)
+        self._bus.publish(LogWritten(f"{MESSAGES}{server}"))
+
+    def _after(self, seconds: float, server: str, act: Callable[[str], None]) -> None:
+        if before := self._ends.get(server):
+            before.cancel()
+        self._ends[server] = asyncio.get_running_loop().call_later(seconds, act, server)
+
+    def _listen(self, server: str, tap: Tap | None) -> None:
+        for client in self._servers().running_clients():
+            if client.name == server:
+                client.dispatcher.tap = tap
+
+    def _tell_soon(self, server: str) -> None:
+        if server not in self._told:
+            self._told.add(server)
+            asyncio.get_running_loop().call_later(TELL_EVERY_S, self._tell, server)
+
+    def _tell(self, server: str) -> None:
+        self._told.discard(server)
+        self._bus.publish(LogWritten(f"{MESSAGES}{server}"))
+
+
+def _look(data: bytes, is_cut: bool) -> tuple[str, bytes, bool]:
+    """Method and id of a message, as far as it has them, and whether it is an error."""
+    if not is_cut:
+        try:
+            message = envelope.decode(data)
+            return _named(message.method, bytes(message.params)), bytes(message.id), bool(message.error)
+        except envelope.MalformedFrame:
+            pass
+    head = data[:HEAD_BYTES]
+    method = _METHOD.search(head)
+    return _named(method[1].decode(errors="replace") if method else "", head), bytes(envelope.find_id(head)), False
+
+
+def _named(method: str, params: bytes) -> str:
+    """The method, and of a call the tool."""
+    tool = _TOOL.search(params[:HEAD_BYTES]) if method in ("tools/call", "prompts/get") else None
+    return f"{method} {tool[1].decode(errors='replace')}" if tool else method
+
+
+def _number(position: str) -> int:
+    return int(position) if position.isascii() and position.isdigit() and len(position) <= 18 else 0
+
+
+def _is_between(line: LogLine, first: int, last: int) -> bool:
+    number = int(line.position)
+    return number >= last and (not first or number < first)

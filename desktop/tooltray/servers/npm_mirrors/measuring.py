@@ -1,0 +1,79 @@
+"""Where registries come from, and how several are measured at once.
+
+Above it: NpmRegistries. Below it: npm's configuration; probe and what it needs, imported in a thread when something is measured for the
+first time: a hub without servers from npm never pays for the HTTP library.
+"""
+
+import asyncio
+import importlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from tooltray.servers.launch.npm_config import NpmConfiguration, ReadConfiguration, read_configuration
+from tooltray.servers.launch.npm_registry import Answer, Registry
+
+
+class Measure(Protocol):
+    """Measures registries; `measure_registries`, or a fake of it."""
+
+    async def __call__(
+        self,
+        registries: Sequence[Registry],
+        packages: tuple[str, ...],
+        *,
+        environ: Mapping[str, str],
+        configuration: NpmConfiguration,
+        with_python: bool,
+    ) -> list[Answer]: ...
+
+
+async def measure_registries(
+    registries: Sequence[Registry],
+    packages: tuple[str, ...],
+    *,
+    environ: Mapping[str, str],
+    configuration: NpmConfiguration,
+    with_python: bool,
+) -> list[Answer]:
+    """Asks all registries at the same time, each within ten seconds. Never fails: what went wrong is in the answers.
+
+    Args:
+        packages: what each is asked for.
+        environ: the person's login-shell environment, for proxies and certificate authorities.
+        configuration: how npm signs in to each.
+        with_python: whether their indexes for Python packages are looked at as well.
+    """
+    for module in ("tooltray.servers.npm_mirrors.probe", "tooltray.servers.transports.http.certificate_trust"):
+        await asyncio.to_thread(importlib.import_module, module)
+    from tooltray.servers.npm_mirrors.probe import RegistryProbe
+    from tooltray.servers.transports.http.certificate_trust import tls_context
+
+    trust = await asyncio.to_thread(tls_context, environ)
+    async with RegistryProbe(environ=environ, trust=trust) as probe:
+        asked = (
+            probe.ask(each, packages, authorization=configuration.authorization(each.url), with_python=with_python) for each in registries
+        )
+        return list(await asyncio.gather(*asked))
+
+
+class RegistrySources(msgspec.Struct, frozen=True, kw_only=True):
+    """What NpmRegistries asks.
+
+    Attributes:
+        environ: gives the person's login-shell environment.
+        folder: where npm is asked for its configuration; the person's own.
+        mirrors: those that come with Tooltray.
+        measure, read: what asks registries, and what reads npm's configuration.
+    """
+
+    environ: Callable[[], Awaitable[Mapping[str, str]]]
+    folder: str
+    mirrors: tuple[Registry, ...]
+    measure: Measure = measure_registries
+    read: ReadConfiguration = read_configuration
+
+    async def configuration(self) -> NpmConfiguration:
+        """How npm is configured for the person."""
+        return await self.read(await self.environ(), self.folder)

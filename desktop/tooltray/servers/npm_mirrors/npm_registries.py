@@ -1,0 +1,350 @@
+"""Where servers' npm packages come from: measured, chosen, remembered.
+
+Above it: McpPresenter and ServerManager. Below it: the settings, the cache of earlier measurements, and RegistrySources.
+
+What counts, in this order: what a server's own `env` sets; its `customNpmRegistry`; the `customNpmRegistry` of all; what the person's
+environment sets; the fastest registry that was found out. Where that is the one that npm is configured to use, nothing is set at all. A
+registry that the person has chosen in npm's own configuration is never replaced by a mirror: it may have packages that no mirror has.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import MCPServerConfig, shown_url
+from tooltray.config.settings.settings_edits import npm_registry
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ConfigChanged, EventBus, NpmRegistryChanged
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.foundation.tasks import Spawn, finish_in_thread
+from tooltray.servers.launch.npm_config import NpmConfiguration, own_registry
+from tooltray.servers.launch.npm_registry import CUSTOM, MIRROR, NPM, SETTINGS, Answer, Registry, has_password, host_of, normalised
+from tooltray.servers.npm_mirrors.measuring import RegistrySources
+from tooltray.servers.npm_mirrors.registry_cache import Measured, RegistryCache
+from tooltray.servers.npm_mirrors.registry_variables import npm_variables, python_variables
+from tooltray.servers.npm_mirrors.verdict import is_downloaded, is_python, judged, measurement, probed_packages
+
+logger = logging.getLogger(__name__)
+
+KEPT_FOR_S = 86400.0  # a day; what is fast in one network is slow in the next, and people move
+SETTLES_AFTER_S = 5.0  # by then the servers that start with the hub have been launched; measuring is in nobody's way
+LOOKS_EVERY_S = 900.0  # whether it is time again; also after a round in which nothing answered, as without a network
+NPM_NAME = "npm"
+_NO_REGISTRY = Phrase("this npm registry cannot be used")
+_HINT = Phrase("Check the address. What a registry answers at ADDRESS/PACKAGE is JSON.")
+
+
+class NpmRegistries:
+    """Belongs to the engine's loop. A server that runs goes on with what it got; what is chosen counts at its next start."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        cache: RegistryCache,
+        registry_sources: RegistrySources,
+        bus: EventBus,
+        spawn: Spawn,
+        clock: Callable[[], float] = time.time,
+        settles_after_s: float = SETTLES_AFTER_S,
+    ) -> None:
+        """
+        Args:
+            clock: unix seconds.
+            settles_after_s: from `start` to the first measurement.
+        """
+        self._config, self._cache, self._sources = config, cache, registry_sources
+        self._bus, self._spawn, self._clock, self._settles_after_s = bus, spawn, clock, settles_after_s
+        self._known, self._is_from_cache = cache.known, cache.known is not None
+        self._tested: RegistryMeasurement | None = None  # the custom one, as it was before it was saved
+        self._measuring: asyncio.Task[None] | None = None
+        self._following: asyncio.Task[None] | None = None
+        self._nothing_to_choose_at: float | None = None
+        self._is_started = False
+        self._told = self.status
+        bus.subscribe(ConfigChanged, self._on_config_changed)
+
+    # verbs
+
+    def start(self) -> None:
+        """Begins to measure in the background what is not known yet or too old. May be called again."""
+        self._is_started = True
+        self._follow()
+
+    @property
+    def status(self) -> NpmRegistryStatus:
+        chosen, custom, settings = self._chosen(), self._custom(), self._config.settings
+        return NpmRegistryStatus(
+            url=chosen.shown if chosen else "",
+            origin=chosen.origin if chosen else NPM,
+            is_auto_detect=settings.auto_detect_npm_registry,
+            custom_url=custom.shown if custom else "",
+            measured_at=self._known.at if self._known else 0.0,
+            is_from_cache=self._is_from_cache,
+            is_measuring=self._measuring is not None,
+            measurements=self._measurements(custom),
+        )
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What a person should know of it."""
+        custom = self._custom()
+        if custom is None and self._config.settings.custom_npm_registry:
+            title = Phrase("the npm registry in the settings cannot be used")
+            return [Problem(title, Phrase("`customNpmRegistry` is no address of a registry"), Phrase("See `tooltray registry status`."))]
+        found = [each for each in self._measurements(custom) if custom and each.url == custom.shown and each.problem]
+        hint = Phrase("Choose another one, or none: tooltray registry clear")
+        return [
+            Problem(Phrase("the npm registry that you have chosen cannot be used"), f"{each.url}: {each.problem}", hint)
+            for each in found[:1]
+        ]
+
+    async def refresh(self) -> NpmRegistryStatus:
+        """Measures all registries now; together with what is being measured already."""
+        await self._measured()
+        return self.status
+
+    async def test(self, url: str) -> RegistryMeasurement:
+        """Measures one registry; what is wrong with it stands in `problem`."""
+        try:
+            registry = Registry(checked := normalised(url), host_of(checked), CUSTOM)
+        except TooltrayError as error:
+            shown = shown_url(url.strip()).rpartition("@")[2]  # what is no address may have a password anywhere in front of that
+            return RegistryMeasurement(shown, "", CUSTOM, problem=error.problem.message)
+        registry = next((replace(each, origin=CUSTOM) for each in self._candidates() if each.url == registry.url), registry)
+        configuration = await self._configuration()
+        packages = self._packages(configuration, may_name_own=True)
+        (answer,) = judged(await self._answers([registry], packages, configuration), packages=packages)
+        return measurement(answer)
+
+    async def set_custom(self, url: str) -> NpmRegistryStatus:
+        """
+        Raises:
+            TooltrayError: it is no registry that answers, or the settings cannot be written.
+        """
+        if not url.strip():
+            await self._config.edit(npm_registry(custom=""))
+            return self.status
+        checked = normalised(url)
+        if has_password(checked):
+            hint = Phrase("Leave it out of the address, and let npm sign in: npm login --registry=ADDRESS")
+            raise TooltrayError(
+                _NO_REGISTRY, Phrase("its address has a user name or password in it, which would stand in the settings"), hint
+            )
+        tested = await self.test(checked)
+        if tested.problem:
+            raise TooltrayError(_NO_REGISTRY, f"{tested.url}: {tested.problem}", _HINT)
+        self._tested = tested
+        await self._config.edit(npm_registry(custom=checked))
+        return self.status
+
+    async def set_auto_detect(self, enabled: bool) -> NpmRegistryStatus:
+        """
+        Raises:
+            TooltrayError: the settings cannot be written.
+        """
+        await self._config.edit(npm_registry(is_auto_detect=enabled))
+        return self.status
+
+    async def clear_cache(self) -> None:
+        """Forgets what was measured; where the fastest is to be found out, that begins anew."""
+        self._known, self._is_from_cache, self._tested, self._nothing_to_choose_at = None, False, None, None
+        await finish_in_thread(self._cache.forget)
+        self._tell()
+        self._follow(is_anew=True)
+
+    async def variables(self, config: MCPServerConfig, environ: Mapping[str, str]) -> Mapping[str, str]:
+        """What a server's process gets in its environment, so that npm, uv and pip use the registry that was chosen. Waits for no network.
+
+        Args:
+            config: the server's entry; it is started on stdio.
+            environ: the person's login-shell environment.
+
+        Raises:
+            TooltrayError: the entry's `customNpmRegistry` is no address of a registry.
+        """
+        own = self._of_server(config)
+        registry = own or self._chosen()
+        if registry is None or await self._is_persons_own_better(registry, environ):
+            return {}
+        variables = npm_variables(registry.url, env=config.env, environ=environ, is_explicit=registry.origin == CUSTOM)
+        if is_python(config) and (index := self._python_index(registry)):
+            variables |= await asyncio.to_thread(python_variables, index, env=config.env, environ=environ)
+        return variables
+
+    # choosing
+
+    def _chosen(self) -> Registry | None:
+        """What servers get; None stands for what npm is configured to use."""
+        if custom := self._custom():
+            return custom
+        if not self._known or not self._config.settings.auto_detect_npm_registry:
+            return None
+        candidates = {each.shown: each for each in self._candidates() if self._known.may_be_mirror or each.origin != MIRROR}
+        usable = (each for each in self._known.measurements if not each.problem)
+        fastest = next((each for each in usable if each.origin == NPM or each.url in candidates), None)
+        return candidates[fastest.url] if fastest and fastest.origin != NPM else None
+
+    def _custom(self) -> Registry | None:
+        text = self._config.settings.custom_npm_registry
+        return _registry(text, CUSTOM) if text else None
+
+    def _of_server(self, config: MCPServerConfig) -> Registry | None:
+        if not config.custom_npm_registry:
+            return None
+        if found := _registry(config.custom_npm_registry, CUSTOM):
+            return found
+        hint = Phrase("Correct it, or take it out of the server's settings.")
+        raise TooltrayError(
+            Phrase("the server's npm registry cannot be used"), Phrase("its `customNpmRegistry` is no address of a registry"), hint
+        )
+
+    async def _is_persons_own_better(self, registry: Registry, environ: Mapping[str, str]) -> bool:
+        """The person may have chosen a registry in npm's configuration since mirrors were measured."""
+        return registry.origin == MIRROR and bool(await asyncio.to_thread(own_registry, environ))
+
+    def _python_index(self, registry: Registry) -> str:
+        """The index for Python packages of whoever runs a registry, if it answered when it was measured."""
+        mirror = next((each for each in self._sources.mirrors if each.url == registry.url), None)
+        has_answered = mirror and self._known and mirror.shown in self._known.python
+        return mirror.pypi if mirror and has_answered else ""
+
+    def _candidates(self) -> list[Registry]:
+        """What there is to choose from besides npm's own, each once: mirrors, and what the settings add."""
+        added = [_registry(each.url, SETTINGS, each.name) for each in self._config.settings.npm_registries]
+        every = (*self._sources.mirrors, *(each for each in added if each))
+        return list({each.shown: each for each in reversed(every)}.values())[::-1]
+
+    def _measurements(self, custom: Registry | None) -> tuple[RegistryMeasurement, ...]:
+        rows = self._known.measurements if self._known else ()
+        rows = tuple(each for each in rows if each.origin != CUSTOM or (custom and each.url == custom.shown))
+        is_tested = custom and self._tested and self._tested.url == custom.shown
+        if is_tested and self._tested and all(each.url != self._tested.url for each in rows):
+            return (self._tested, *rows)
+        return rows
+
+    # measuring
+
+    def _follow(self, *, is_anew: bool = False) -> None:
+        """Measures by itself from now on, or no more, as the settings want it."""
+        is_wanted = self._is_started and self._is_wanted()
+        if self._following and (is_anew or not is_wanted):
+            self._following.cancel()
+            self._following = None
+        if is_wanted and self._following is None:
+            self._following = self._spawn(self._keep_measured(), name="measure npm registries by and by")
+
+    def _is_wanted(self) -> bool:
+        """Whether anything is to be measured unasked: the fastest counts, there are several, and a server downloads packages."""
+        settings = self._config.settings
+        servers = (each for each in settings.mcp_servers.values() if not each.disable and not each.custom_npm_registry)
+        is_undecided = settings.auto_detect_npm_registry and not settings.custom_npm_registry
+        return is_undecided and bool(self._candidates()) and any(map(is_downloaded, servers))
+
+    async def _keep_measured(self) -> None:
+        await asyncio.sleep(self._settles_after_s)
+        while True:
+            try:
+                if self._is_due():
+                    await self._measure_unasked()
+            except Exception:  # a bug of ours costs this round, not all that come
+                logger.exception("npm registries could not be measured")
+            await asyncio.sleep(LOOKS_EVERY_S)  # and no longer: a computer that sleeps stops this clock
+
+    def _is_due(self) -> bool:
+        if self._nothing_to_choose_at is not None and self._is_fresh(self._nothing_to_choose_at):
+            return False
+        if not self._known or not self._known.is_success or not self._is_fresh(self._known.at):
+            return True
+        return set(self._known.candidates) != {each.shown for each in self._candidates()}
+
+    def _is_fresh(self, at: float) -> bool:
+        return 0 <= self._clock() - at < KEPT_FOR_S  # a clock that was set back knows nothing
+
+    async def _measure_unasked(self) -> None:
+        configuration = await self._configuration()
+        if not _may_be_mirror(configuration) and all(each.origin == MIRROR for each in self._candidates()):
+            self._nothing_to_choose_at = self._clock()
+        else:
+            await self._measured(configuration)
+
+    async def _measured(self, configuration: NpmConfiguration | None = None) -> None:
+        """Without a configuration, somebody has asked for it: then what may not be chosen by itself is measured as well, to be seen."""
+        if self._measuring is None:
+            self._measuring = self._spawn(self._measure(configuration), name="measure npm registries")
+            self._tell()
+        await asyncio.shield(self._measuring)
+
+    async def _measure(self, configuration: NpmConfiguration | None) -> None:
+        try:
+            is_asked, configuration = configuration is None, configuration or await self._configuration()
+            may_be_mirror = _may_be_mirror(configuration)
+            packages = self._packages(configuration, may_name_own=not configuration.is_chosen)
+            registries = [each for each in self._all(configuration) if is_asked or may_be_mirror or each.origin != MIRROR]
+            answers = await self._answers(registries, packages, configuration)
+            await self._remember(judged(answers, packages=packages), may_be_mirror=may_be_mirror)
+        finally:
+            self._measuring = None
+            self._tell()
+
+    async def _remember(self, answers: list[Answer], *, may_be_mirror: bool) -> None:
+        candidates = tuple(each.shown for each in self._candidates())
+        python = tuple(each.registry.shown for each in answers if each.has_python)
+        self._known = Measured(self._clock(), tuple(map(measurement, answers)), candidates, python, may_be_mirror)
+        self._is_from_cache, self._nothing_to_choose_at = False, None
+        if self._known.is_success:
+            await finish_in_thread(self._cache.save, self._known)
+
+    async def _configuration(self) -> NpmConfiguration:
+        return await self._sources.configuration()
+
+    def _packages(self, configuration: NpmConfiguration, *, may_name_own: bool) -> tuple[str, ...]:
+        servers = self._config.settings.mcp_servers.values()
+        return probed_packages(servers, scopes_elsewhere=configuration.scopes_elsewhere, may_name_own=may_name_own)
+
+    async def _answers(self, registries: Sequence[Registry], packages: tuple[str, ...], configuration: NpmConfiguration) -> list[Answer]:
+        environ = await self._sources.environ()
+        with_python = any(is_python(each) for each in self._config.settings.mcp_servers.values())
+        return await self._sources.measure(registries, packages, environ=environ, configuration=configuration, with_python=with_python)
+
+    def _all(self, configuration: NpmConfiguration) -> list[Registry]:
+        """What is measured: npm's own, all candidates, and the person's choice; each once."""
+        candidates, custom = self._candidates(), self._custom()
+        every = [*([_npms_own(configuration, candidates)] if configuration.registry else []), *candidates, *([custom] if custom else [])]
+        return list({each.shown: each for each in reversed(every)}.values())[::-1]
+
+    # telling
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        self._tell()
+        self._follow()
+
+    def _tell(self) -> None:
+        if (status := self.status) != self._told:
+            self._told = status
+            self._bus.publish(NpmRegistryChanged(status))
+
+
+def _registry(url: str, origin: str, name: str = "") -> Registry | None:
+    try:
+        return Registry(checked := normalised(url), name or host_of(checked), origin)
+    except TooltrayError:
+        return None
+
+
+def _npms_own(configuration: NpmConfiguration, candidates: Sequence[Registry]) -> Registry:
+    """npm's own registry, under the name of the mirror that it may be."""
+    url = configuration.registry
+    if same := next((each for each in candidates if each.url == url), None):
+        return replace(same, origin=NPM)
+    return Registry(url, host_of(url) if configuration.is_chosen else NPM_NAME, NPM)
+
+
+def _may_be_mirror(configuration: NpmConfiguration) -> bool:
+    """Whether a mirror may take the place of npm's own registry by itself: nobody has chosen that one, and there is one to compare with."""
+    return bool(configuration.registry) and not configuration.is_chosen

@@ -1,0 +1,203 @@
+"""Calls of modern AI clients that ask while they run.
+
+A legacy server asks its client while a call runs (elicitation, sampling, roots); a modern client is never asked, it gets an
+`input_required` result and calls again with the answers. So the call to the server stays open between the calls of the client. The same
+serves what the hub itself asks: approvals, and tools of its own.
+
+Above it: ServerRelay, Approvals and ToolCalls, which begin such calls, and the sessions, each of which has its own. Below it: Exchange.
+"""
+
+import asyncio
+import itertools
+import secrets
+from functools import partial
+
+from msgspec import Raw
+
+from tooltray.foundation.tasks import Spawn
+from tooltray.protocol import eras
+from tooltray.protocol.deadlines import Deadline, DeadlineWheel
+from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure
+from tooltray.protocol.sessions.caller import MAY_ASK, Caller, Question, Session, can_be_asked, lacking
+from tooltray.protocol.sessions.exchange import Exchange, Work
+
+HELD_FOR_S = 600.0  # a person may need minutes; the server's own call may time out before
+MAX_HELD = 32  # of one AI client; a client that never comes back for its calls is not to fill the hub
+GATHERED_FOR_S = 0.02  # questions that a server asks together come one after another
+STATE_BYTES = 24  # nobody guesses it
+PROGRESS = "notifications/progress"
+UNKNOWN_STATE = "the state of this call is not known any more; call again"
+
+
+class HeldCall:
+    """One call; stands for the modern client towards McpClient, or whoever else answers it (a `Caller`).
+
+    Attributes:
+        owner: who answers it.
+        outcome: what that makes of it.
+    """
+
+    def __init__(self, owner: str, exchange: Exchange) -> None:
+        head, self.method = exchange.head, exchange.request.method
+        self.capabilities = head.meta.capabilities if self.method in MAY_ASK else Raw(b"{}")
+        self.owner, self._name, self._first_token = owner, head.name, head.meta.progress_token
+        self._take(exchange)
+        self._questions: dict[str, tuple[Question, asyncio.Future[Envelope]]] = {}  # without an answer, by the key that the client sees
+        self._keys = itertools.count(1)
+        self._turn: asyncio.Future[None] | None = None
+        self.outcome: asyncio.Task[Envelope]
+        self.deadline: Deadline | None = None
+
+    # what the server wants of the client (Caller)
+
+    @property
+    def session(self) -> Session:
+        return self._caller.session
+
+    def can_answer(self, method: str) -> bool:
+        return can_be_asked(method, self.capabilities)
+
+    async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
+        question = Question(method, params)
+        if lacking(question, self.capabilities):
+            return failure(INVALID_PARAMS, f"this AI client did not declare what this kind of {method} needs")
+        answer: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
+        key = str(next(self._keys))
+        self._questions[key] = (question, answer)
+        self._wake()
+        try:
+            return await answer
+        finally:
+            self._questions.pop(key, None)  # the server may have withdrawn it
+
+    def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
+        """News go with the client's latest call; while it is to come back, nothing waits for them."""
+        if self._request_id is None or (method == PROGRESS and not self._token):
+            return
+        if method == PROGRESS and self._token != self._first_token:
+            params = eras.with_members(params, progressToken=self._token)
+        self._caller.tell(method, params, about=self._request_id if about else NOTHING)
+
+    # what the client does
+
+    def is_continued_by(self, owner: str, exchange: Exchange) -> bool:
+        """Whether a call is the same one made again: the state of one call opens no other."""
+        return (self.owner, self.method, self._name) == (owner, exchange.request.method, exchange.head.name)
+
+    def go_on(self, exchange: Exchange) -> None:
+        """The client has called again: its answers go to the server, and news of the call go there from now on."""
+        self._take(exchange)
+        for key, response in exchange.head.input_responses.items():
+            if key in self._questions:
+                _, answer = self._questions.pop(key)
+                if not answer.done():  # the server has just died, or withdrawn it
+                    answer.set_result(Envelope(result=response))
+
+    def _take(self, exchange: Exchange) -> None:
+        self._caller: Caller = exchange.caller
+        self._token = exchange.head.meta.progress_token
+        self._request_id: Raw | None = exchange.request.id
+
+    # what happens next
+
+    def begin(self, outcome: "asyncio.Task[Envelope]") -> None:
+        self.outcome = outcome
+        outcome.add_done_callback(lambda outcome: self._wake())
+
+    async def is_over(self) -> bool:
+        """Waits until there is an outcome, or a question; False: there are questions."""
+        is_gathered = False
+        while not self.outcome.done():
+            if self._questions and is_gathered:
+                return False
+            is_gathered = bool(self._questions)
+            await (asyncio.wait({self.outcome}, timeout=GATHERED_FOR_S) if is_gathered else self._next_turn())
+        return True
+
+    async def _next_turn(self) -> None:
+        self._turn = asyncio.get_running_loop().create_future()
+        await self._turn
+
+    def required(self, state: str) -> Envelope:
+        """The questions without an answer, as the result of the client's call."""
+        self._request_id = None
+        asked = {key: question.to_json() for key, (question, _) in self._questions.items()}
+        return Envelope(result=dump({"resultType": "input_required", "inputRequests": asked, "requestState": state}))
+
+    def _wake(self) -> None:
+        if self._turn and not self._turn.done():
+            self._turn.set_result(None)
+
+
+class HeldCalls:
+    """Those of one AI client; it may have several connections. Satisfies Held. Belongs to the engine's loop."""
+
+    def __init__(self, *, deadlines: DeadlineWheel, spawn: Spawn) -> None:
+        self._deadlines, self._spawn = deadlines, spawn
+        self._held: dict[str, HeldCall] = {}
+
+    def is_held(self, state: str, owner: str) -> bool:
+        """Whether a `requestState` is that of a call of `owner` which waits for the client's answers."""
+        call = self._held.get(state)
+        return call is not None and call.owner == owner
+
+    async def run(self, work: Work, exchange: Exchange, *, owner: str) -> Envelope:
+        """Begins what may ask the client's person, or goes on with what the request's `requestState` names.
+
+        Args:
+            work: gets an Exchange whose caller is asked in the modern way; its reply is the call's. Not begun where a call goes on.
+            owner: who answers the call; the state of one opens no other's.
+        """
+        call = self._resumed(owner, exchange) if exchange.head.request_state else self._begin(work, owner, exchange)
+        if call is None:
+            return failure(INVALID_PARAMS, UNKNOWN_STATE)
+        try:
+            is_over = await call.is_over()
+        except asyncio.CancelledError:
+            call.outcome.cancel()
+            raise
+        return self._outcome(call) if is_over else self._hold(call)
+
+    def close(self) -> None:
+        """The client is gone: its calls are given up."""
+        for state in list(self._held):
+            self._give_up(state)
+
+    def _begin(self, work: Work, owner: str, exchange: Exchange) -> HeldCall:
+        call = HeldCall(owner, exchange)
+        call.begin(self._spawn(work(exchange.child(caller=call)), name=f"held {call.method}"))
+        return call
+
+    def _resumed(self, owner: str, exchange: Exchange) -> HeldCall | None:
+        state = exchange.head.request_state
+        call = self._held.get(state)
+        if call is None or not call.is_continued_by(owner, exchange):
+            return None
+        self._release(state)
+        call.go_on(exchange)
+        return call
+
+    def _hold(self, call: HeldCall) -> Envelope:
+        if len(self._held) >= MAX_HELD:
+            self._give_up(next(iter(self._held)))
+        state = secrets.token_urlsafe(STATE_BYTES)
+        self._held[state] = call
+        call.deadline = self._deadlines.add(HELD_FOR_S, partial(self._give_up, state))
+        return call.required(state)
+
+    def _outcome(self, call: HeldCall) -> Envelope:
+        reply = call.outcome.result()
+        if reply.error:
+            reply.error = eras.as_modern_error(call.method, reply.error)
+        return reply
+
+    def _give_up(self, state: str) -> None:
+        if call := self._release(state):
+            call.outcome.cancel()
+
+    def _release(self, state: str) -> HeldCall | None:
+        call = self._held.pop(state, None)
+        if call and call.deadline:
+            call.deadline.cancel()
+            call.deadline = None
+        return call

@@ -1,0 +1,175 @@
+"""Which log messages servers send, and who hears them.
+
+A legacy server has one level per connection, which several AI clients share: it gets the lowest that any of them asked for, and each hears
+what it asked for. A modern server gets a level with each request. Above it: the router and ServerRelay. Below it: McpClient. Knows
+nothing of how a message reaches a client.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable
+from weakref import WeakKeyDictionary, WeakSet
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.tasks import Spawn
+from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure, success
+from tooltray.protocol.eras import Era
+from tooltray.protocol.sessions.caller import Session
+from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.protocol.sessions.session_state import SessionMoved
+from tooltray.servers.upstream.managed_server import InstanceOpened
+from tooltray.servers.upstream.mcp_client import McpClient
+
+logger = logging.getLogger(__name__)
+LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")  # of RFC 5424, the lowest first
+USUAL_RANK = LEVELS.index("info")  # what most servers send unasked
+SET_TIMEOUT_S = 5.0  # calls wait for it
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    """What a client set for its session: `server` alone, or all if it is None."""
+
+    rank: int
+    server: str | None
+
+
+class _Call(msgspec.Struct, frozen=True, eq=False):
+    """One call of a modern client that named a level."""
+
+    session: Session
+    rank: int
+    server: McpClient
+
+
+class LogLevels:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, bus: EventBus, spawn: Spawn, serves: Callable[[McpClient, Session], bool] = lambda client, session: True) -> None:
+        """
+        Args:
+            serves: whether a connection to a server is one that a session uses.
+        """
+        self._spawn, self._serves = spawn, serves
+        self._asked: dict[Session, _Asked] = {}
+        self._calls: list[_Call] = []
+        self._told: WeakKeyDictionary[McpClient, int] = WeakKeyDictionary()  # the level that each legacy server has
+        self._copies: WeakSet[McpClient] = WeakSet()
+        bus.subscribe(InstanceOpened, self._on_instance_opened)
+        bus.subscribe(SessionMoved, lambda event: self._apply_to_all())
+
+    async def set(self, session: Session, level: str, copies: Iterable[McpClient], *, server: str | None = None) -> Envelope:
+        """A legacy client's `logging/setLevel`.
+
+        Args:
+            copies: the connections to servers that the session can reach and that run.
+            server: the only one that the session can reach; None: all.
+
+        Returns:
+            The reply for the client; an error if there is no such level, or if all servers refuse it.
+        """
+        if level not in LEVELS:
+            return failure(INVALID_PARAMS, f"there is no log level {level!r}; there are: {', '.join(LEVELS)}")
+        self._asked[session] = _Asked(LEVELS.index(level), server)
+        replies = await asyncio.gather(*(self._apply(copy) for copy in copies))
+        errors = [reply for reply in replies if reply and reply.error]
+        return errors[0] if errors and len(errors) == len(replies) else success({})
+
+    def of(self, session: Session) -> Raw:
+        """What a legacy client's requests tell a modern server; empty if the client has set no level."""
+        asked = self._asked.get(session)
+        return dump(LEVELS[asked.rank]) if asked else NOTHING
+
+    def wants(self, session: Session, level: str) -> bool:
+        """Whether a client is to hear messages of a level.
+
+        A legacy client that never asked hears what servers usually send; a modern one hears only what its calls in flight asked for.
+        """
+        rank = LEVELS.index(level) if level in LEVELS else len(LEVELS)
+        if any(call.session is session and call.rank <= rank for call in self._calls):
+            return True
+        if asked := self._asked.get(session):
+            return asked.rank <= rank
+        return bool(session.introduction) and (not self._asked or rank >= USUAL_RANK)
+
+    @contextlib.asynccontextmanager
+    async def during(self, exchange: Exchange, server: McpClient) -> AsyncIterator[None]:
+        """Around a call: a level that a modern client names in it counts until the call ends, and is told to a legacy server."""
+        level = _read(exchange.head.meta.log_level)
+        if level not in LEVELS:
+            yield
+            return
+        call = _Call(exchange.session, LEVELS.index(level), server)
+        self._calls.append(call)
+        try:
+            await self._apply(server)
+            yield
+        finally:
+            self._calls.remove(call)
+            self._apply_soon(server)
+
+    def _on_instance_opened(self, event: InstanceOpened) -> None:
+        """It knows no level yet."""
+        self._copies.add(event.client)
+        self._apply_soon(event.client)
+
+    def _apply_to_all(self) -> None:
+        """Sessions use other instances than before, or other levels."""
+        for copy in list(self._copies):
+            self._apply_soon(copy)
+
+    def end(self, session: Session) -> None:
+        """The client is gone."""
+        if self._asked.pop(session, None):
+            self._apply_to_all()
+
+    def _apply_soon(self, client: McpClient) -> None:
+        if self._is_news(client):
+            self._spawn(self._apply(client), name=f"log level of '{client.name}'")
+
+    async def _apply(self, client: McpClient) -> Envelope | None:
+        """Tells a server its level if it is another one; returns its reply."""
+        if not self._is_news(client):
+            return None
+        self._told[client] = rank = self._lowest(client)
+        reply = await client.request("logging/setLevel", {"level": LEVELS[rank]}, timeout_s=SET_TIMEOUT_S)
+        if reply.error:
+            logger.info("'%s' does not take the log level '%s'", client.name, LEVELS[rank])
+        return reply
+
+    def _is_news(self, client: McpClient) -> bool:
+        has_levels = client.era is Era.LEGACY and "logging" in client.greeting.capabilities and not client.dispatcher.is_closed
+        return has_levels and self._lowest(client) not in (len(LEVELS), self._told.get(client))
+
+    def _lowest(self, client: McpClient) -> int:
+        """What anybody wants of a server; more than any rank if nobody has said so: then it keeps the level it has."""
+        asked = [asked.rank for session, asked in self._asked.items() if self._concerns(asked, session, client)]
+        calls = [call.rank for call in self._calls if call.server is client]
+        return min((*asked, *calls), default=len(LEVELS))
+
+    def _concerns(self, asked: _Asked, session: Session, client: McpClient) -> bool:
+        if client.owner is not None:
+            return client.owner is session
+        return asked.server in (None, client.name) and self._serves(client, session)
+
+
+def read_level(params: Raw) -> str:
+    """The `level` of a `logging/setLevel` or of a message; empty if it has none."""
+    try:
+        return msgspec.json.decode(params, type=_Leveled).level
+    except (ValueError, RecursionError):
+        return ""
+
+
+class _Leveled(msgspec.Struct):
+    level: str = ""
+
+
+def _read(level: Raw) -> str:
+    try:
+        return msgspec.json.decode(level, type=str) if level else ""
+    except ValueError:
+        return ""

@@ -1,0 +1,138 @@
+"""The errors of a sign-in, with texts for a person. The lowest layer of sign_ins/oauth.
+
+No error contains a token, code, verifier or secret. Texts of other programs are shortened to one line.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.phrases import Phrase
+
+MAX_SHOWN_CHARACTERS = 200
+MASK = "•••"  # replaces a secret
+SHORTEST_SECRET = 4  # characters; a shorter text protects nothing and occurs in every sentence
+
+_ABOUT_RESOURCE = ("invalid_target", "invalid_resource")
+_NAMES_RESOURCE = re.compile(  # Entra: the parameter is unknown, or does not fit the scopes; Auth0: it has no API of this address
+    r"AADSTS(?:901002|9010010)\b|\bresource\b['\"`]?\s+(?:\w+\s+)?(?:parameter|indicator)|(?:parameter|indicator)\W+resource\b"
+    r"|service not found: https?:",
+    re.IGNORECASE,
+)
+
+
+class AuthorizationFailed(TooltrayError):
+    """A sign-in or a renewal failed. The subclass decides what happens to the current tokens."""
+
+    title: ClassVar[str] = "cannot sign in to '{}'"
+    hint: ClassVar[str] = ""
+
+    def __init__(self, server: str, message: str, hint: str = "", *, code: str = "") -> None:
+        """
+        Args:
+            server: the name of the MCP server that the sign-in is for.
+            hint: replaces the hint of the class.
+            code: the authorization server's error code.
+        """
+        super().__init__(self.title.format(server), message, hint or self.hint)
+        self.code = code
+
+    @property
+    def is_about_resource(self) -> bool:
+        """Whether the authorization server refuses the parameter `resource` (RFC 8707) itself, as Entra and Auth0 do."""
+        return self.code in _ABOUT_RESOURCE or bool(_NAMES_RESOURCE.search(self.problem.message))
+
+    @property
+    def is_about_client(self) -> bool:
+        """Whether the authorization server does not know this client (any more)."""
+        return self.code in ("invalid_client", "unauthorized_client")
+
+
+class AuthorizationUnreachable(AuthorizationFailed):
+    """There was no response about the sign-in. The current tokens stay valid, and a retry may succeed."""
+
+    title = "the sign-in of '{}' cannot be reached"
+    hint = "Check the network, and try again later."
+
+
+class NoAuthorizationServer(AuthorizationFailed):
+    """No authorization server was found, or none that can be used safely."""
+
+    title = "'{}' does not say how to sign in"
+    hint = (
+        "If you have a token for this server, give it as a header (tooltray servers add NAME --url URL --bearer-secret). Its makers know "
+        "what it needs."
+    )
+
+
+def resource_refused(refused: AuthorizationFailed, server: str) -> AuthorizationFailed:
+    """Returns a refusal of the parameter `resource` with the member of the settings that leaves it out."""
+    hint = Phrase(
+        "It refuses the parameter `resource`, so the next attempt leaves it out: sign in again. To leave it out always, set `sendResource` "
+        "of `oauth` to false in the server's settings."
+    )
+    return type(refused)(server, refused.problem.message, hint, code=refused.code)
+
+
+class WrongIssuer(AuthorizationFailed):
+    """An authorization server names another issuer than the expected one, as in an impersonation."""
+
+    title = "the sign-in of '{}' is not trusted"
+    hint = "Do not sign in there. Tell the makers of the server."
+
+
+def other_issuer_hint(issuer: str) -> str:
+    """Returns what a person can do who knows that a contradicting issuer is right."""
+    return Phrase(
+        "If you know that {issuer} is right, set `issuer` of `oauth` to it in the server's settings. Otherwise do not sign in there.",
+        issuer=issuer,
+    )
+
+
+class SignInRefused(AuthorizationFailed):
+    """The person declined."""
+
+    title = "the sign-in to '{}' was declined in the browser"
+    hint = "Sign in again if that was not meant."
+
+
+class AuthorizationRefused(AuthorizationFailed):
+    """The authorization server refused, because of the settings or this client's registration."""
+
+    title = "the sign-in to '{}' was refused"
+    hint = "Sign in again. If that does not help, check `oauth` in the server's settings."
+
+
+class SignInExpired(AuthorizationFailed):
+    """The tokens are no longer valid: the person has to sign in again."""
+
+    title = "the sign-in to '{}' has ended"
+    hint = "Sign in again."
+
+
+class SignInUnanswered(AuthorizationFailed):
+    """The browser did not return."""
+
+    title = "nobody has signed in to '{}'"
+    hint = "Sign in again."
+
+
+def sanitized(text: object, hidden: Iterable[str] = ()) -> str:
+    """Returns a text of another program on one line, shortened, without control characters; empty if it is no text.
+
+    Args:
+        hidden: secrets that were sent to the program, which its text may repeat; they are masked.
+    """
+    if not isinstance(text, str):
+        return ""
+    for secret in sorted((each for each in hidden if len(each) >= SHORTEST_SECRET), key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    line = " ".join("".join(character if character.isprintable() else " " for character in text[: 2 * MAX_SHOWN_CHARACTERS]).split())
+    return line if len(line) <= MAX_SHOWN_CHARACTERS else f"{line[:MAX_SHOWN_CHARACTERS]}…"
+
+
+def error_text(document: Mapping[str, Any], hidden: Iterable[str] = ()) -> str:
+    """Describes the OAuth error in a response; empty if there is none."""
+    error, description = sanitized(document.get("error"), hidden), sanitized(document.get("error_description"), hidden)
+    return f"the authorization server said '{error}'{f': {description}' if description else ''}" if error else ""

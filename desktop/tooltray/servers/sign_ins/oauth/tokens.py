@@ -1,0 +1,115 @@
+"""The tokens of a sign-in, with everything needed to refresh them after a restart without a new discovery.
+
+Above it: authorization_client, which gets them; token_store, which keeps them in the keyring as one text. Below it: Registration.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeGuard
+
+import msgspec
+from msgspec.structs import replace
+
+from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.servers.sign_ins.oauth.addresses import resource_of
+from tooltray.servers.sign_ins.oauth.challenges import read_scopes
+from tooltray.servers.sign_ins.oauth.registrations import Registration
+
+RENEWED_EARLY_S = 60.0  # before the expiry: clocks differ, and a token must not expire while a request is on its way
+RENEWED_EARLY_SHARE = 0.1  # of the lifetime, at most: a token of one minute would otherwise be renewed with every request
+LONGEST_LIFE_S = 10 * 365 * 86400.0  # longer lifetimes are reduced to this
+
+
+class Tokens(HidesFields, frozen=True):
+    """
+    Attributes:
+        expires_at: expiry of the access token in unix seconds; None if unknown.
+        scopes: the granted scopes.
+        url: the MCP server's URL without user, query and fragment. The tokens are sent to no other.
+        resource: the resource indicator of the MCP server (RFC 8707); empty: none is sent.
+        lifetime_s: lifetime of the access token when it was issued; None if unknown.
+    """
+
+    hidden: ClassVar = ("access_token", "refresh_token")
+
+    access_token: str
+    refresh_token: str | None
+    expires_at: float | None
+    scopes: tuple[str, ...]
+    url: str
+    resource: str
+    issuer: str
+    token_endpoint: str
+    revocation_endpoint: str | None
+    registration: Registration
+    lifetime_s: float | None = None
+
+    def is_for(self, url: str) -> bool:
+        """Returns whether the tokens may be sent to a server's URL."""
+        return self.url == resource_of(url)
+
+    def is_expired(self, now: float, *, early_s: float = RENEWED_EARLY_S) -> bool:
+        """Returns whether the access token has expired or will within `early_s`, which is reduced for a short lifetime."""
+        early_s = early_s if self.lifetime_s is None else min(early_s, self.lifetime_s * RENEWED_EARLY_SHARE)
+        return self.expires_at is not None and now >= self.expires_at - early_s
+
+    def to_json(self) -> str:
+        """Returns the text for the keyring, without the secret of a configured client."""
+        kept = self if not self.registration.is_configured else replace(self, registration=replace(self.registration, client_secret=None))
+        return msgspec.json.encode(kept).decode()
+
+    @classmethod
+    def from_json(cls, text: str) -> "Tokens | None":
+        """Parses a text of `to_json`, of this version or another; None if that is impossible."""
+        try:
+            tokens = msgspec.json.decode(text, type=cls)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return None
+        return tokens if is_token(tokens.access_token) else None
+
+
+class Grant(HidesFields, frozen=True):
+    """A successful response of a token endpoint (RFC 6749, section 5.1).
+
+    Attributes:
+        scopes: None if they are those of the request.
+    """
+
+    hidden: ClassVar = ("access_token", "refresh_token")
+
+    access_token: str
+    refresh_token: str | None = None
+    expires_at: float | None = None
+    scopes: tuple[str, ...] | None = None
+    lifetime_s: float | None = None
+
+
+def read_grant(document: Mapping[str, Any], now: float) -> Grant | None:
+    """Parses a token response; None if it has no usable bearer token. `now` is in unix seconds."""
+    access, refresh, scope = document.get("access_token"), document.get("refresh_token"), document.get("scope")
+    kind = document.get("token_type", "bearer")
+    if not is_token(access) or not isinstance(kind, str) or kind.lower() != "bearer":
+        return None
+    lasts_s = _seconds(document.get("expires_in"))
+    return Grant(
+        access_token=access,
+        refresh_token=refresh if isinstance(refresh, str) and refresh and refresh.isascii() and refresh.isprintable() else None,
+        expires_at=None if lasts_s is None else now + lasts_s,
+        scopes=read_scopes(scope) if isinstance(scope, str) else None,
+        lifetime_s=lasts_s,
+    )
+
+
+def is_token(value: object) -> TypeGuard[str]:
+    """Returns whether a value can be sent in a header."""
+    return isinstance(value, str) and bool(value) and value.isascii() and value.isprintable() and " " not in value
+
+
+def _seconds(value: object) -> float | None:
+    """Parses a lifetime in seconds; some servers write it as a string, and some send 0 for an unknown one, which gives None."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        seconds = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return min(seconds, LONGEST_LIFE_S) if seconds > 0 else None  # also None for NaN

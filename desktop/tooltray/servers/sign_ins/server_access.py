@@ -1,0 +1,186 @@
+"""Authorizes the requests to one remote server with the tokens of a sign-in, and renews the tokens.
+
+Above it: SignIns, which makes one for each server, stores its tokens and informs the person; HttpConnection, which asks for the header of
+each request. Below it: sign_ins/oauth. All instances of a server share one, so that tokens are renewed once for all.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.tasks import Spawn
+from tooltray.servers.sign_ins.oauth.authorization_client import AuthorizationClient
+from tooltray.servers.sign_ins.oauth.challenges import read_challenge
+from tooltray.servers.sign_ins.oauth.failures import AuthorizationUnreachable, sanitized
+from tooltray.servers.sign_ins.oauth.registrations import Registration
+from tooltray.servers.sign_ins.oauth.tokens import Tokens
+from tooltray.servers.sign_ins.sign_in_target import Target
+from tooltray.servers.transports.authorization import FORBIDDEN, NotAuthorized, Refusal
+
+_BEARER = re.compile(r"(?:^|,)\s*bearer\b", re.IGNORECASE)
+
+
+MakeClient = Callable[[Target, Registration | None], Awaitable[AuthorizationClient]]
+
+
+class Keeper(Protocol):
+    """Receives the changes of a ServerAccess."""
+
+    def on_tokens(self, access: "ServerAccess", tokens: Tokens | None) -> None:
+        """The tokens have changed; None if there are none any more."""
+        ...
+
+    def on_sign_in_needed(self, access: "ServerAccess", problem: Problem) -> None:
+        """The server refuses requests until a person signs in."""
+        ...
+
+
+class ServerAccess:
+    """Satisfies Authorization. Belongs to the engine's loop.
+
+    Attributes:
+        tokens: the current tokens; None if there are none.
+        is_loaded: whether the stored tokens were loaded; before, `tokens` is None in any case.
+        challenge: the server's last challenge that requires a sign-in.
+    """
+
+    def __init__(
+        self, target: Target, *, keeper: Keeper, make_client: MakeClient, spawn: Spawn, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.target, self._keeper = target, keeper
+        self._make_client, self._spawn, self._clock = make_client, spawn, clock
+        self.tokens: Tokens | None = None
+        self.is_loaded = False
+        self.challenge: str | None = None
+        self._client: AuthorizationClient | None = None
+        self._known: Registration | None = None  # the registration of the previous client
+        self._renewal: asyncio.Task[TooltrayError | None] | None = None
+        self._is_closed = False
+
+    async def client(self) -> AuthorizationClient:
+        """Returns the client for the authorization server; always the same one, since it keeps its registration."""
+        while self._client is None:
+            target = self.target
+            client = await self._make_client(target, self.tokens.registration if self.tokens else self._known)
+            if target is self.target:  # else its secrets have changed meanwhile
+                self._client = self._client or client
+        return self._client
+
+    def retarget(self, target: Target) -> None:
+        """Replaces the target by one of the same server with other values of its placeholders."""
+        if (target.settings, target.environ) != (self.target.settings, self.target.environ):
+            self._known = self._client.registration if self._client else self._known
+            self.target, self._client = target, None
+
+    @property
+    def held(self) -> str | None:
+        return f"Bearer {self.tokens.access_token}" if self.tokens else None
+
+    async def header(self) -> str | None:
+        tokens = self.tokens
+        if tokens is None or not tokens.is_expired(self._clock()) or not self._can_renew:
+            return self.held
+        failed = await self._renew_shared(tokens)
+        if failed and (self.tokens is None or tokens.is_expired(self._clock(), early_s=0.0)):
+            raise _not_authorized(failed)
+        return self.held
+
+    async def renew(self, refusal: Refusal) -> bool:
+        challenge = read_challenge(refusal.challenge)
+        is_other = refusal.status == FORBIDDEN and not challenge.needs_more
+        if is_other or (refusal.challenge and not _BEARER.search(refusal.challenge)):
+            return False  # a sign-in with OAuth would not help
+        if refusal.sent != self.held:  # the tokens were renewed meanwhile
+            return not refusal.is_second
+        if self.target.signs_in_itself:
+            return not refusal.is_second and await self._renew_or_raise(refusal.challenge)
+        self.challenge = refusal.challenge or None
+        if refusal.status != FORBIDDEN and not refusal.is_second and self._can_renew:
+            return await self._renew_or_raise()
+        why = f"it wants more rights: {sanitized(' '.join(challenge.scopes))}".removesuffix(": ") if challenge.needs_more else ""
+        self._keeper.on_sign_in_needed(self, problem := sign_in_needed(self.target.server, why))
+        raise NotAuthorized(str(problem))
+
+    def load(self, tokens: Tokens | None) -> None:
+        """Sets the tokens without informing the keeper, as when they come from the store."""
+        self.tokens, self.is_loaded = tokens, True
+
+    def take(self) -> Tokens | None:
+        """Removes and returns the tokens without informing the keeper."""
+        taken = self.tokens
+        self.load(None)
+        return taken
+
+    def adopt(self, tokens: Tokens | None) -> None:
+        """Sets new tokens, as after a sign-in, or none, and informs the keeper."""
+        self.load(tokens)
+        if tokens:
+            self.challenge = None
+        self._keeper.on_tokens(self, tokens)
+
+    async def finish_renewal(self) -> None:
+        """Waits for a running renewal, since it may already have invalidated the old tokens; no renewal begins afterwards."""
+        self._is_closed = True
+        if self._renewal:
+            await asyncio.wait({self._renewal})
+
+    # renewing
+
+    @property
+    def _can_renew(self) -> bool:
+        return self.target.signs_in_itself or (self.tokens is not None and self.tokens.refresh_token is not None)
+
+    async def _renew_or_raise(self, challenge: str | None = None) -> bool:
+        if failed := await self._renew_shared(self.tokens, challenge):
+            raise _not_authorized(failed)
+        return True
+
+    async def _renew_shared(self, tokens: Tokens | None, challenge: str | None = None) -> TooltrayError | None:
+        """Renews the tokens once for all concurrent callers; returns the error if that fails."""
+        if self._is_closed:
+            return AuthorizationUnreachable(self.target.server, "Tooltray is ending")
+        if self._renewal is None:
+            self._renewal = self._spawn(self._renew(tokens, challenge), name=f"renew the sign-in to '{self.target.server}'")
+            self._renewal.add_done_callback(self._on_renewal_done)
+        return await asyncio.shield(self._renewal)
+
+    def _on_renewal_done(self, renewal: asyncio.Task[TooltrayError | None]) -> None:
+        self._renewal = None
+
+    async def _renew(self, old: Tokens | None, challenge: str | None) -> TooltrayError | None:
+        try:
+            client = await self.client()
+            if self.target.signs_in_itself:
+                new = await client.client_credentials(challenge, scopes=old.scopes if old else ())
+            else:
+                assert old
+                new = await client.refresh(old)
+        except TooltrayError as error:
+            if self.tokens is old and not self.target.signs_in_itself and not isinstance(error, AuthorizationUnreachable):
+                self._lose(error)
+            return error
+        if self.tokens is old:
+            self.adopt(new)
+        elif self.tokens is None:  # signed out meanwhile; after a new sign-in these tokens simply expire
+            await client.revoke(new)
+        return None
+
+    def _lose(self, error: TooltrayError) -> None:
+        """Drops invalid tokens and requires a sign-in."""
+        self.adopt(None)
+        problem = error.problem
+        self._keeper.on_sign_in_needed(self, sign_in_needed(self.target.server, f"{problem.title}: {problem.message}".removesuffix(": ")))
+
+
+def sign_in_needed(server: str, why: str = "") -> Problem:
+    """Returns the problem shown on the server's card and to calls until a person signs in."""
+    hint = Phrase("Press 'Sign in' on its card in Tooltray, or run: tooltray servers sign-in {name}", name=server)
+    return Problem(Phrase("'{name}' wants you to sign in", name=server), why, hint)
+
+
+def _not_authorized(error: TooltrayError) -> NotAuthorized:
+    return NotAuthorized(str(error), is_temporary=isinstance(error, AuthorizationUnreachable))

@@ -1,0 +1,204 @@
+"""One request over streamable HTTP: its POST, the reply as JSON or as a stream of events, and the error if there is no reply.
+
+Above it: http_transport, which runs each exchange in its own task and cancels it with the request. Below it: UpstreamHttpSession.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Mapping
+
+from aiohttp import ClientResponse
+
+from tooltray.foundation.phrases import Phrase
+from tooltray.protocol.channels import Outgoing
+from tooltray.protocol.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, failure, not_delivered, unanswered, worded
+from tooltray.protocol.event_stream import MEDIA_TYPE, Event, EventReader
+from tooltray.servers.transports.http.http_connections import read_error_body
+from tooltray.servers.transports.http.http_failures import ExchangeFailed, error_in, is_lost_session, may_be_lost_session, may_be_older
+from tooltray.servers.transports.http.intake import intake, read_whole
+from tooltray.servers.transports.http.request_body import Delivery
+from tooltray.servers.transports.http.upstream_session import (
+    LAST_EVENT_HEADER,
+    POST_HEADERS,
+    SESSION_HEADER,
+    UpstreamHttpSession,
+    is_event_stream,
+)
+
+logger = logging.getLogger(__name__)
+LINGER_S = 1.0  # after the reply, for the end of its stream: the connection can then be reused
+RESUME_AFTER_MS = 1000  # if the server sends no `retry`
+LONGEST_RESUME_PAUSE_S = 60.0  # even if the server's `retry` is longer: somebody waits
+RESUME_ATTEMPTS = 6  # failures in a row; each pause is twice the one before
+GREETINGS = ("initialize", "server/discover")
+
+
+class HttpExchange:
+    """Carries one request until it is answered, by the server or with an error of ours."""
+
+    def __init__(self, session: UpstreamHttpSession, message: Outgoing, modern_headers: Mapping[str, str]) -> None:
+        """
+        Args:
+            modern_headers: the headers of a modern request, which names its protocol version itself; empty for a legacy request.
+        """
+        self._session, self._message = session, message
+        self.is_modern = bool(modern_headers)
+        self._session_headers = session.headers()  # kept after the session's end: a resumed stream belongs to that session
+        self._headers = {**POST_HEADERS, **(modern_headers or self._session_headers)}
+        self._delivery = Delivery()
+        self._had_session = bool(session.id) and not self.is_modern
+        self._last_event_id, self._retry_ms = "", RESUME_AFTER_MS
+        self._why: str = Phrase("ended its answer before the reply")
+        self._is_handed_over = False
+
+    async def run(self) -> None:
+        """Sends the request, reads or resumes the reply, and settles the request in any case."""
+        try:
+            await self._post()
+            if self._is_unanswered and self._can_resume:
+                await self._resume()
+        except ExchangeFailed as failed:
+            self._on_failed(failed)
+        except Exception:  # a bug of ours must not leave the caller waiting forever
+            logger.exception("a request to '%s' failed", self._session.server)
+            self._why = Phrase("could not be asked: an internal error; the log has the details")
+        if self._is_unanswered:
+            self._settle(worded(CONNECTION_CLOSED, Phrase("server '{name}' {how}", name=self._session.server, how=self._why)))
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a caller still waits for the reply."""
+        return self._session.dispatcher.calls.waits_for(self._message.id)
+
+    def give_up(self, reason: str) -> None:
+        """Settles an open request with an error; the rest of an unsent body is not sent any more."""
+        self._delivery.is_given_up = True
+        self._settle(unanswered(reason) if self._delivery.is_whole else not_delivered(reason))
+
+    @property
+    def _is_unanswered(self) -> bool:
+        return not self._is_handed_over and self.is_awaited
+
+    @property
+    def _can_resume(self) -> bool:
+        return bool(self._last_event_id) and not self.is_modern
+
+    def _settle(self, reply: Envelope) -> None:
+        self._session.dispatcher.calls.settle(self._message.id, reply)
+
+    def _on_failed(self, failed: ExchangeFailed) -> None:
+        if failed.is_unauthorized:  # `closed_because` also says what a person can do, if the sign-in has ended the connection
+            self._settle(failure(CONNECTION_CLOSED, self._session.dispatcher.closed_because or failed.reason))
+        is_afar, reason = failed.is_unreachable, failed.reason
+        self._why = Phrase("is out of reach: {reason}", reason=reason) if is_afar else Phrase("gave no answer: {reason}", reason=reason)
+        if failed.is_undelivered and self._message.method not in GREETINGS:
+            self._settle(NOT_DELIVERED)
+        if failed.is_unreachable:
+            self._session.lose(failed.reason)
+
+    async def _post(self) -> None:
+        exchange = self._session.connection.exchange("POST", self._headers, self._message.joined(), delivery=self._delivery)
+        try:
+            async with exchange as response:
+                if response.status >= 300:
+                    await self._handle_refusal(response)
+                    return
+                self._session.refused.note_accepted(self._message)
+                if is_event_stream(response):
+                    await self._read_events(response)
+                else:
+                    await self._read_body(response)
+        except ExchangeFailed:
+            if not self._can_resume:
+                raise
+
+    # the response
+
+    async def _handle_refusal(self, response: ClientResponse) -> None:
+        body = await read_error_body(response)
+        if self._had_session and await self._is_session_lost(response.status, body):
+            if self._session.refused.is_first(self._message, self._session_headers[SESSION_HEADER]):
+                self._settle(NOT_DELIVERED)  # sent once more in a new session, whose error counts
+                self._session.expire()
+        elif self._message.method == "initialize" and may_be_older(response.status, body):
+            self._is_handed_over = await self._session.hand_over(self._message)
+        if self._is_unanswered:
+            self._settle(self._session.refusal(response, body))
+
+    async def _is_session_lost(self, status: int, body: bytes) -> bool:
+        """Whether a refusal is one of the session; where nothing says so, another request of the session shows it."""
+        if is_lost_session(status, body, self._message.id):
+            return True
+        return may_be_lost_session(status, body, self._message.id) and await self._session.is_refused(self._session_headers)
+
+    async def _read_body(self, response: ClientResponse) -> None:
+        if response.status == 202:
+            self._why = Phrase("accepted the request and does not answer it (HTTP 202)")
+            return
+        is_json = response.content_type == "application/json" or "Content-Type" not in response.headers
+        body = await (read_whole(response, self._session.dispatcher.unsent.all) if is_json else read_error_body(response))
+        if body.strip()[:1] in (b"{", b"["):
+            self._take(response, body)
+        if not self._is_unanswered:
+            return
+        if error := error_in(body):  # an error with another id or none
+            self._settle(Envelope(error=error))
+        else:
+            kind, status = response.content_type, response.status
+            self._why = Phrase("answered with {kind} instead of JSON (HTTP {status})", kind=kind, status=status)
+
+    async def _read_events(self, response: ClientResponse) -> None:
+        reader = EventReader()
+        try:
+            with intake(response, self._session.dispatcher.unsent.all) as holds:
+                async with asyncio.timeout(None) as linger:
+                    async for chunk in response.content.iter_any():
+                        for event in reader.feed(chunk):
+                            self._take_event(response, event)
+                        await holds(reader.waiting_bytes)
+                        if linger.when() is None and not self._is_unanswered:
+                            linger.reschedule(asyncio.get_running_loop().time() + LINGER_S)
+        except TimeoutError:
+            response.close()  # answered, but the server keeps it open
+
+    def _take_event(self, response: ClientResponse, event: Event) -> None:
+        self._last_event_id = self._last_event_id if event.id is None else event.id
+        self._retry_ms = self._retry_ms if event.retry_ms is None else event.retry_ms
+        if event.data and event.type == "message":
+            self._take(response, event.data)
+
+    def _take(self, response: ClientResponse, message: bytes | bytearray) -> None:
+        if self._message.method == "initialize":
+            self._session.learn(response, message)
+        self._session.dispatcher.receive(message, along_with=self._message.id)
+
+    # resuming a stream that ended before the reply
+
+    async def _resume(self) -> None:
+        """Resumes the stream by `Last-Event-ID` until the reply has come; a server may end it repeatedly while it works."""
+        failures = 0
+        while self._is_unanswered and failures < RESUME_ATTEMPTS:
+            await asyncio.sleep(min(self._retry_ms / 1000 * 2**failures, LONGEST_RESUME_PAUSE_S))
+            try:
+                failures = 0 if await self._read_rest() else RESUME_ATTEMPTS
+            except ExchangeFailed as failed:
+                failures += 1
+                if failures == RESUME_ATTEMPTS:
+                    raise ExchangeFailed(failed.reason) from None  # unreachable now, but the request was delivered
+
+    async def _read_rest(self) -> bool:
+        """Reads the resumed stream and returns whether another attempt makes sense."""
+        headers = {"Accept": MEDIA_TYPE, **(self._session_headers or self._session.headers()), LAST_EVENT_HEADER: self._last_event_id}
+        async with self._session.connection.exchange("GET", headers) as response:
+            if response.status == 200 and is_event_stream(response):
+                with contextlib.suppress(ExchangeFailed):
+                    await self._read_events(response)
+                return True
+            body = await read_error_body(response)
+            if self._had_session and is_lost_session(response.status, body, self._message.id):
+                self._session.expire()
+                self._why = Phrase("has ended the session")
+            else:
+                self._why = Phrase("ended its answer before the reply and does not resume it (HTTP {status})", status=response.status)
+            return False

@@ -1,0 +1,220 @@
+"""The transport of a server inside Tooltray: the hub's side of its thread, from the import of its package to its end.
+
+Above it: McpClient. Below it: the thread, the queues to it, and its console. Imports nothing of the SDK: sdk_server does, in that thread,
+where a second's import keeps no call waiting.
+"""
+
+import asyncio
+import importlib
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.phrases import Phrase
+from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.protocol.unsent import Outbox
+from tooltray.servers.launch.program_launch import CannotStart
+from tooltray.servers.transports.inmemory.byte_queues import FromServer, ToServer, call_in
+from tooltray.servers.transports.inmemory.console import Console
+from tooltray.servers.transports.inmemory.packages import Offered, find, make_importable
+from tooltray.servers.transports.inmemory.server_thread import End, ServerThread
+from tooltray.servers.transports.server_output import ServerOutput, StderrLines, begin_attempt
+from tooltray.servers.transports.transport import ConnectionFailure, Transport, TransportOrder
+
+logger = logging.getLogger(__name__)
+GRACE_AFTER_END_S = 2.0  # from the end of its input to the cancellation of its task; a process gets as long
+GRACE_AFTER_CANCEL_S = 2.0  # from there until its thread is left to itself
+GRACE_FOR_THREAD_S = 1.0  # for what the thread does behind its last connection: tasks that the server has left are cancelled
+_SDK = "tooltray.servers.transports.inmemory.sdk_server"
+
+
+async def make_in_memory(order: TransportOrder) -> Transport:
+    """Makes the transport of a server that an installed package brings; nothing of it is imported yet.
+
+    Raises:
+        CannotStart: no package brings it, or its settings ask for what only a process can have.
+    """
+    _check(order)
+    offered = await asyncio.to_thread(find, order.resolved.command or "", order.packages)
+    return SdkTransport(name=order.name, offered=offered, args=order.resolved.args, log=order.log, mask=order.mask)
+
+
+def _check(order: TransportOrder) -> None:
+    """
+    Raises:
+        CannotStart: it names no server, or has an environment or a folder, which belong to Tooltray as a whole.
+    """
+    if not order.resolved.command:
+        hint = Phrase("Name one in `command`; see which there are: tooltray servers inmemory")
+        raise CannotStart(Phrase("'{name}' names no server", name=order.name), "", hint)
+    for field, given in (("env", order.resolved.env), ("cwd", order.config.cwd)):
+        if given:
+            title = Phrase("'{name}' cannot have `{field}`: it runs inside Tooltray", name=order.name, field=field)
+            raise CannotStart(title, "", Phrase("Give it what it needs in `args`."))
+
+
+class SdkTransport:
+    """Satisfies Transport."""
+
+    pids: tuple[int, ...] = ()
+    exit_code: int | None = None
+    has_expired = False
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        offered: Offered,
+        args: Sequence[str],
+        log: deque[str],
+        mask: Callable[[str], str],
+        grace_after_end_s: float = GRACE_AFTER_END_S,
+        grace_after_cancel_s: float = GRACE_AFTER_CANCEL_S,
+    ) -> None:
+        """
+        Args:
+            log: receives what it prints and logs.
+            mask: masks secrets in these lines before they are stored.
+        """
+        self._name, self._offered, self._args, self._log, self._mask = name, offered, args, log, mask
+        self.output = ServerOutput(log=log, mask=mask)
+        self._graces_s = (grace_after_end_s, grace_after_cancel_s)
+        self._end: End | None = None  # once it has ended
+        self._ended = asyncio.Event()
+        self._is_closing = False
+        self._connection: _Connection | None = None
+
+    async def open(self, dispatcher: RawDispatcher) -> None:
+        begin_attempt(self._log)
+        hub = asyncio.get_running_loop()
+        self._dispatcher = dispatcher
+        self._lines = StderrLines(self.output.wrote, pause=lambda: None, resume=lambda: None)
+        self._source, self._sink = ToServer(hub), FromServer(hub, dispatcher.feed)
+        self._channel = channel = _Channel(self._source, dispatcher)
+        self._source.follow(channel.outbox.pause, channel.outbox.resume)
+        self._unfollow = dispatcher.unsent.all.follow(self._sink.pause, self._sink.resume)
+        dispatcher.attach(channel)
+        console = Console(hub, lambda line: self._lines.feed(line + b"\n"))
+        self._connection = connection = _Connection(
+            self._offered, self._args, console, self._source, self._sink, lambda end: call_in(hub, lambda: self._on_ended(end))
+        )
+        connection.thread = ServerThread(self._name)
+        connection.thread.start(connection)
+
+    @property
+    def failure(self) -> ConnectionFailure | None:
+        """Why it ended by itself; None while it runs, and if we ended it."""
+        end = self._end
+        if end is None or self._is_closing:
+            return None
+        words = self._mask(end.words)
+        title = Phrase("'{name}' ended: {words}", name=self._name, words=words or end.how)
+        if end.is_start:
+            title = Phrase("'{name}' did not start: {words}", name=self._name, words=words or end.how)
+        hint = Phrase("Its log has the whole of it: tooltray servers logs {name}", name=self._name)
+        return ConnectionFailure(Problem(title, end.how, hint), is_lasting=end.is_start, how=end.how, words=words)
+
+    def _on_ended(self, end: End) -> None:
+        """All that it wrote before is there already, or comes now."""
+        self._finish_output()
+        self._sink.finish()
+        if not self._is_closing:
+            self._end = end
+            words = self._mask(end.words)
+            why = Phrase("{how}: {words}", how=end.how, words=words) if words else end.how
+            self._dispatcher.connection_lost(Phrase("server '{name}' has ended: {why}", name=self._name, why=why))
+        self._ended.set()
+
+    def _finish_output(self) -> None:
+        assert self._connection, "it was opened"
+        self._connection.console.finish()
+        self._lines.finish()
+
+    async def close(self) -> None:
+        """Ends its input, then cancels its task, then leaves its thread behind."""
+        connection = self._connection
+        if connection is None:
+            return
+        self._is_closing = self._end is None
+        self._unfollow()
+        self._sink.resume()
+        self._channel.outbox.discard()
+        self._source.close()
+        if await self._ends(connection):
+            await asyncio.to_thread(connection.wait_for_end, GRACE_FOR_THREAD_S)
+        self._finish_output()
+
+    async def _ends(self, connection: "_Connection") -> bool:
+        """Whether it ended, at least when its task was cancelled."""
+        for grace_s, next_step in zip(self._graces_s, (connection.cancel, self._leave_behind), strict=True):
+            try:
+                async with asyncio.timeout(grace_s):
+                    await self._ended.wait()
+                return True
+            except TimeoutError:
+                next_step()
+        return False
+
+    def _leave_behind(self) -> None:
+        assert self._connection, "it was opened"
+        self._connection.give_up()
+        self._sink.finish()
+        self._ended.set()
+        self._log.append("--- it does not end: its thread is left behind, and holds until Tooltray ends what it holds now ---")
+        logger.warning("the server '%s' inside Tooltray does not end; its thread is left behind", self._name)
+
+
+class _Channel:
+    """The dispatcher's channel: an outbox before the queue."""
+
+    def __init__(self, source: ToServer, dispatcher: RawDispatcher) -> None:
+        self.outbox = Outbox(source)
+        self.outbox.count_for(dispatcher.unsent)
+
+    def write(self, data: bytes | memoryview) -> None:
+        self.outbox.write(data)
+
+    def close(self) -> None:
+        self.outbox.close()
+
+
+class _Connection:
+    """The server's side, called in its thread. Satisfies Connection."""
+
+    def __init__(
+        self,
+        offered: Offered,
+        args: Sequence[str],
+        console: Console,
+        source: ToServer,
+        sink: FromServer,
+        on_ended: Callable[[End], None],
+    ) -> None:
+        self._offered, self._args, self.console, self._source, self._sink, self._on_ended = offered, args, console, source, sink, on_ended
+        self.thread: ServerThread | None = None
+
+    def make(self) -> object:
+        sdk = importlib.import_module(_SDK)
+        make_importable(self._offered)
+        return sdk.made(self._offered.entry_point.load(), self._args)
+
+    async def serve(self, server: object) -> None:
+        await importlib.import_module(_SDK).serve(server, self._source, self._sink)
+
+    def ended(self, end: End) -> None:
+        self._on_ended(end)
+
+    # in the hub's loop
+
+    def cancel(self) -> None:
+        if self.thread:
+            self.thread.cancel(self)
+
+    def give_up(self) -> None:
+        if self.thread:
+            self.thread.give_up()
+
+    def wait_for_end(self, timeout_s: float) -> None:
+        if self.thread:
+            self.thread.wait_for_end(timeout_s)

@@ -1,0 +1,147 @@
+"""The interface of a transport, by which McpClient reaches a server, and the order from which one is made.
+
+Above it: McpClient; upstream/server_transports, which fills in an order for each start; one module per transport. Below it: settings and
+launch.
+"""
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.config.settings.expansion import ResolvedServer
+from tooltray.config.settings.server_config import MCPServerConfig
+from tooltray.foundation.errors import Problem
+from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.servers.launch.program_launch import Launch
+from tooltray.servers.transports.authorization import Authorization
+from tooltray.servers.transports.refused_requests import RefusedRequests
+
+
+class ConnectionFailure(msgspec.Struct, frozen=True):
+    """Why a connection ended or was never opened, as far as the transport knows. Contains no secrets.
+
+    Attributes:
+        problem: its title gives the reason.
+        is_lasting: a retry would fail in the same way, as with CannotStart.
+        variables: the environment variables that the server misses.
+        how: how the server's process ended; empty if there is no process.
+        words: the most telling line of the process's output; may be empty.
+    """
+
+    problem: Problem
+    is_lasting: bool = False
+    variables: tuple[str, ...] = ()
+    how: str = ""
+    words: str = ""
+
+
+class Output(Protocol):
+    """What a server's process has written besides messages. Times are seconds of the event loop's clock."""
+
+    @property
+    def last_at(self) -> float:
+        """The time of the last output; 0 if there was none."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """The last line of stdout that was no message; empty if there was none."""
+        ...
+
+    @property
+    def text_since(self) -> float:
+        """The time of the first line of stdout that was no message; 0 if there was none."""
+        ...
+
+    @property
+    def last_line(self) -> str:
+        """The last line of stderr; while packages are downloaded it shows the progress."""
+        ...
+
+    @property
+    def url(self) -> str:
+        """A URL of this machine in the output, where the server may serve HTTP; empty if there was none."""
+        ...
+
+    async def launcher_log(self) -> str:
+        """Returns the path of the newest log of a launcher that prints nothing itself; empty if there is none."""
+        ...
+
+
+class Transport(Protocol):
+    """The transport of one connection. Opened once and closed by the task that owns the connection."""
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The running processes of the connection."""
+        ...
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code of a process that has ended; negative for a signal. None while it runs, and without a process."""
+        ...
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether the connection ended because the server has forgotten our session; the server itself is healthy."""
+        ...
+
+    @property
+    def failure(self) -> ConnectionFailure | None:
+        """Why the connection ended or was never opened; None if the transport knows no more than was received over it."""
+        ...
+
+    @property
+    def output(self) -> Output | None:
+        """What the server's process writes besides messages; None without a process."""
+        ...
+
+    async def open(self, dispatcher: RawDispatcher) -> None:
+        """Attaches a channel to the dispatcher and feeds it with messages until `close`, or until it reports the connection as lost.
+
+        Raises:
+            CannotStart: the server cannot be reached; the error gives the reason and a hint.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Closes the connection in bounded time. May be called twice, and after `open` failed."""
+        ...
+
+
+class TransportOrder(msgspec.Struct, frozen=True):
+    """The parts from which a transport is made; each type of server takes what it needs.
+
+    Attributes:
+        name: the server's name.
+        config: the server's settings as written, with placeholders.
+        resolved: the settings with all placeholders filled in.
+        environ: the environment of the person's login shell.
+        own_url: the address at which the hub itself listens for AI clients, without a path; None if it does not listen.
+        mask: masks secrets in a text.
+        tool_schema: returns the `inputSchema` of a tool, by the server's own name for it; None if the tool was never listed.
+        prepare_launch: works out the command line and environment of a server that runs as a child process.
+        start_process: makes the transport for such a launch.
+        authorize: returns the Authorization of a remote server; None if its settings already authorize the requests.
+        refused: the requests that sessions with the server have refused.
+        log: the server's log.
+        packages: a folder in which servers inside Tooltray are looked for besides the packages of this Python; None: there is none.
+    """
+
+    name: str
+    config: MCPServerConfig
+    resolved: ResolvedServer
+    environ: Mapping[str, str]
+    own_url: str | None
+    mask: Callable[[str], str]
+    tool_schema: Callable[[str], Raw | None]
+    prepare_launch: Callable[[], Awaitable[Launch]]
+    start_process: Callable[[Launch], Transport]
+    authorize: Callable[[], Awaitable[Authorization | None]]
+    refused: RefusedRequests = msgspec.field(default_factory=RefusedRequests)
+    log: deque[str] = msgspec.field(default_factory=deque)
+    packages: Path | None = None

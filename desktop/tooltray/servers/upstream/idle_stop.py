@@ -1,0 +1,123 @@
+"""Whether instances of a server are in use, and the end of those that nobody has used for as long as its settings say (`idleStop`).
+
+Above it: McpClient and ServerRelay, which count every call; ManagedServer, whose instances these are, and ServerManager, which knows the
+settings and who wants to hear of a server. Below it: one deadline per server, which runs only while something could be stopped; no call
+touches it. Instances that serve the same clients (the shared ones of both eras, or those of one session) stop together.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.protocol.deadlines import Deadline, DeadlineWheel
+from tooltray.servers.upstream.causes import IDLE, caused_by
+
+if TYPE_CHECKING:
+    from tooltray.servers.upstream.mcp_client import McpClient
+
+
+class Usage:
+    """Of one instance. Belongs to one event loop.
+
+    Every call of an AI client passes here twice, so it holds nothing but a number and a time.
+    """
+
+    __slots__ = ("_clock", "_count", "_ended_at")
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """
+        Args:
+            clock: seconds that never go back.
+        """
+        self._clock = clock
+        self._count = 0
+        self._ended_at = clock()
+
+    def begin(self) -> None:
+        """Somebody needs the instance until `end`."""
+        self._count += 1
+
+    def end(self) -> None:
+        self._count -= 1
+        self._ended_at = self._clock()
+
+    def note(self) -> None:
+        """It was used in this moment: what is idle now is so from now on."""
+        self._ended_at = self._clock()
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether somebody needs it in this moment."""
+        return self._count > 0
+
+    @property
+    def idle_s(self) -> float:
+        """How long nobody has needed it, in seconds; 0 while somebody does."""
+        return 0.0 if self._count else self._clock() - self._ended_at
+
+
+class Stoppable(Protocol):
+    """The part of Instance that is used here."""
+
+    usage: Usage
+
+    @property
+    def client(self) -> "McpClient | None": ...
+    @property
+    def is_busy(self) -> bool: ...
+    def begin_stop(self, *, then: ServerState) -> object: ...
+
+
+class IdleStop:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        groups: Callable[[], Iterable[Sequence[Stoppable]]],
+        limit_s: Callable[[], float | None],
+        is_wanted: Callable[["McpClient"], bool],
+        deadlines: DeadlineWheel,
+    ) -> None:
+        """
+        Args:
+            groups: the instances there are now, those together that stop together.
+            limit_s: how long an instance may be idle; None: as long as it likes.
+            is_wanted: whether somebody waits for news of an instance, and so uses it without calling it.
+        """
+        self._groups, self._limit_s, self._is_wanted, self._deadlines = groups, limit_s, is_wanted, deadlines
+        self._deadline: Deadline | None = None
+
+    def follow(self) -> None:
+        """Copies have started or ended, or the settings are others."""
+        if self._deadline:
+            self._deadline.cancel()
+            self._deadline = None
+        limit_s = self._limit_s()
+        running = [group for group in self._groups() if _is_running(group)]
+        if limit_s is not None and running:
+            wait_s = min(limit_s - self._idle_s(group) for group in running)
+            self._deadline = self._deadlines.add(max(wait_s, 0.0), self._look)
+
+    def _look(self) -> None:
+        """Decides and begins to stop in one go: a call that comes now finds an instance that runs, or one that is to be started again."""
+        self._deadline = None
+        limit_s = self._limit_s()
+        for group in list(self._groups()):
+            if limit_s is not None and _is_running(group) and self._idle_s(group) >= limit_s:
+                with caused_by(IDLE):
+                    for instance in [instance for instance in group if instance.client]:
+                        instance.begin_stop(then=ServerState.ON_DEMAND)
+        self.follow()
+
+    def _idle_s(self, group: Sequence[Stoppable]) -> float:
+        """How long none of these was used."""
+        for instance in group:
+            if instance.client and self._is_wanted(instance.client):
+                instance.usage.note()
+        return 0.0 if any(instance.is_busy for instance in group) else min(instance.usage.idle_s for instance in group if instance.client)
+
+
+def _is_running(group: Sequence[Stoppable]) -> bool:
+    return any(instance.client for instance in group)

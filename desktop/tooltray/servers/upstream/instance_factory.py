@@ -1,0 +1,123 @@
+"""Makes the instances of servers, publishes what they do, and has it remembered which eras each server speaks.
+
+Above it: ServerManager, which decides which servers there are. Below it: Instance, ServerTransports and EraMemory.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from msgspec import Raw
+
+from tooltray.foundation.events import ProblemReported, ServerFailed
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.tasks import finish_in_thread
+from tooltray.protocol.eras import Era
+from tooltray.protocol.sessions.caller import Session
+from tooltray.servers.launch.command_lookup import downloads
+from tooltray.servers.transports.memory_transport import MemoryServer, MemoryTransport
+from tooltray.servers.transports.transport import Transport
+from tooltray.servers.transports.transports import is_remote
+from tooltray.servers.upstream.deferred_server import DeferredServer, StandIn
+from tooltray.servers.upstream.instance import Failure, Instance, Program
+from tooltray.servers.upstream.managed_server import InstanceOpened, ManagedServer, ServerNotified, ServerStateChanged
+from tooltray.servers.upstream.server_lives import ServerLives
+from tooltray.servers.upstream.server_transports import ServerTransports
+from tooltray.servers.upstream.upstream_services import UpstreamServices
+
+logger = logging.getLogger(__name__)
+
+
+class InstanceFactory:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        transports: ServerTransports,
+        services: UpstreamServices,
+        is_current: Callable[[ManagedServer], bool],
+        before_start: Callable[[ManagedServer], Awaitable[None]],
+    ) -> None:
+        """
+        Args:
+            is_current: whether a server is the one of its name, and not one that is being replaced.
+            before_start: awaited before a server is started; may raise TooltrayError.
+        """
+        self._transports, self._eras, self._services = transports, services.eras, services
+        self._is_current, self._before_start = is_current, before_start
+        self._lives = ServerLives(services.bus)
+
+    def make(self, server: ManagedServer, era: Era, owner: Session | None, *, builtin: MemoryServer | None) -> Instance:
+        """An instance of a server for an era and, if it is not for all, for one session; it does not run yet."""
+        kind = StandIn if isinstance(server, DeferredServer) else Instance
+        return kind(
+            program=self._program_of(server, owner, builtin),
+            wants=era,
+            owner=owner,
+            services=self._services,
+            on_changed=partial(self._on_changed, server),
+            on_failed=partial(self._on_failed, server),
+            on_notification=self._on_notification,
+        )
+
+    def _program_of(self, server: ManagedServer, owner: Session | None, builtin: MemoryServer | None) -> Program:
+        return Program(
+            name=server.name,
+            make_transport=partial(self._make_transport, server, builtin),
+            is_launcher=downloads(server.config.command or "", server.config.arguments),
+            start_timeout_s=server.config.start_timeout,
+            is_remote=is_remote(server.config.transport),
+            is_isolated=server.config.isolation == "session",
+            is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value} or (owner is None and server.prefers_legacy),
+            only_era=server.config.only_era,
+            is_first_start=lambda: not server.whole.is_known and not self._eras.eras(server.config_hash),
+        )
+
+    async def _make_transport(self, server: ManagedServer, builtin: MemoryServer | None) -> Transport:
+        if builtin is not None:
+            return MemoryTransport(name=server.name, server=builtin, deadlines=self._services.deadlines)
+        await self._before_start(server)
+        return await self._transports.make(server)
+
+    # what instances do
+
+    def _on_changed(self, server: ManagedServer, instance: Instance) -> None:
+        whole, publish = server.whole, self._services.bus.publish
+        if not server.is_builtin:
+            self._lives.changed(instance, _project_of(server))
+        whole.idle_stop.follow()
+        if instance.state is ServerState.RUNNING and (client := instance.client):
+            self._remember_eras(whole)
+            publish(InstanceOpened(whole, client))
+        if self._is_current(whole):  # else its successor counts
+            publish(ServerStateChanged(whole))
+        is_news = server.is_news(instance)  # asked of each state: a success makes the next failure news again
+        if is_news and _is_problem(server, instance) and instance.problem:
+            publish(ProblemReported(instance.problem, server.name, _project_of(server)))
+
+    def _on_failed(self, server: ManagedServer, instance: Instance, failure: Failure) -> None:
+        problem, is_start, attempt, exit_code = failure.problem, failure.is_start, failure.attempt, failure.exit_code
+        self._services.bus.publish(ServerFailed(server.name, problem, is_start, attempt, exit_code, _project_of(server)))
+
+    def _on_notification(self, instance: Instance, method: str, params: Raw) -> None:
+        if client := instance.client:
+            self._services.bus.publish(ServerNotified(client, method, params))
+
+    def _remember_eras(self, server: ManagedServer) -> None:
+        eras = server.eras | self._eras.eras(server.config_hash)
+        if not server.is_builtin and self._eras.remember(server.config_hash, eras):
+            self._services.spawn(finish_in_thread(self._eras.save), name="save eras")
+
+
+def _project_of(server: ManagedServer) -> str:
+    """The folder that it runs for; empty if for none."""
+    return server.project.path if server.project else ""
+
+
+def _is_problem(server: ManagedServer, instance: Instance) -> bool:
+    """Whether its state is one that a person should hear of: that it does not speak one era of two is none."""
+    if instance.state is ServerState.NEEDS_SIGN_IN:
+        return instance is server.first
+    is_only_an_era = instance.owner is not None or (instance.is_refused and instance is not server.first)
+    return instance.state is ServerState.ERROR and not is_only_an_era and not instance.is_repeated

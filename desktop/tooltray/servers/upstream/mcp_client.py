@@ -1,0 +1,491 @@
+"""One connection to one server and the calls in flight on it; owned by one task from open to close.
+
+Above it: Instance (lifecycle), ServerRelay (calls). Below it: a transport and the dispatcher. Knows nothing of settings,
+of names shown to AI clients, or of other servers.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import os
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from pathlib import PurePath
+
+import msgspec
+from msgspec import Raw
+
+from tooltray import __version__
+from tooltray.foundation.phrases import Phrase
+from tooltray.protocol import declarations, eras
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.declarations import Declarations
+from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NO_REPLY, NOTHING, Envelope, dump, failure, readable, success
+from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era, Head
+from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
+from tooltray.protocol.pending_calls import PendingCall
+from tooltray.protocol.sessions.caller import Caller, Question, Session, lacking
+from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.protocol.task_messages import read_begun
+from tooltray.records.journal.happenings import Happened
+from tooltray.servers.transports.transport import Output, Transport
+from tooltray.servers.upstream.asked_persons import at_person, noted
+from tooltray.servers.upstream.client_tasks import ClientTasks
+from tooltray.servers.upstream.handshake import Greeting, GreetingPlan, Introduction, greet
+from tooltray.servers.upstream.idle_stop import Usage
+from tooltray.servers.upstream.url_questions import UrlQuestions
+
+logger = logging.getLogger(__name__)
+NO_CLIENT_TO_ASK = -32603
+ELICITATION = "elicitation/create"
+MOST_TASK_TOKENS = 1000  # of calls that have become tasks; of the oldest no progress is told any more
+OURS_ALONE = frozenset({"server/discover", "initialize"})  # a program that asks these of us echoes (`cat`, a terminal)
+CLIENT_INFO = {"name": "tooltray", "version": __version__}
+DECLARED: dict[str, object] = {"roots": {"listChanged": True}, "elicitation": {"form": {}, "url": {}}}
+"""Our capabilities towards a server that all AI clients share."""
+DECLARED_TO_ISOLATED = DECLARED | {"sampling": {}}  # where each AI client has an instance of its own; the shared one declares the same
+
+AskPerson = Callable[[str, Raw], Awaitable[Envelope]]
+"""Shows a server's question to the person at this machine; arguments: the server's name, and its params."""
+
+
+class TaskQuestion(msgspec.Struct, frozen=True, eq=False):
+    """A server's question that belongs to a task.
+
+    Attributes:
+        asked: the sessions of the task's owner that are connected, each with the params as it knows the task.
+    """
+
+    asked: Sequence[tuple[Session, Raw]]
+
+
+OfTask = Callable[["McpClient", Raw], TaskQuestion | None]
+"""Tells whose task a question belongs to, by its params; None: it names none that is known."""
+
+
+class Audience(msgspec.Struct, frozen=True, eq=False):
+    """Who answers a server's questions.
+
+    Attributes:
+        owner: the one AI client that this instance of the server is for; None: all share it.
+        is_isolated: every AI client has an instance of its own, so that a question of the server's cannot reach the wrong one.
+        ask_person: asked where no AI client can be; None: nobody is there.
+        of_task: tells whose task a question belongs to.
+        declared: the extensions that its AI clients know.
+        is_person_there: whether that shows questions just now.
+        on_question: called when a question to an AI client's person has ended, with what the journal keeps of it.
+    """
+
+    owner: Session | None = None
+    is_isolated: bool = False
+    ask_person: AskPerson | None = None
+    of_task: OfTask = lambda client, params: None
+    declared: Callable[[], Declarations] = dict
+    is_person_there: Callable[[], bool] = lambda: False
+    on_question: Callable[[Happened], None] = lambda question: None
+
+
+SHARED = Audience()
+
+
+class _RelayedCall(msgspec.Struct, eq=False):
+    exchange: Exchange
+    pending: PendingCall
+    progress_token: Raw
+    wire_token: Raw
+
+
+class McpClient:
+    """Methods may be called from any task of the loop; `open` and `close` belong to the owner.
+
+    Attributes:
+        greeting: the server's answer when it was opened: version, capabilities, instructions.
+        era: in which it was opened.
+        client_tasks: what AI clients have begun for its questions.
+        dispatcher: for requests that stay open, and for the transport.
+        told: the extensions that were declared to the server when it was opened.
+        url_questions: who was sent to a page.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        transport: Transport,
+        deadlines: DeadlineWheel,
+        plan: GreetingPlan,
+        audience: Audience = SHARED,
+        usage: Usage | None = None,
+        on_notification: Callable[["McpClient", str, Raw], None],
+    ) -> None:
+        """
+        Args:
+            plan: in which era it is opened.
+            usage: notes calls, requests and questions; None: one of its own.
+            on_notification: called with what concerns no call: list changes, updates, log messages.
+        """
+        self._on_question = audience.on_question
+        self.name, self.transport = name, transport
+        self._plan, self.owner, self._ask_person = plan, audience.owner, audience.ask_person
+        self._of_task = audience.of_task
+        self._own = DECLARED_TO_ISOLATED if audience.is_isolated else DECLARED
+        self._extensions, self.told = audience.declared, frozenset[str]()
+        self._is_person_there = audience.is_person_there
+        self._on_notification = on_notification
+        self.usage = usage or Usage()
+        self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
+        self.client_tasks = ClientTasks()
+        self.url_questions = UrlQuestions()
+        self._asking: list[Session] = []  # who has a question of the server before them
+        self._by_token: dict[bytes, _RelayedCall] = {}
+        self._of_tasks: deque[bytes] = deque()  # tokens of calls that have become tasks, the oldest first
+        self._spare_tokens = itertools.count()
+        self.greeting, self.era = Greeting(Era.LEGACY, "", {}, None), Era.LEGACY
+        self.has_answered = False  # a request that was relayed
+        self.has_spoken = False  # the server has sent a message: it speaks the protocol
+        self.dispatcher = RawDispatcher(
+            name=f"server '{name}'",
+            deadlines=deadlines,
+            answer=self._answer_used,
+            take_notification=self._take_notification,
+            is_server=True,
+            max_line_bytes=MAX_SERVER_LINE_BYTES,
+        )
+
+    async def open(self, *, timeout_s: float) -> None:
+        """Starts the server and greets it.
+
+        Raises:
+            TooltrayError: it cannot be started, or its greeting failed; `close` is still to be called.
+            TimeoutError: no greeting within `timeout_s`.
+        """
+        await self.transport.open(self.dispatcher)
+        self.told = declarations.names(self._extensions())
+        async with asyncio.timeout(timeout_s):
+            self.greeting = await greet(
+                self.dispatcher,
+                server=self.name,
+                plan=self._plan,
+                introduction=Introduction(CLIENT_INFO, self._declared(), self.owner.introduction if self.owner else NOTHING),
+                on_answered=self._note_message,
+            )
+        self.era = self.greeting.era
+        self._envelope = {PROTOCOL_VERSION_KEY: dump(self.greeting.version), CLIENT_INFO_KEY: dump(CLIENT_INFO)}
+
+    @property
+    def output(self) -> Output | None:
+        """What the server's process writes besides messages."""
+        return self.transport.output
+
+    @property
+    def noise_lines(self) -> int:
+        """Lines on stdout that were no messages."""
+        return self.dispatcher.noise_lines
+
+    @property
+    def calls_in_flight(self) -> int:
+        return len(self._calls)
+
+    def orderly_end(self, *, is_old: bool) -> str:
+        """Returns what is said of an end of the connection that is no failure: the server starts again at once. Empty: it is a failure.
+
+        Args:
+            is_old: the connection has lasted longer than one that is refused at once.
+        """
+        if self.transport.has_expired and is_old:
+            return Phrase("Its session has expired; opens a new one")
+        if self.has_answered and self.transport.exit_code == 0:  # some servers end after each piece of work
+            return Phrase("It has ended by itself after its work")
+        return ""
+
+    async def lost(self) -> str:
+        """Waits until the connection is gone and returns why."""
+        await self.dispatcher.closed.wait()
+        return self.dispatcher.closed_because
+
+    async def close(self, reason: str) -> None:
+        """Ends the connection and the server. `reason` is what callers in flight read."""
+        await self.dispatcher.close(reason)
+        await self.transport.close()
+        self.dispatcher.calls.settle_rest(self.dispatcher.closed_because)
+
+    async def request(
+        self,
+        method: str,
+        params: Mapping[str, object] | None = None,
+        *,
+        timeout_s: float,
+        max_reply_bytes: int | None = None,
+        extension: str = "",
+    ) -> Envelope:
+        """A request of the hub's own (lists), in the server's era.
+
+        Args:
+            extension: that it belongs to, which is declared with it; empty: none.
+        """
+        self.usage.begin()
+        try:
+            own = self._own_params(params, extension)
+            return await self.dispatcher.call(method, own, timeout_s=timeout_s, max_reply_bytes=max_reply_bytes)
+        finally:
+            self.usage.end()
+
+    def start_request(self, method: str, params: Mapping[str, object] | None = None, *, extension: str = "") -> PendingCall:
+        """The same for a request that stays open; `dispatcher.outcome` waits for its end."""
+        pending = self.dispatcher.start_call(method, self._own_params(params, extension))
+        pending.may_be_ended = True
+        return pending
+
+    def _own_params(self, params: Mapping[str, object] | None, extension: str) -> Raw:
+        raw = dump(params or {})
+        if self.era is Era.MODERN:
+            declared = self._declared()
+            if extension:
+                declared["extensions"] = {extension: {}, **dict(self._extensions().get("extensions", {}))}
+            raw = eras.with_meta(raw, {**self._envelope, CLIENT_CAPABILITIES_KEY: dump(declared)})
+        return raw
+
+    def _declared(self) -> dict[str, object]:
+        """What we declare in our own name: what the hub can do, and the extensions that those know for whom it asks."""
+        return self._own | dict(self._extensions())
+
+    def notify(self, method: str, params: Raw = NOTHING) -> None:
+        """Passes on a notification of an AI client that belongs to no request."""
+        self.dispatcher.send_notification(method, params)
+
+    def exchanges(self) -> list[Exchange]:
+        """Those that are in flight, oldest first; one alone if the server is just speaking of it."""
+        return self._exchanges_of(self.dispatcher.receiving_with)
+
+    def _exchanges_of(self, ours: Raw) -> list[Exchange]:
+        """`ours`: the id of the request of ours in whose response the server speaks; empty if that is not known."""
+        return [call.exchange for call in self._calls if not ours or call.pending.id == ours]
+
+    def is_asking(self, session: Session) -> bool:
+        """Whether a question of the server's lies before this AI client."""
+        return any(each is session for each in self._asking)
+
+    async def call(self, exchange: Exchange, *, timeout_s: float) -> Envelope:
+        """Sends an AI client's request on and returns the server's reply, verbatim but for what the other era requires.
+
+        Args:
+            timeout_s: without progress; afterwards the server gets a cancellation.
+        """
+        call = self._start(exchange, timeout_s)
+        reply = None
+        try:
+            reply = await self.dispatcher.outcome(call.pending)
+        finally:
+            self._forget(call)
+            if call.progress_token and exchange.head.task and reply and read_begun(reply.result):
+                self._keep_token(call)
+        reply = readable(reply, self.dispatcher.name)
+        if reply.result:
+            self.has_answered = True
+        if reply.error:
+            self.url_questions.required(reply.error, exchange.session)
+        if exchange.era is Era.MODERN and self.era is Era.LEGACY and reply.result:
+            reply.result = eras.as_modern_result(exchange.request.method, reply.result)
+        return reply
+
+    def _start(self, exchange: Exchange, timeout_s: float) -> _RelayedCall:
+        params, token = exchange.request.params, exchange.head.meta.progress_token
+        is_token_taken = bool(token) and bytes(token) in self._by_token
+        wire_token = self._spare_token() if is_token_taken else token
+        if is_token_taken:
+            params = eras.with_meta(params, {"progressToken": wire_token})
+        if exchange.era is not self.era:
+            params = self._in_own_era(eras.without_task(params) if exchange.head.task else params, exchange.caller)
+        pending = self.dispatcher.start_call(exchange.request.method, params, timeout_s=timeout_s)
+        call = _RelayedCall(exchange, pending, token, wire_token)
+        self._calls[call] = None
+        self.usage.begin()
+        if token:
+            self._by_token[bytes(wire_token)] = call
+        return call
+
+    def _in_own_era(self, params: Raw, caller: Caller) -> Raw:
+        if self.era is Era.LEGACY:
+            return eras.without_envelope(params)
+        return eras.with_meta(params, {**self._envelope, CLIENT_CAPABILITIES_KEY: caller.capabilities})
+
+    def _spare_token(self) -> Raw:
+        tokens = (dump(f"shared-{number}") for number in self._spare_tokens)
+        return next(token for token in tokens if bytes(token) not in self._by_token)  # an AI client may use such a token itself
+
+    def _forget(self, call: _RelayedCall) -> None:
+        self._calls.pop(call, None)
+        self.usage.end()
+        if call.progress_token and self._by_token.get(bytes(call.wire_token)) is call:
+            del self._by_token[bytes(call.wire_token)]
+
+    def _keep_token(self, call: _RelayedCall) -> None:
+        """The call has become a task, whose progress goes on under its token (2025-11-25). It keeps nothing of what was called."""
+        token, exchange = bytes(call.wire_token), call.exchange
+        slim = exchange.child(request=Envelope(), head=Head())
+        self._by_token[token] = _RelayedCall(slim, PendingCall(NOTHING, False), call.progress_token, call.wire_token)
+        self._of_tasks.append(token)
+        if len(self._of_tasks) > MOST_TASK_TOKENS:
+            self._by_token.pop(self._of_tasks.popleft(), None)
+
+    def _note_message(self) -> None:
+        self.has_spoken = True
+
+    def _take_notification(self, message: Envelope) -> None:
+        self.has_spoken = True
+        if message.method == "notifications/progress":
+            self._pass_progress(message.params)
+        else:
+            self._on_notification(self, message.method, message.params)
+
+    def _pass_progress(self, params: Raw) -> None:
+        with contextlib.suppress(ValueError):
+            token = eras.read_progress_token(params)
+            if call := self._by_token.get(bytes(token)):
+                call.pending.progressed()
+                if call.wire_token != call.progress_token:
+                    params = eras.with_members(params, progressToken=call.progress_token)
+                call.exchange.tell("notifications/progress", params)
+
+    async def _answer_used(self, request: Envelope) -> Envelope:
+        """While a server waits for an answer, it is used. A modern one may ask nothing, and gets none."""
+        self.has_spoken = True
+        if self.era is Era.MODERN:
+            logger.info("'%s' asks for %s, as no server of its protocol version does", self.name, request.method)
+            return NO_REPLY
+        self.usage.begin()
+        try:
+            return await self._answer(request)
+        finally:
+            self.usage.end()
+
+    async def _answer(self, request: Envelope) -> Envelope:
+        """A server's request goes to the AI client that owns this instance, else to the one that has a call in flight and can answer."""
+        method = request.method
+        if method == "ping":
+            return success({})
+        if method in OURS_ALONE:
+            self.dispatcher.connection_lost(Phrase("server '{name}' sends back what it is sent, as no MCP server does", name=self.name))
+            return failure(METHOD_NOT_FOUND, "Method not found")
+        if theirs := self.client_tasks.find(request):
+            session, asked = theirs
+            return self.client_tasks.answered(request, await self._ask(session, asked, self._about(session)))
+        if method not in CAPABILITY_FOR:
+            return await self._pass_on(request)
+        if question := self._of_task(self, request.params):
+            return await self._ask_about_task(request, question)
+        concerned = self._exchanges_of(self.dispatcher.came_with(request.id))
+        able = {each.session.identity: each for each in concerned if self._can_answer(each.caller, request)}
+        if len(able) == 1:
+            (exchange,) = able.values()  # of several calls of one client the latest
+            return await self._ask(exchange.caller, request, exchange.request.id)
+        if self.owner and self._can_answer(self.owner, request):
+            return await self._ask(self.owner, request, NOTHING)
+        if method == "roots/list" and not self._waits_for_a_call():
+            return success({"roots": self._roots()})
+        if method == ELICITATION and self._ask_person:
+            return await self._ask_person_for(list(self._calls), request, self._ask_person)
+        if not able and any(each.caller.can_answer(method) for each in concerned):
+            return failure(INVALID_PARAMS, f"this AI client did not declare what this kind of {method} needs")
+        who = "no AI client" if not able else "more than one AI client"
+        return failure(NO_CLIENT_TO_ASK, f"{who} with a call in flight can answer {method}")
+
+    def _can_answer(self, caller: Caller, request: Envelope) -> bool:
+        """Whether a client declared what a question needs; of one that the server was told of, the server knows what it declared."""
+        if not caller.can_answer(request.method):
+            return False
+        is_known = self.owner is not None and bool(self.owner.introduction)
+        return is_known or not lacking(Question(request.method, request.params), caller.capabilities)
+
+    @property
+    def has_person(self) -> bool:
+        """Whether the person at this machine can be asked just now."""
+        return self._ask_person is not None and self._is_person_there()
+
+    async def ask_person(self, exchange: Exchange, params: Raw) -> Envelope:
+        """Asks the person what the server wants to know for a call whose AI client cannot be asked."""
+        if not self._ask_person:
+            return failure(NO_CLIENT_TO_ASK, f"no AI client with a call in flight can answer {ELICITATION}")
+        with at_person([exchange]):
+            return await self._ask_person(self.name, params)
+
+    async def _ask_person_for(self, calls: "list[_RelayedCall]", request: Envelope, ask: AskPerson) -> Envelope:
+        with _clock_stopped(calls), at_person(call.exchange for call in calls):
+            return await ask(self.name, request.params)
+
+    async def _ask_about_task(self, request: Envelope, question: TaskQuestion) -> Envelope:
+        """Only the task's own client is asked, the connection first that waits for the result; else the person at this machine."""
+        waiting = {id(call.exchange.session): call for call in self._calls}
+        able = [(session, params) for session, params in question.asked if self._can_answer(session, request)]
+        if able:
+            session, params = max(able, key=lambda each: id(each[0]) in waiting)
+            about = waiting[id(session)].exchange.request.id if id(session) in waiting else NOTHING
+            return await self._ask(session, Envelope(id=request.id, method=request.method, params=params), about)
+        if request.method == ELICITATION and self._ask_person:
+            owners = [session for session, _ in question.asked]
+            calls = [call for call in self._calls if any(call.exchange.session is session for session in owners)]
+            return await self._ask_person_for(calls, request, self._ask_person)
+        return failure(NO_CLIENT_TO_ASK, f"the client of this task cannot answer {request.method} now")
+
+    def _waits_for_a_call(self) -> bool:
+        """Whether the owner is a modern client without a call in flight: only its next call says which roots it has.
+
+        An error makes servers ask again then; an empty list is one that they keep (server-everything asks once, 350 ms after its start).
+        """
+        return self.owner is not None and not self.owner.introduction and not self.exchanges()
+
+    async def _pass_on(self, request: Envelope) -> Envelope:
+        """Whatever else a server asks: an extension of the one AI client that it is for, or whose call it works on, may know it.
+
+        Modern clients are asked nothing but what their era defines, and by no request at all.
+        """
+        if self.owner and self.owner.introduction:
+            return await self._ask(self.owner, request, self._about(self.owner))
+        legacy = [each for each in self._exchanges_of(self.dispatcher.came_with(request.id)) if each.era is Era.LEGACY]
+        able = {each.session.identity: each for each in legacy if declarations.names(each.session.state.declared)}
+        if len(able) != 1:
+            return failure(METHOD_NOT_FOUND, "Method not found")
+        (exchange,) = able.values()
+        return await self._ask(exchange.caller, request, exchange.request.id)
+
+    def _about(self, session: Session) -> Raw:
+        """The latest request of a client's that is in flight; empty if none is."""
+        return next((each.request.id for each in reversed(self.exchanges()) if each.session is session), NOTHING)
+
+    async def _ask(self, caller: Caller, request: Envelope, about: Raw) -> Envelope:
+        session = caller.session  # of a held call it is another one by the time of the answer
+        self._asking.append(session)
+        calls = [call for call in self._calls if call.exchange.session is session]
+        try:
+            with _clock_stopped(calls):
+                asking = caller.ask(request.method, request.params, about=about)
+                if request.method != ELICITATION:
+                    return self.client_tasks.noted(session, await asking)
+                self.url_questions.asked(request.params, session)
+                with at_person(call.exchange for call in calls):
+                    return self.client_tasks.noted(session, await noted(asking, self.name, session, self._on_question))
+        finally:
+            self._asking.remove(session)
+
+    def _roots(self) -> list[dict[str, str]]:
+        """Where the one AI client that calls was started, if it names no roots of its own."""
+        folders = {each.session.folder for each in self.exchanges()}
+        folder = folders.pop() if len(folders) == 1 else ""
+        if not os.path.isabs(folder) or folder in (os.path.sep, os.path.expanduser("~")):
+            return []
+        return [{"uri": PurePath(folder).as_uri(), "name": os.path.basename(folder)}]
+
+
+@contextlib.contextmanager
+def _clock_stopped(calls: list[_RelayedCall]) -> Iterator[None]:
+    """The time that a person takes to answer is not the server's, which may need the answer for any of these calls."""
+    for call in calls:
+        call.pending.questions += 1
+    try:
+        yield
+    finally:
+        for call in calls:
+            call.pending.questions -= 1
+            call.pending.progressed()

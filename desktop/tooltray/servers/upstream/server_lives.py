@@ -1,0 +1,64 @@
+"""Tells the journal of starts and stops of servers.
+
+Above it: InstanceFactory, which passes on what instances do. Below it: the event bus, and causes. A start is told when the server runs, a
+stop when it has ended; what fails is told elsewhere. Built-in servers are a part of the hub, and are not told of.
+"""
+
+import time
+
+import msgspec
+
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.records.journal.happenings import START, STOP, Happened
+from tooltray.servers.upstream.causes import HUB, Cause, cause
+from tooltray.servers.upstream.instance import Instance
+from tooltray.servers.upstream.server_states import STARTS
+
+
+class _Begun(msgspec.Struct, frozen=True):
+    kind: str
+    cause: Cause
+    at: float
+    clock: float
+
+
+class ServerLives:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, bus: EventBus) -> None:
+        self._bus = bus
+        self._begun: dict[Instance, _Begun] = {}  # those on their way up or down
+
+    def changed(self, instance: Instance, project: str) -> None:
+        """The state of an instance may be another one. `project`: path of the folder that it runs for; empty: for none."""
+        begun, state = self._begun.get(instance), instance.state
+        if state in STARTS and begun is None:
+            self._begin(instance, START, cause())
+        elif state is ServerState.RESTARTING and begun is None:  # it has ended by itself
+            self._begin(instance, START, Cause(HUB))
+        elif state is ServerState.STOPPING and (begun is None or begun.kind == START):
+            self._begin(instance, STOP, cause())
+        elif state is ServerState.RUNNING or (begun and begun.kind == STOP and state not in STARTS and state is not ServerState.STOPPING):
+            self._end(instance, project)
+        elif state in (ServerState.ERROR, ServerState.NEEDS_SIGN_IN):
+            self._begun.pop(instance, None)
+
+    def _begin(self, instance: Instance, kind: str, why: Cause) -> None:
+        self._begun[instance] = _Begun(kind, why, time.time(), time.perf_counter())
+
+    def _end(self, instance: Instance, project: str) -> None:
+        if begun := self._begun.pop(instance, None):
+            self._bus.publish(
+                Happened(
+                    kind=begun.kind,
+                    at=begun.at,
+                    outcome="ok",
+                    duration_s=time.perf_counter() - begun.clock,
+                    client=begun.cause.client,
+                    session=instance.owner.state.id if instance.owner else "",
+                    project=project,
+                    server=instance.name,
+                    reason=begun.cause.why,
+                )
+            )

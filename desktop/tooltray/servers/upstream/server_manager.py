@@ -1,0 +1,412 @@
+"""All servers of the settings, and the life of each.
+
+Above it: McpPresenter and ToolManager. Below it: ManagedServer, and InstanceFactory, which makes its instances and publishes what they do.
+Knows nothing of tools or AI clients.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
+
+import msgspec
+
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import MCPServerConfig, config_hash
+from tooltray.foundation.confirmation import asker_name
+from tooltray.foundation.errors import NotFound, Problem, TooltrayError
+from tooltray.foundation.events import ConfigChanged, ServerRemoved
+from tooltray.foundation.files.json_text import digest_of
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.shell_words import quoted
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.protocol.sessions.caller import Session
+from tooltray.protocol.sessions.session_state import SessionState
+from tooltray.servers.transports.memory_transport import MemoryServer
+from tooltray.servers.upstream.causes import BY_PERSON, CLIENT, HUB, PERSON, SETTINGS, caused_by
+from tooltray.servers.upstream.deferred_server import DeferredServer, ProjectSource
+from tooltray.servers.upstream.idle_stop import IdleStop
+from tooltray.servers.upstream.instance_factory import InstanceFactory
+from tooltray.servers.upstream.managed_server import ManagedServer, ServerEntry, ServersConfigured, ServerStateChanged
+from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.server_log import ServerLog
+from tooltray.servers.upstream.server_transports import ServerTransports
+from tooltray.servers.upstream.stops import Stops
+from tooltray.servers.upstream.upstream_services import UpstreamServices
+from tooltray.servers.upstream.visibility import EVERYBODY, Visibility
+
+STARTED_BY_HAND_WAIT_S = 300.0  # a person who starts a server wants its outcome, also of a first npx
+
+
+class SessionNeeds(msgspec.Struct, frozen=True):
+    """What sessions need of servers.
+
+    Attributes:
+        get_projects: returns what knows on which projects sessions work.
+        is_wanted: whether a session waits for notifications of an instance, which therefore is not idle.
+    """
+
+    get_projects: Callable[[], ProjectSource]
+    is_wanted: Callable[[ManagedServer, McpClient], bool]
+
+
+class ServerManager:
+    """Belongs to the engine's loop.
+
+    Attributes:
+        changes: another number whenever there are other servers than before.
+    """
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        builtins: Mapping[str, MemoryServer],
+        visibility: Visibility,
+        transports: ServerTransports,
+        stops: Stops,
+        services: UpstreamServices,
+        needs: SessionNeeds,
+    ) -> None:
+        """
+        Args:
+            builtins: the servers that come with Tooltray, by name.
+            visibility: which servers exist for which sessions.
+            stops: which servers a person has stopped.
+        """
+        self._config, self._builtins, self._visibility, self._transports = config, builtins, visibility, transports
+        self._stops, self._deadlines = stops, services.deadlines
+        self._instances = InstanceFactory(
+            transports=transports, services=services, is_current=self._is_current, before_start=self._before_start
+        )
+        self._bus, self._spawn, self._keep_output = services.bus, services.spawn, services.keep_output
+        self._servers: dict[str, ManagedServer] = {}
+        self.changes = 0
+        self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
+        self._needs = needs
+
+    # what there is
+
+    def __iter__(self) -> Iterator[ManagedServer]:
+        return iter(self._servers.values())
+
+    def get(self, name: str) -> ManagedServer:
+        """
+        Raises:
+            NotFound: there is no such server, or its entry cannot be used; says why.
+        """
+        if server := self._servers.get(name):
+            return server
+        for broken in self._config.file_problems:
+            if broken.entry == name:
+                raise NotFound(broken.problem.title, broken.problem.message, broken.problem.hint)
+        known = ", ".join(self._servers)
+        raise NotFound(
+            Phrase("there is no server '{name}'", name=name),
+            Phrase("there are: {known}", known=known),
+            Phrase("See `tooltray servers list`."),
+        )
+
+    def find(self, name: str) -> ManagedServer | None:
+        return self._servers.get(name)
+
+    def is_default(self, name: str) -> bool:
+        server = self._servers[name]
+        return server.is_builtin or name in self._config.settings.default_servers
+
+    def default_clients(self) -> list[McpClient]:
+        """The running connections of the servers that start with the hub."""
+        return [client for client in self.running_clients() if self.is_default(client.name)]
+
+    def running_clients(self) -> list[McpClient]:
+        return [instance.client for server in self for instance in server.instances if instance.client]
+
+    def clients_for(self, session: Session) -> list[McpClient]:
+        """The running connections that one AI client's session may hear of."""
+        return [client for client in self.running_clients() if self.serves(client, session)]
+
+    def serves(self, client: McpClient, session: Session) -> bool:
+        """Whether a connection is one that an AI client's session may hear of: for all, for itself, or for the project it works on."""
+        server = self._servers.get(client.name)
+        return server is not None and server.serves(client, session) and self._visibility.sees(session.state, client.name)
+
+    def sees(self, state: SessionState, server: str) -> bool:
+        """Whether a server exists for a session: those of other projects do not."""
+        return self._visibility.sees(state, server)
+
+    def own(self, state: SessionState) -> frozenset[str]:
+        """The servers that a session has because of its project."""
+        return self._visibility.own(state)
+
+    def is_for_all(self, server: str) -> bool:
+        """Whether a server exists for every session."""
+        return self._visibility.includes(EVERYBODY, server)
+
+    def deferred(self) -> list[DeferredServer]:
+        """The servers that start for a project, in the settings' order."""
+        return [server for name in self._config.settings.mcp_servers if isinstance(server := self._servers.get(name), DeferredServer)]
+
+    def find_deferred(self, name: str) -> DeferredServer:
+        """
+        Raises:
+            TooltrayError: there is no such server, or it does not wait for a project.
+        """
+        server = self.get(name)
+        if isinstance(server, DeferredServer):
+            return server
+        hint = Phrase("Start it with: tooltray servers start {name}", name=quoted(name))
+        raise TooltrayError(
+            Phrase("'{name}' is no server that starts for a project", name=name),
+            Phrase("`deferredStartup` is not set in its settings"),
+            hint,
+        )
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """The processes of all servers; each leads a session of its own."""
+        return frozenset(pid for server in self for pid in server.pids)
+
+    @property
+    def configs(self) -> tuple[MCPServerConfig, ...]:
+        """Of all servers, those included that were removed or replaced and have not ended yet."""
+        return tuple(server.config for server in (*self, *self._leaving))
+
+    # life
+
+    def load(self) -> None:
+        """Makes the servers of the settings, without starting any, and follows the settings from now on."""
+        self._stops.load({*self._builtins, *self._config.settings.mcp_servers})
+        for name, builtin in self._builtins.items():
+            self._servers[name] = self._make(name, MCPServerConfig(type="inmemory"), builtin)
+        for name, config in self._config.settings.mcp_servers.items():
+            self._servers[name] = self._make(name, config)
+        self._bus.subscribe(ConfigChanged, self._on_config_changed)
+
+    def start_defaults(self, among: Iterable[str] | None = None) -> None:
+        """Begins to start what starts with the hub, of all servers or of those named; does not wait. What a person stopped stays so."""
+        for server in self if among is None else map(self.get, among):
+            if self.is_default(server.name) and not server.config.disable and self._stops.since(server.name) is None:
+                server.start()
+
+    async def start(self, name: str) -> None:
+        """A person starts a server; waits for the outcome.
+
+        Raises:
+            TooltrayError: there is none of this name, it is switched off, or it does not start.
+        """
+        server = self.get(name)
+        if server.config.disable:
+            raise TooltrayError(
+                Phrase("server '{name}' is switched off", name=name),
+                Phrase("`disable` is true in its settings"),
+                Phrase("Switch it on first."),
+            )
+        self._look_again(server)
+        await self._stops.discard(server)
+        with _by_person():
+            await server.run(timeout_s=STARTED_BY_HAND_WAIT_S)
+
+    async def begin_start(self, name: str) -> None:
+        """A person starts a server; does not wait until it runs.
+
+        Raises:
+            TooltrayError: there is none of this name.
+        """
+        await self._stops.discard(self.get(name))
+        with _by_person():
+            self.get(name).start()
+
+    async def allow_start(self, server: ManagedServer) -> None:
+        """A person wants a server again, for a project perhaps; whoever calls this starts it."""
+        await self._stops.discard(server)
+
+    async def stop(self, name: str) -> None:
+        """A person stops a server: it stays stopped, in the hubs to come too, until a person starts it.
+
+        Raises:
+            NotFound: there is none of this name.
+            TooltrayError: it has stopped, and that cannot be kept.
+        """
+        server = self.get(name)
+        try:
+            await self._stops.add(server)
+        finally:
+            with _by_person():
+                await server.stop()
+
+    async def restart(self, name: str) -> None:
+        """Its tools stay listed meanwhile, and it is shown as RESTARTING until it runs or has failed.
+
+        Raises:
+            TooltrayError: as `start`.
+        """
+        server = self.get(name)
+        self._look_again(server)
+        server.restarts += 1
+        if server.shown_state is not server.state:
+            self.publish_changed(name)  # one that rests is not stopped first: nothing else would say so at once
+        try:
+            await self._stops.discard(server)
+            with _by_person():
+                await server.stop(then=server.idle_state)
+            if self._stops.since(name) is not None:
+                raise TooltrayError(
+                    Phrase("server '{name}' is stopped", name=name), Phrase("somebody stopped it while it was being restarted")
+                )
+            await self.start(name)
+        finally:
+            server.restarts -= 1
+            self.publish_changed(name)
+
+    def _look_again(self, server: ManagedServer) -> None:
+        """A person who starts what has failed may have installed what was missing: then the person's PATH is another."""
+        if server.state is ServerState.ERROR:
+            self._transports.forget_environment()
+
+    def require_sign_in(self, name: str, problem: Problem) -> None:
+        """A server wants a person to sign in: its connections are given up until somebody starts it again."""
+        if server := self._servers.get(name):
+            server.require_sign_in(problem)
+
+    def publish_changed(self, name: str) -> None:
+        """Something that a card shows of a server is another thing now: what is wrong with its lists, or who is signed in."""
+        if server := self._servers.get(name):
+            self._bus.publish(ServerStateChanged(server))
+
+    def is_being_replaced(self, name: str) -> bool:
+        """Whether the predecessor of a server, whose entry was changed, still ends."""
+        return name in self._servers and any(server.name == name for server in self._leaving)
+
+    async def end_session(self, session: Session) -> None:
+        """Ends the instances that an AI client had for itself."""
+        with caused_by(CLIENT, session.state.client):
+            await asyncio.gather(*(server.end_session(session) for server in (*self, *self._leaving)))
+
+    async def close(self) -> None:
+        """Stops all servers together; bounded by the time that one server gets."""
+        with caused_by(HUB):
+            await asyncio.gather(*(server.stop() for server in (*self, *self._leaving)))
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        settings = self._config.settings.mcp_servers
+        for name in [server.name for server in self if not server.is_builtin and server.name not in settings]:
+            self._leaving.append(removed := self._servers.pop(name))
+            self.changes += 1
+            self._stops.on_removed(removed)
+            self._spawn(self._remove(removed), name=f"remove '{name}'")
+        for name, config in settings.items():
+            server = self._servers.get(name)
+            if server is not None:
+                self._stops.on_changed(server, config)
+            if server is None:
+                self._stops.on_added(name, self._hash(name, config))
+                self._servers[name] = self._make(name, config)
+            elif server.config_hash != self._hash(name, config) or config.confinement.needs_start(server.config.confinement):
+                self._replace(server, config)
+            else:
+                self._adopt(server, config)
+            self.publish_changed(name)
+        self._bus.publish(ServersConfigured())
+
+    def _adopt(self, server: ManagedServer, config: MCPServerConfig) -> None:
+        """Settings that do not change what runs."""
+        server.adopt(config, self._config.file_server(server.name))
+        if config.disable and server.state is not ServerState.STOPPED:
+            with caused_by(SETTINGS):
+                self._spawn(server.stop(), name=f"stop '{server.name}'")
+        server.rest(_idle_state(config))
+
+    def _replace(self, old: ManagedServer, config: MCPServerConfig) -> None:
+        was_up = old.state not in (ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.WAITING)
+        new = self._servers[old.name] = self._make(old.name, config)
+        if isinstance(old, DeferredServer) and isinstance(new, DeferredServer):
+            new.take_over(old)
+        self._leaving.append(old)
+        is_to_run = was_up and not config.disable and self._stops.since(old.name) is None
+        self._spawn(self._swap(old, new, start=is_to_run), name=f"replace '{old.name}'")
+
+    async def _swap(self, old: ManagedServer, new: ManagedServer, *, start: bool) -> None:
+        with caused_by(SETTINGS):
+            await self._end(old)
+            if self._servers.get(new.name) is new:
+                self.publish_changed(new.name)
+                if start:
+                    new.start()
+
+    async def _remove(self, server: ManagedServer) -> None:
+        with caused_by(SETTINGS):
+            await self._end(server)
+        if server.name in self._servers:  # added again meanwhile
+            self.publish_changed(server.name)
+        else:
+            self._bus.publish(ServerRemoved(server.name))
+
+    async def _end(self, server: ManagedServer) -> None:
+        await server.stop()
+        self._leaving.remove(server)
+
+    # making one
+
+    def _make(self, name: str, config: MCPServerConfig, builtin: MemoryServer | None = None) -> ManagedServer:
+        self.changes += 1
+        entry = ServerEntry(name, config, self._hash(name, config), self._config.file_server(name), builtin is not None)
+        server = self._make_deferred(entry) if config.deferred_startup else self._make_plain(entry, builtin)
+        if (since := self._stops.since(name)) is not None:
+            server.keep_stopped(since)
+        return server
+
+    def _make_plain(self, entry: ServerEntry, builtin: MemoryServer | None) -> ManagedServer:
+        return ManagedServer(
+            entry,
+            log=ServerLog(partial(self._keep_output, entry.name)),
+            idle_state=_idle_state(entry.config),
+            make_instance=partial(self._instances.make, builtin=builtin),
+            make_idle_stop=self._make_idle_stop,
+        )
+
+    def _make_deferred(self, entry: ServerEntry) -> DeferredServer:
+        return DeferredServer(
+            entry,
+            log=ServerLog(partial(self._keep_output, entry.name)),
+            idle_state=_idle_state(entry.config),
+            make_instance=partial(self._instances.make, builtin=None),
+            make_idle_stop=self._make_idle_stop,
+            source=self._needs.get_projects,
+        )
+
+    def _hash(self, name: str, config: MCPServerConfig) -> str:
+        """The same entry is another program in another project's folder."""
+        file, own = self._config.file_server(name), config_hash(config)
+        return digest_of([own, file.folder]) if file and file.folder else own
+
+    def _make_idle_stop(self, server: ManagedServer) -> IdleStop:
+        limit_s, is_wanted = partial(self._idle_limit_s, server), partial(self._needs.is_wanted, server)
+        return IdleStop(groups=lambda: server.groups, limit_s=limit_s, is_wanted=is_wanted, deadlines=self._deadlines)
+
+    def _idle_limit_s(self, server: ManagedServer) -> float | None:
+        """What starts with the hub stays, and what was removed is being ended anyway."""
+        is_there = self._servers.get(server.name) is server
+        stays = self.is_default(server.name) and not server.config.deferred_startup if is_there else True
+        return None if stays else server.config.idle_stop
+
+    def _is_current(self, server: ManagedServer) -> bool:
+        """Also of one that was removed: it has no successor."""
+        return self._servers.get(server.name, server) is server
+
+    async def _before_start(self, server: ManagedServer) -> None:
+        for predecessor in [each for each in self._leaving if each.name == server.name]:
+            await predecessor.stop()  # what it holds (a port, a database) is to be free
+        if server.project:
+            await self._needs.get_projects().check(server.project)
+
+
+def _by_person() -> AbstractContextManager[None]:
+    """What is begun inside is so because a person, or a program in a person's place, has asked for it."""
+    return caused_by(PERSON, asker_name() or BY_PERSON)
+
+
+def _idle_state(config: MCPServerConfig) -> ServerState:
+    """What a server is that nobody started and nobody stopped."""
+    if config.disable:
+        return ServerState.STOPPED
+    return ServerState.WAITING if config.deferred_startup else ServerState.ON_DEMAND

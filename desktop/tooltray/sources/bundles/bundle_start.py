@@ -1,0 +1,186 @@
+"""What a bundle would run: its manifest's command with everything filled in.
+
+Above it: bundle_offers, bundle_installs. Below it: the manifest. Pure but for the system's name and separator.
+
+As the reference does: one system's command, args and env replace the whole of the others; a list takes the place of a whole argument and of
+nothing less; a boolean is "true" or "false". Other than there:
+
+- What is filled in is not looked at again, so that no value can name another.
+- A setting that nobody has given is empty; an argument or variable that is nothing but this setting is left out.
+- A placeholder that is not known is a problem, as it would be filled in from the person's environment, or from among the secrets.
+- It runs in the bundle's folder, as the examples of the specification have paths from there.
+- `uv` without a command runs `uv run --directory FOLDER ENTRY_POINT`: the specification leaves that to the host.
+"""
+
+import ntpath
+import os
+import posixpath
+import re
+import sys
+from collections.abc import Collection, Iterator, Mapping
+
+import msgspec
+
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.phrases import Phrase
+from tooltray.sources.bundles.bundle_settings import Filled
+from tooltray.sources.bundles.manifest import Manifest, McpConfig
+
+PYTHON_LIBRARIES = "server/lib"  # where the specification has them
+SYSTEM = ("HOME", "DESKTOP", "DOCUMENTS", "DOWNLOADS")
+_PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
+_SETTING = "user_config."
+
+
+class BundleCommand(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        inside: the program's name in the bundle; empty: it is a program of this computer.
+    """
+
+    command: str
+    args: tuple[str, ...]
+    env: Mapping[str, str]
+    inside: str = ""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self.command, *self.args
+
+
+class BundlePlace(msgspec.Struct, frozen=True):
+    """Where a bundle is or will be.
+
+    Attributes:
+        folder: absolute.
+        files: the names in it, with slashes.
+        folders: the person's, see system_folders.
+        platform: as `sys.platform` has it.
+    """
+
+    folder: str
+    files: Collection[str]
+    folders: Mapping[str, str]
+    platform: str = sys.platform
+
+
+def config_of(manifest: Manifest, place: BundlePlace) -> McpConfig:
+    """What the manifest says for this system."""
+    written = manifest.server.mcp_config
+    if written is None:
+        return McpConfig("uv", ("run", "--directory", "${__dirname}", manifest.server.entry_point))
+    config = written.on(place.platform)
+    has_libraries = any(name.startswith(f"{PYTHON_LIBRARIES}/") for name in place.files)
+    if manifest.server.type == "python" and has_libraries and "PYTHONPATH" not in config.env:
+        return McpConfig(config.command, config.args, {**config.env, "PYTHONPATH": f"${{__dirname}}/{PYTHON_LIBRARIES}"})
+    return config
+
+
+def command_of(manifest: Manifest, place: BundlePlace, values: Mapping[str, Filled]) -> BundleCommand:
+    """The command with everything filled in.
+
+    Args:
+        values: of settings, by key; of a secret the placeholder that stands for it in an entry.
+
+    Raises:
+        TooltrayError: a list would have to stand in a part of a text.
+    """
+    config, fill = config_of(manifest, place), _Filler(place, manifest, values)
+    env = {name: fill.text(text) for name, text in config.env.items() if not fill.is_left_out(text)}
+    inside = _inside(manifest, place, fill.text(config.command))
+    command = _joined(place, inside) if inside else fill.text(config.command)
+    return BundleCommand(command, tuple(fill.arguments(config.args)), env, inside)
+
+
+def problems_of(manifest: Manifest, place: BundlePlace) -> Iterator[Problem]:
+    """What in a manifest cannot work, whatever the settings are."""
+    config, entry = config_of(manifest, place), _tidy(manifest.server.entry_point)
+    if not _is_there(entry, place):
+        yield Problem(Phrase("The bundle does not have what it starts"), Phrase("its entry point is {name}", name=repr(entry)))
+    command = _Filler(place, manifest, {}).text(config.command)
+    inside = _inside(manifest, place, command)
+    if inside and inside not in place.files:
+        yield Problem(Phrase("The bundle does not have what it starts"), Phrase("its command is {name}", name=repr(inside)))
+    if not command.strip():
+        yield Problem(Phrase("The bundle has no command"))
+    for name in dict.fromkeys(_unknown(manifest, config)):
+        title = Phrase("The bundle asks for something that bundles do not have")
+        yield Problem(title, Phrase("{name} stands in its command, arguments or variables", name=f"${{{name}}}"))
+
+
+def _unknown(manifest: Manifest, config: McpConfig) -> Iterator[str]:
+    texts = [config.command, *config.args, *config.env.values()]
+    texts += [each for setting in manifest.user_config.values() for each in _texts(setting.default)]
+    known = {"__dirname", "pathSeparator", "/", *SYSTEM, *(f"{_SETTING}{key}" for key in manifest.user_config)}
+    for text in texts:
+        yield from (found for found in _PLACEHOLDER.findall(text) if found not in known)
+
+
+def _texts(default: object) -> tuple[str, ...]:
+    if isinstance(default, tuple):
+        return default
+    return (default,) if isinstance(default, str) else ()
+
+
+class _Filler:
+    def __init__(self, place: BundlePlace, manifest: Manifest, values: Mapping[str, Filled]) -> None:
+        separator = "\\" if place.platform == "win32" else "/"
+        system: dict[str, Filled] = {"__dirname": place.folder, "pathSeparator": separator, "/": separator, **place.folders}
+        self._absent = {f"{_SETTING}{key}" for key in manifest.user_config if key not in values}
+        self._values = system | {f"{_SETTING}{key}": value for key, value in values.items()}
+
+    def is_left_out(self, text: str) -> bool:
+        """Whether a text is nothing but a setting that was not given."""
+        whole = _PLACEHOLDER.fullmatch(text)
+        return whole is not None and whole[1] in self._absent
+
+    def arguments(self, args: tuple[str, ...]) -> Iterator[str]:
+        for arg in args:
+            whole = _PLACEHOLDER.fullmatch(arg)
+            value = self._values.get(whole[1]) if whole else None
+            if isinstance(value, tuple):
+                yield from value
+            elif not self.is_left_out(arg):
+                yield self.text(arg)
+
+    def text(self, text: str) -> str:
+        return _PLACEHOLDER.sub(self._value, text)
+
+    def _value(self, found: re.Match[str]) -> str:
+        value = self._values.get(found[1], "" if found[1] in self._absent else found[0])
+        if isinstance(value, str):
+            return value
+        if len(value) == 1:
+            return value[0]
+        reason = Phrase("{name} stands for several values, and the bundle has room for one", name=found[0])
+        raise TooltrayError(Phrase("This bundle cannot be set up so"), reason, Phrase("Give one value"))
+
+
+def _inside(manifest: Manifest, place: BundlePlace, command: str) -> str:
+    """The name in the bundle of the program that is run; empty: it is none of the bundle's."""
+    name = command.replace("\\", "/") if place.platform == "win32" else command
+    folder = place.folder.replace("\\", "/") if place.platform == "win32" else place.folder
+    if name.startswith(f"{folder}/"):
+        name = name.removeprefix(f"{folder}/")
+    elif _is_absolute(name) or ("/" not in name and not (manifest.server.type == "binary" and _is_there(name, place))):
+        return ""
+    name = _tidy(name)
+    if name.startswith("../"):
+        return ""
+    return f"{name}.exe" if place.platform == "win32" and name not in place.files and f"{name}.exe" in place.files else name
+
+
+def _is_there(name: str, place: BundlePlace) -> bool:
+    return name in place.files or (place.platform == "win32" and f"{name}.exe" in place.files)
+
+
+def _tidy(name: str) -> str:
+    return posixpath.normpath(name.replace("${__dirname}/", "").replace("\\", "/"))
+
+
+def _is_absolute(name: str) -> bool:
+    return posixpath.isabs(name) or bool(ntpath.splitdrive(name)[0]) or name.startswith("~")
+
+
+def _joined(place: BundlePlace, inside: str) -> str:
+    return ntpath.join(place.folder, *inside.split("/")) if place.platform == "win32" else os.path.join(place.folder, inside)

@@ -1,0 +1,195 @@
+"""Bundles on the disk: their folders, and a record of each.
+
+Above it: bundle_installs. Below it: the disk. Knows no manifest and no server's entry.
+
+A bundle is in `bundles/NAME/VERSION-SUM/`, where SUM is the beginning of its SHA-256: two versions lie beside each other, and a server that
+runs keeps its files until it has ended. What begins with a full stop is in the making, and gone with the next start.
+"""
+
+import logging
+import os
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from tempfile import mkdtemp
+
+import msgspec
+
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.files.atomic_file import read_own, set_aside, write_atomically
+from tooltray.foundation.home.home import hint_for
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.forms import FieldValue
+from tooltray.sources.bundles.archive import unpack
+from tooltray.sources.bundles.member_names import why_not
+
+logger = logging.getLogger(__name__)
+RECORDS = "installed.json"
+MAX_RECORDS_BYTES = 16 * 2**20  # a hundred bundles have 100 KB
+SUM_CHARACTERS = 12  # of a SHA-256, in a folder's name; the record has the whole
+LONGEST_NAME = 50  # of a folder; Windows has room for 260 characters in a path, and npm uses 150 of them
+REMOVING = ".removing-"
+
+
+class ServerChoices(msgspec.Struct, frozen=True):
+    """What was chosen for one server of a bundle.
+
+    Attributes:
+        values: of settings; no secret.
+        variables: names of those that the bundle gave it.
+    """
+
+    values: Mapping[str, str | float | bool | tuple[str, ...]] = {}
+    variables: tuple[str, ...] = ()
+
+
+class BundleRecord(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        folder: below the folder of all bundles, with slashes.
+        author: who the manifest says has made it; nobody has checked that.
+        servers: by name.
+    """
+
+    folder: str
+    sha256: str
+    name: str
+    title: str
+    version: str
+    author: str
+    source: str
+    installed_at: float
+    servers: Mapping[str, ServerChoices] = {}
+
+
+class _Records(msgspec.Struct):
+    bundles: list[BundleRecord]
+    version: int = 1
+
+
+class BundleStore:
+    """Blocks; one change at a time, of whoever holds the home's lock.
+
+    Args:
+        root: the folder of all bundles; made with the first of them.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._records = self._read()
+
+    @property
+    def records(self) -> tuple[BundleRecord, ...]:
+        return self._records
+
+    def of_server(self, server: str) -> BundleRecord | None:
+        """The newest that a server was made of."""
+        return next((each for each in reversed(self._records) if server in each.servers), None)
+
+    def path(self, record: BundleRecord) -> Path:
+        return self.root.joinpath(*record.folder.split("/"))
+
+    def place(self, record: BundleRecord, archive: Path, programs: Iterable[str]) -> bool:
+        """Unpacks a bundle where it belongs; returns False if it is there already.
+
+        Raises:
+            TooltrayError: see unpack.
+        """
+        target = self.path(record)
+        if target.is_dir():
+            return False
+        unpack(archive, target, programs=tuple(programs))
+        return True
+
+    def keep(self, record: BundleRecord) -> None:
+        """Adds a record, or replaces that of the same folder.
+
+        Raises:
+            TooltrayError: it cannot be written.
+        """
+        self._write([*(each for each in self._records if each.folder != record.folder), record])
+
+    def forget_server(self, server: str, besides: str = "") -> None:
+        """Takes a server out of all records but that of one folder.
+
+        Raises:
+            TooltrayError: they cannot be written.
+        """
+        records = [each if each.folder == besides else _without(each, server) for each in self._records]
+        if records != list(self._records):
+            self._write(records)
+
+    def folders(self) -> list[Path]:
+        """All that are there, with a record or without one."""
+        return [path for name in _listed(self.root) for path in _listed(name)]
+
+    def remove(self, folder: Path) -> None:
+        """Removes a folder and its record; what cannot be removed yet is left for the next start."""
+        with suppress(OSError, TooltrayError):
+            aside = Path(mkdtemp(dir=self.root, prefix=REMOVING))
+            os.rename(folder, aside / "bundle")  # in one step: nobody finds half of it
+            shutil.rmtree(aside, ignore_errors=True)
+            self._write([each for each in self._records if self.path(each) != folder])
+        with suppress(OSError):  # other versions are in it
+            folder.parent.rmdir()
+        logger.info("the bundle in %s is removed", folder)
+
+    def tidy(self) -> None:
+        """Removes what interrupted work has left."""
+        with suppress(OSError), os.scandir(self.root) as entries:
+            for path in [entry.path for entry in entries if entry.name.startswith(".")]:
+                if os.path.isdir(path) and not os.path.islink(path):
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    with suppress(OSError):
+                        os.unlink(path)
+
+    def _read(self) -> tuple[BundleRecord, ...]:
+        path = self.root / RECORDS
+        try:
+            return tuple(msgspec.json.decode(read_own(path, MAX_RECORDS_BYTES), type=_Records).bundles)
+        except FileNotFoundError:
+            return ()
+        except (OSError, ValueError, msgspec.DecodeError) as error:
+            logger.warning("%s cannot be read and is set aside: %s", path, error)
+            set_aside(path)
+            return ()
+
+    def _write(self, records: list[BundleRecord]) -> None:
+        try:
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_atomically(self.root / RECORDS, msgspec.json.format(msgspec.json.encode(_Records(records))))
+        except OSError as error:
+            hint = hint_for(error, Phrase("Look at the folder, and try again"))
+            raise TooltrayError(Phrase("The list of bundles could not be written"), f"{self.root}: {error.strerror}", hint) from error
+        self._records = tuple(records)
+
+
+def folder_name(name: str, version: str, sha256: str) -> str:
+    """Where a bundle goes, below the folder of all."""
+    return f"{_plain(name) or 'bundle'}/{_plain(version) or '0'}-{sha256[:SUM_CHARACTERS]}"
+
+
+def plain_values(values: Mapping[str, FieldValue]) -> Mapping[str, str | float | bool | tuple[str, ...]]:
+    """Values as they are kept: lists as tuples."""
+    return {key: value if isinstance(value, str | float | int | bool) else tuple(value) for key, value in values.items()}
+
+
+def _plain(text: str) -> str:
+    plain = re.sub(r"[^a-z0-9._-]+", "-", text.lower())[:LONGEST_NAME].strip("-._")
+    return f"bundle-{plain}" if plain and why_not(plain) else plain
+
+
+def _without(record: BundleRecord, server: str) -> BundleRecord:
+    kept = {name: each for name, each in record.servers.items() if name != server}
+    return msgspec.structs.replace(record, servers=kept)
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return [Path(each.path) for each in entries if not each.name.startswith(".") and each.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []

@@ -1,0 +1,198 @@
+"""The AI clients that Tooltray knows: where each keeps its servers, in which form, and by what it is recognised.
+
+Above it: everything of this room. Below it: `resources/ai-clients.json`, which has a line for each client. Knows no disk but that file.
+
+Patterns begin with `~`, `${XDG_CONFIG}`, `${APP_SUPPORT}`, `${APPDATA}` or `${LOCALAPPDATA}`, and may have `*` in a later part
+(client_places).
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from tooltray.config.foreign_configs.documents import Format
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.resources import resource
+
+Shape: TypeAlias = Literal[
+    "claude",
+    "claude-desktop",
+    "cline",
+    "codex",
+    "continue",
+    "copilot-cli",
+    "crush",
+    "cursor",
+    "droid",
+    "extension",
+    "gemini",
+    "goose",
+    "jan",
+    "kiro",
+    "opencode",
+    "plain",
+    "roo",
+    "vscode",
+    "warp",
+    "windsurf",
+    "zed",
+]
+"""How an entry is written. "plain": `command`, `args`, `env`, or `url` and `headers`, and nothing else is known. "extension": the
+manifest of a bundle that its client has unpacked, which nobody else changes."""
+KeyPath: TypeAlias = tuple[str, ...]
+SYSTEMS: Mapping[str, str] = {"darwin": "macos", "win32": "windows"}
+"""Names of `sys.platform` that are not Linux, or like it."""
+
+
+class ClientFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Patterns of files, for every system and for one of them."""
+
+    all: tuple[str, ...] = ()
+    linux: tuple[str, ...] = ()
+    macos: tuple[str, ...] = ()
+    windows: tuple[str, ...] = ()
+
+    def of(self, platform: str) -> tuple[str, ...]:
+        """The patterns for a system, the one where a new file goes first.
+
+        Args:
+            platform: as `sys.platform` names it.
+        """
+        own: tuple[str, ...] = getattr(self, SYSTEMS.get(platform, "linux"))
+        return (*self.all, *own)
+
+
+class HomeVariable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An environment variable that moves a client's files.
+
+    Attributes:
+        replaces: the beginning of its patterns in the place of which the variable's value stands.
+    """
+
+    name: str
+    replaces: str
+
+
+class Signs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """By what an installed client is recognised, besides its files.
+
+    Attributes:
+        programs: looked for on PATH and in the usual folders of programs.
+        paths: patterns of files and folders.
+    """
+
+    programs: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+
+
+class ClientCommand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The client's own commands for its servers, as words.
+
+    `{name}` stands for the server's name, `{json}` for its entry as JSON, `{named_json}` for the same with its name in it; the one word
+    `{words}` for the command line of the server, word for word.
+
+    Attributes:
+        remove: empty: it has none.
+    """
+
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+
+
+class ClientKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One AI client.
+
+    Attributes:
+        id: in commands, such as "claude-code".
+        format: of its files; a project's file that ends in `.json`, `.toml` or `.yaml` says so itself (`format_of`).
+        places: keys from the document to its servers. A new entry goes to the first one. Empty keys: the servers are the document itself.
+        shape: how an entry is written.
+        is_list: the servers are a list whose items have a `name`.
+        files: where it keeps servers; the first pattern of a system without `*` is where a file is made.
+        also_reads: files with entries of an older version of the client: they are read and entries leave them, but none goes there.
+        creates: False: sources disagree on where its file is, or nobody has seen it: it is changed where it exists, and never made.
+        home_variable: what moves its files.
+        project_files: below the folder of a project; `*` as in `files`.
+        project_places: as `places`, in files of projects; empty: the same ones.
+        processes: names of its programs while they run; empty: those of `signs`.
+        command: the client's own commands.
+        way: how an entry gets there: "file"; "command": by `command`, where its program is found, else the file; "link": a person clicks.
+        link: for the way "link"; `{base64}` stands for `{"mcpServers": {...}}` in Base64.
+        client_info: the name that it gives in `initialize`: its limits stand in resources/client-profiles.json.
+        note: a key of what a person should know after a change, see `note_of`.
+        why_not: a key of why nobody but the person can connect it, see `why_not_of`; empty: Tooltray can.
+    """
+
+    id: str
+    name: str
+    format: Format
+    places: tuple[KeyPath, ...]
+    shape: Shape
+    is_list: bool = False
+    files: ClientFiles = ClientFiles()
+    also_reads: ClientFiles = ClientFiles()
+    creates: bool = True
+    home_variable: HomeVariable | None = None
+    project_files: tuple[str, ...] = ()
+    project_places: tuple[KeyPath, ...] = ()
+    signs: Signs = Signs()
+    processes: tuple[str, ...] = ()
+    command: ClientCommand = ClientCommand()
+    way: Literal["file", "command", "link"] = "file"
+    link: str = ""
+    client_info: str = ""
+    note: Literal["", "restart", "next-session", "refresh", "watched", "trust", "trusted-folder"] = ""
+    why_not: Literal["", "jetbrains", "extensions", "unknown"] = ""
+
+    def places_in(self, *, is_project: bool) -> tuple[KeyPath, ...]:
+        return (self.project_places if is_project else ()) or self.places
+
+    def format_of(self, path: Path) -> Format:
+        """The format of one of its files."""
+        return _FORMATS.get(path.suffix.lower(), self.format)
+
+
+_FORMATS: Mapping[str, Format] = {".json": "json", ".jsonc": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
+
+
+class _Table(msgspec.Struct, frozen=True):
+    clients: tuple[ClientKind, ...]
+
+
+def read_client_kinds() -> tuple[ClientKind, ...]:
+    """The table, in its own order."""
+    return msgspec.json.decode(resource("ai-clients.json").read_bytes(), type=_Table).clients
+
+
+def note_of(kind: ClientKind) -> str:
+    """What a person should know or do once the client's file has changed; empty: nothing."""
+    match kind.note:
+        case "restart":
+            return Phrase("Restart {client}: it reads its file when it starts", client=kind.name)
+        case "next-session":
+            return Phrase("{client} sees it in its next session", client=kind.name)
+        case "refresh":
+            return Phrase("Refresh the servers in {client}, or restart it", client=kind.name)
+        case "watched":
+            return Phrase("{client} sees it at once, or when it starts again", client=kind.name)
+        case "trust":
+            return Phrase("{client} asks once whether it may start Tooltray", client=kind.name)
+        case "trusted-folder":
+            return Phrase("{client} starts servers in trusted folders alone", client=kind.name)
+        case _:
+            return ""
+
+
+def why_not_of(kind: ClientKind) -> str:
+    """Why Tooltray cannot connect the client; empty: it can."""
+    match kind.why_not:
+        case "jetbrains":
+            return Phrase("it keeps its servers in the IDE: paste the entry in Settings, Tools, AI Assistant, MCP")
+        case "extensions":
+            return Phrase("these are extensions that Claude Desktop has unpacked; connect Claude Desktop itself")
+        case "unknown":
+            return Phrase("how it writes its servers is not certain: paste the entry in its settings")
+        case _:
+            return ""

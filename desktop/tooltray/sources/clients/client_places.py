@@ -1,0 +1,181 @@
+"""Where AI clients keep their files on this computer, whether they are installed, and whether they run.
+
+Above it: client_scanner, and whatever connects clients. Below it: client_kinds, the disk. Starts no program, reads no file, and never
+walks through a folder: a pattern is looked up part by part.
+"""
+
+import fnmatch
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from tooltray.sources.clients.client_kinds import ClientFiles, ClientKind
+
+MAX_MATCHES = 100  # of one pattern: nobody has so many profiles or extensions
+PROC = "/proc"
+_INTERPRETERS = ("node", "bun", "deno", "python", "python3")
+
+
+class ClientPlace(msgspec.Struct, frozen=True):
+    """One file of a client.
+
+    Attributes:
+        exists: something is there, be it a folder.
+        can_be_made: the client would read it if it were made.
+    """
+
+    path: Path
+    exists: bool
+    can_be_made: bool = False
+
+
+class ClientPlaces:
+    """One look: what is installed and what runs is found out once."""
+
+    def __init__(self, environ: Mapping[str, str], platform: str = sys.platform, proc: str = PROC) -> None:
+        """
+        Args:
+            environ: where the person's folder, PATH and the variables that move clients' files are looked up.
+            platform: as `sys.platform` names it.
+            proc: where Linux shows processes.
+        """
+        self._environ, self._platform, self._proc = environ, platform, proc
+        home = environ.get("HOME") or environ.get("USERPROFILE") or ""
+        self._roots = {
+            "~": home,
+            "${XDG_CONFIG}": environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"),
+            "${APP_SUPPORT}": os.path.join(home, "Library", "Application Support"),
+            "${APPDATA}": environ.get("APPDATA", ""),
+            "${LOCALAPPDATA}": environ.get("LOCALAPPDATA", ""),
+        }
+
+    def files(self, kind: ClientKind) -> list[ClientPlace]:
+        """Its files that are there, those in a folder that its variable names first; if it reads none of them, the one that can be made."""
+        there = self._existing(kind, kind.files)
+        made = self._to_make(kind)
+        if made and not os.path.lexists(made) and (not there or self.moved_home(kind)):
+            there.insert(0, ClientPlace(made, exists=False, can_be_made=True))
+        return [*there, *self._existing(kind, kind.also_reads)]
+
+    def project_files(self, kind: ClientKind, folder: Path) -> list[ClientPlace]:
+        """Its files in a project that are there."""
+        found = (path for pattern in kind.project_files for path in _matches(folder, pattern))
+        return [ClientPlace(path, exists=True) for path in _once(found)]
+
+    def is_installed(self, kind: ClientKind) -> bool:
+        """Whether its program, a folder of it or one of its files is there."""
+        return (
+            any(program in self._programs for program in kind.signs.programs)
+            or any(path for pattern in kind.signs.paths for path in self._expanded(pattern))
+            or any(place.exists for place in self.files(kind))
+        )
+
+    def is_running(self, kind: ClientKind) -> bool | None:
+        """Whether a process of this person has the name of one of its programs; None: this system has no list of them."""
+        names = kind.processes or kind.signs.programs
+        if self._running is None or not names:
+            return None
+        return any(name in self._running for name in names)
+
+    @property
+    def home(self) -> Path:
+        """The person's folder."""
+        return Path(self._roots["~"])
+
+    def moved_home(self, kind: ClientKind) -> Path | None:
+        """The folder that the client's variable names; None: there is none, and everything is in its usual place."""
+        folder = self._environ.get(kind.home_variable.name, "") if kind.home_variable else ""
+        return Path(folder) if os.path.isabs(folder) and "\0" not in folder else None
+
+    def _existing(self, kind: ClientKind, files: ClientFiles) -> list[ClientPlace]:
+        patterns = files.of(self._platform)
+        moved = (path for pattern in patterns for path in self._moved(kind, pattern) if os.path.lexists(path))
+        usual = (path for pattern in patterns for path in self._expanded(pattern))
+        return [ClientPlace(path, exists=True) for path in _once((*moved, *usual))]
+
+    def _to_make(self, kind: ClientKind) -> Path | None:
+        pattern = next((each for each in kind.files.of(self._platform) if "*" not in each), None)
+        if pattern is None or not kind.creates:
+            return None
+        return next(iter((*self._moved(kind, pattern), *self._written(pattern))), None)
+
+    def _moved(self, kind: ClientKind, pattern: str) -> list[Path]:
+        """A pattern in the folder that the client's variable names."""
+        folder, variable = self.moved_home(kind), kind.home_variable
+        if not folder or not variable or not pattern.startswith(f"{variable.replaces}/"):
+            return []
+        return [folder / pattern.removeprefix(f"{variable.replaces}/")]
+
+    def _root(self, pattern: str) -> tuple[str, str]:
+        """The folder that a pattern begins with, and what is behind it."""
+        start, _, rest = pattern.partition("/")
+        return (self._roots[start] if start else "/"), rest
+
+    def _written(self, pattern: str) -> list[Path]:
+        """A pattern as it is written, whether anything is there; nothing where this system has no such folder."""
+        root, rest = self._root(pattern)
+        return [Path(root, rest)] if os.path.isabs(root) else []
+
+    def _expanded(self, pattern: str) -> Iterator[Path]:
+        root, rest = self._root(pattern)
+        if os.path.isabs(root):
+            yield from _matches(Path(root), rest)
+
+    @cached_property
+    def _programs(self) -> set[str]:
+        """Names of all programs on PATH, without their endings on Windows."""
+        found: set[str] = set()
+        for folder in dict.fromkeys(self._environ.get("PATH", "").split(os.pathsep)):
+            if os.path.isabs(folder):
+                found |= {_without_ending(name) if self._platform == "win32" else name for name in _names_in(folder)}
+        return found
+
+    @cached_property
+    def _running(self) -> set[str] | None:
+        return set(_process_names(self._proc)) if self._platform == "linux" else None
+
+
+def _once(paths: Iterator[Path] | tuple[Path, ...]) -> list[Path]:
+    return list(dict.fromkeys(paths))
+
+
+def _matches(root: Path, pattern: str) -> list[Path]:
+    """What a pattern leads to below a folder; each part with `*` is looked up in one folder."""
+    found = [str(root)]
+    for part in pattern.split("/"):
+        if "*" in part:
+            found = [os.path.join(folder, name) for folder in found for name in sorted(fnmatch.filter(_names_in(folder), part))]
+        else:
+            found = [os.path.join(folder, part) for folder in found]
+        found = found[:MAX_MATCHES]
+    return [Path(path) for path in found if os.path.lexists(path)]
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _without_ending(name: str) -> str:
+    return os.path.splitext(name)[0].lower()
+
+
+def _process_names(proc: str) -> Iterator[str]:
+    """Names of this person's programs: of each its own, and of an interpreter that of its script."""
+    for number in filter(str.isdigit, _names_in(proc)):
+        try:
+            if sys.platform != "win32" and os.stat(f"{proc}/{number}").st_uid != os.getuid():
+                continue
+            words = Path(proc, number, "cmdline").read_bytes().split(b"\0")
+        except OSError:  # it has ended
+            continue
+        name, script = (os.path.basename(os.fsdecode(word)) for word in (*words, b"")[:2])
+        yield name
+        if name in _INTERPRETERS:
+            yield script.removesuffix(".js")

@@ -1,0 +1,128 @@
+"""The difference that an edit makes, as a person reads it: unified, short even in large files, and without secrets.
+
+Above it: client_edits. Below it: entries/pasted, which says what looks like a secret. Pure. A file may hold keys that nobody has told us
+of, also in comments; so each word is looked at with the one before it, which may be its name.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Sequence
+
+from tooltray.config.settings.secret_looks import looks_secret
+from tooltray.sources.entries.pasted import is_placeholder
+from tooltray.sources.entries.pasted_urls import parameters
+
+HIDDEN = "…"
+CONTEXT_LINES = 3
+MAX_LINE = 400  # characters; a minified file is one line
+AROUND = 120  # characters of such a line before and behind what differs
+MAX_LINES = 2000  # of a difference; nobody reads more
+
+_WORD = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*'|[^\s\"',\[\]{}:=][^\s\"',\[\]{}]*")
+_NAMED = re.compile(r"(-{0,2}[\w.-]+)\s*[=:]\s*(.+)", re.DOTALL)
+_BARE_LINE = re.compile(r"^([ +-]\s*(?:- )?\"?)([\w.-]+)(\"?\s*[:=]\s+)([^\s\"'\[{].*?)(\s*)$")
+_USER = re.compile(r"(://)[^/@\s]+(@)")
+_HUNK = re.compile(r"@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
+
+
+def diff_of(before: str, after: str, path: str, *, is_new: bool, mask: Callable[[str], str]) -> str:
+    """The difference of two texts; empty if there is none.
+
+    Args:
+        is_new: there is no file yet.
+        mask: takes known secrets out of a text.
+    """
+    if before == after and not is_new:
+        return ""
+    old, new = before.removeprefix("\ufeff").splitlines(), after.removeprefix("\ufeff").splitlines()
+    start = _same(old, new)
+    end = _same(old[start:][::-1], new[start:][::-1])
+    begin = max(0, start - CONTEXT_LINES)
+    ours, theirs = (lines[begin : len(lines) - max(0, end - CONTEXT_LINES)] for lines in (old, new))
+    lines = difflib.unified_diff(ours, theirs, "/dev/null" if is_new else path, path, n=CONTEXT_LINES, lineterm="")
+    shown = [_moved(line, begin) for line in lines][:MAX_LINES]
+    masked = masked_diff(mask("\n".join(shown)))
+    return "\n".join(_shortened(masked.split("\n")))
+
+
+def masked_diff(text: str) -> str:
+    """A text in which every word is hidden that looks like a secret, by itself or by the word before it."""
+    lines = [_BARE_LINE.sub(_bare, line) for line in text.split("\n")]
+    before = ""
+
+    def hidden(found: re.Match[str]) -> str:
+        nonlocal before
+        word, name = found[0], before
+        if word in "+-" and found.string[: found.start()][-1:] in ("", "\n"):
+            return word  # the sign of a difference
+        before = _bare_word(word)
+        is_key = word[0] in "\"'" and found.string[found.end() :].lstrip(" ").startswith(":")
+        return word if is_key else _masked_word(word, name)
+
+    return _WORD.sub(hidden, "\n".join(lines))
+
+
+def _same(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many lines are the same from the beginning."""
+    length = 0
+    for ours, theirs in zip(one, other, strict=False):
+        if ours != theirs:
+            break
+        length += 1
+    return length
+
+
+def _moved(line: str, by: int) -> str:
+    found = _HUNK.fullmatch(line)
+    if not found:
+        return line
+    return f"@@ -{int(found[1]) + by}{found[2] or ''} +{int(found[3]) + by}{found[4] or ''} @@"
+
+
+def _bare(found: re.Match[str]) -> str:
+    beginning, name, sign, value, end = found.groups()
+    return f"{beginning}{name}{sign}{HIDDEN if _is_secret(name, value) else value}{end}"
+
+
+def _bare_word(word: str) -> str:
+    """As the name of the next word; one that has its own value names nothing."""
+    bare = word.strip("\"'").rstrip(":=")
+    return "" if "=" in bare else bare
+
+
+def _masked_word(word: str, name: str) -> str:
+    quote = word[0] if word[0] in "\"'" else ""
+    text = word[1:-1] if quote else word
+    if _is_secret(name.lstrip("-"), text):
+        return f"{quote}{HIDDEN}{quote}"
+    if "://" in text:
+        text = _USER.sub(rf"\1{HIDDEN}\2", text)
+        for key, value in parameters(text):
+            text = text.replace(f"={value}", f"={HIDDEN}") if value and _is_secret(key, value) else text
+    elif (named := _NAMED.fullmatch(text)) and _is_secret(named[1].lstrip("-"), named[2]):
+        text = text[: named.start(2)] + HIDDEN
+    return f"{quote}{text}{quote}"
+
+
+def _is_secret(name: str, value: str) -> bool:
+    return bool(value) and value not in ("true", "false", "null", HIDDEN) and looks_secret(name, value) and not is_placeholder(value)
+
+
+def _shortened(lines: Sequence[str]) -> list[str]:
+    """Of lines that nobody can read, the part around what differs from the other one."""
+    long = [line for line in lines if len(line) > MAX_LINE and line[:1] in "+-"]
+    if [line[0] for line in long] != ["-", "+"]:
+        return [line if len(line) <= MAX_LINE else line[:MAX_LINE] + HIDDEN for line in lines]
+    at = _common(long[0][1:], long[1][1:])
+    back = _common(long[0][:0:-1], long[1][:0:-1])
+    return [_part(line, at, back) if line in long else line[:MAX_LINE] for line in lines]
+
+
+def _common(one: str, other: str) -> int:
+    return next((index for index, (ours, theirs) in enumerate(zip(one, other, strict=False)) if ours != theirs), min(len(one), len(other)))
+
+
+def _part(line: str, at: int, back: int) -> str:
+    sign, text = line[0], line[1:]
+    start, end = max(0, at - AROUND), min(len(text), max(len(text) - back, at) + AROUND)
+    return sign + (HIDDEN if start else "") + text[start:end] + (HIDDEN if end < len(text) else "")

@@ -1,0 +1,172 @@
+"""The servers in a file of an AI client, as they stand there.
+
+Above it: client_scanner, and whatever writes, imports or removes entries. Below it: documents, entry_words, own_entries. Reads no disk.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar, Literal, TypeAlias
+
+from tooltray.config.foreign_configs.document_lines import Place
+from tooltray.config.foreign_configs.documents import Document
+from tooltray.foundation.files.file_text import CannotOpen
+from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.phrases import Phrase
+from tooltray.sources.clients.client_kinds import ClientKind, KeyPath
+from tooltray.sources.clients.entry_words import Entry, is_off, is_server
+from tooltray.sources.clients.own_entries import kind_of
+
+State: TypeAlias = Literal["on", "off", "waits"]
+
+MAX_ENTRIES = 1000  # of one file; nobody has a tenth of it
+_MIXED = ("goose", "zed")  # shapes whose places also hold what is no server
+
+
+class FoundEntry(HidesFields, frozen=True):
+    """One server in a file.
+
+    Attributes:
+        client: whose file it is.
+        path: of the file, absolute.
+        project: the folder for which it counts; empty: for all.
+        place: keys and indexes from the document to the entry.
+        entry: as it is written, secrets and placeholders included.
+        state: "off": switched off in the client; "waits": the client has not got its person's yes.
+        kind: "bridge": it is Tooltray; "loop": it leads to Tooltray.
+        line: where it begins, from 1; 0: nobody knows.
+    """
+
+    hidden: ClassVar = ("entry",)
+
+    client: ClientKind
+    path: Path
+    project: str
+    place: Place
+    name: str
+    entry: Entry
+    state: State = "on"
+    kind: Literal["server", "bridge", "loop"] = "server"
+    line: int = 0
+
+
+class Approvals(HidesFields, frozen=True):
+    """Which servers of a project's `.mcp.json` Claude Code may start.
+
+    Attributes:
+        all: every one that is not in `disabled`.
+    """
+
+    all: bool = False
+    enabled: frozenset[str] = frozenset()
+    disabled: frozenset[str] = frozenset()
+
+    def state_of(self, name: str) -> State:
+        if name in self.disabled:
+            return "off"
+        return "on" if self.all or name in self.enabled else "waits"
+
+
+def entries_in(
+    kind: ClientKind, document: Document, *, project: str = "", approvals: Approvals | None = None, own_url: str | None = None
+) -> list[FoundEntry]:
+    """Finds the servers of a document; what is no server, or malformed, is left out.
+
+    Args:
+        project: the folder whose file it is; empty: the client's own file.
+        approvals: of Claude Code for the project's file; None: the entries alone say what is on.
+        own_url: at which the hub listens or would listen; entries with it are Tooltray.
+
+    Raises:
+        CannotOpen: there are more than MAX_ENTRIES.
+    """
+    written = list(islice(_written(kind, document.content, project), MAX_ENTRIES + 1))
+    if len(written) > MAX_ENTRIES:
+        raise CannotOpen(Phrase("it has more than {number} servers", number=MAX_ENTRIES))
+    found: list[FoundEntry] = []
+    for folder, place, name, entry in written:
+        state = _state(kind, document.content, place, name, entry, approvals)
+        of = kind_of(entry, own_url)
+        found.append(FoundEntry(kind, document.path, folder, place, name, entry, state, of, document.line_of(place)))
+    return found
+
+
+def _written(kind: ClientKind, content: object, project: str) -> Iterator[tuple[str, Place, str, Entry]]:
+    """Folder, place, name and entry of each server."""
+    if kind.shape == "extension":
+        yield from _extension(content)
+        return
+    places = kind.places_in(is_project=bool(project))
+    for place in _used(places, content):
+        for key, name, entry in _members(_at(content, place), is_bare=not place or kind.shape in _MIXED, others=_inner(place, places)):
+            yield project, (*place, key), name, entry
+    if kind.shape == "claude" and not project:  # Claude Code also keeps a list for each folder
+        for folder, settings in _mapping(_mapping(content).get("projects")).items():
+            for key, name, entry in _members(_mapping(settings).get("mcpServers")):
+                yield folder, ("projects", folder, "mcpServers", key), name, entry
+
+
+def _used(places: Sequence[KeyPath], content: object) -> list[KeyPath]:
+    """The places that are there; the document itself counts only where no other one is."""
+    there = [place for place in places if place and isinstance(_at(content, place), Mapping | list)]
+    return there or [place for place in places if not place]
+
+
+def _inner(place: KeyPath, places: Sequence[KeyPath]) -> set[str]:
+    """Keys in a place that lead to another one."""
+    return {other[len(place)] for other in places if len(other) > len(place) and other[: len(place)] == place}
+
+
+def _members(
+    holder: object, *, is_bare: bool = False, others: set[str] | frozenset[str] = frozenset()
+) -> Iterator[tuple[str | int, str, Entry]]:
+    """Key, name and entry of each member.
+
+    Args:
+        is_bare: other things may stand there, too, so that only what has a command or a URL is a server.
+        others: keys that hold servers, or something else, in their turn.
+    """
+    if isinstance(holder, list):
+        for index, item in enumerate(holder):
+            if isinstance(item, Mapping) and isinstance(item.get("name"), str):
+                yield index, item["name"], {key: value for key, value in item.items() if key != "name"}
+    for key, entry in _mapping(holder).items():
+        if isinstance(entry, Mapping) and (is_server(entry) or not (is_bare or key in others)):
+            yield key, key, entry
+
+
+def _extension(content: object) -> Iterator[tuple[str, Place, str, Entry]]:
+    manifest = _mapping(content)
+    entry = _at(content, ("server", "mcp_config"))
+    if isinstance(entry, Mapping) and isinstance(name := manifest.get("name"), str):
+        yield "", ("server", "mcp_config"), name, entry
+
+
+def _state(kind: ClientKind, content: object, place: Place, name: str, entry: Entry, approvals: Approvals | None) -> State:
+    if is_off(entry) or name in _switched_off(kind, content, place):
+        return "off"
+    return approvals.state_of(name) if approvals else "on"
+
+
+def _switched_off(kind: ClientKind, content: object, place: Place) -> Sequence[object]:
+    """Names in a list beside the servers."""
+    match kind.shape:
+        case "claude" if place[0] == "projects":
+            return _list(_at(content, (*place[:2], "disabledMcpServers")))
+        case "gemini":
+            return _list(_at(content, ("mcp", "excluded")))
+    return ()
+
+
+def _at(content: object, place: Sequence[str | int]) -> object:
+    for key in place:
+        content = _mapping(content).get(str(key))
+    return content
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else ()

@@ -1,0 +1,280 @@
+"""What can be imported: every server once, however many clients have it, and how it compares with what is here.
+
+Above it: imports, api. Below it: entry_reading, import_offers, sameness; settings and secrets, which are read and never changed. A plan is
+made anew for each preview and each import, so that nothing is imported that has changed since it was shown: its id is another one then.
+"""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from msgspec.structs import replace
+
+from tooltray.api.parts import JsonObject
+from tooltray.config.foreign_configs.config_source import CannotUse, shown
+from tooltray.config.secrets.secrets import SecretStore
+from tooltray.config.settings.expansion import secret_names
+from tooltray.config.settings.given_entries import BUILTIN_NAMES, read_entry
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.errors import Problem, SecretsUnreachable, TooltrayError
+from tooltray.foundation.files.file_text import CannotOpen, read_text
+from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.ai_clients import ImportCandidate
+from tooltray.sources.clients.import_offers import Offer, found_secrets, masked
+from tooltray.sources.clients.import_sources import Found
+from tooltray.sources.entries.pasted_names import clean_name, guess_name
+from tooltray.sources.foreign_entries.entry_reading import ReadServer, read_server
+from tooltray.sources.foreign_entries.sameness import Program, looked_up, program_of
+
+MAX_NAMED_FILE_BYTES = 64 * 1024  # of a file that an entry names: a token, or some variables
+ID_CHARACTERS = 16  # of a digest: nobody has more than some hundred candidates
+_ONLY_IF_ALL_AGREE = ("callTimeout", "toolFilter", "disabledTools", "descriptions")
+
+
+class _Reading(HidesFields, frozen=True):
+    """One entry that could be read, as it is compared with others."""
+
+    hidden: ClassVar = ("read", "program")
+
+    found: Found
+    read: ReadServer
+    program: Program
+
+
+class _Here(HidesFields, frozen=True):
+    """One server of the settings."""
+
+    hidden: ClassVar = ("program",)
+
+    name: str
+    program: Program
+
+
+class ImportPlanner:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self, *, config: McpConfHelper, secrets: SecretStore, environ: Callable[[], Awaitable[Mapping[str, str]]], user_folder: Path
+    ) -> None:
+        """
+        Args:
+            environ: returns the environment that servers get.
+            user_folder: the person's home.
+        """
+        self._config, self._secrets, self._environ, self._home = config, secrets, environ, str(user_folder)
+
+    async def offers(self, found: Sequence[Found]) -> list[Offer]:
+        """What can be made of some entries, in their order; what cannot be used is among it, and says why."""
+        known = self._secrets.known_values()
+        read, has_placeholders = await asyncio.to_thread(_read_all, found, self._home, known)
+        environ = await self._environ() if has_placeholders else {}
+        groups = await asyncio.to_thread(_grouped, read, known, environ)
+        here = await self._here({group[0].program.text for group in groups}, environ)
+        names = _Names(self._config.settings.mcp_servers)
+        return await asyncio.to_thread(_offers, read, groups, names, here, known)
+
+    async def _here(self, texts: Collection[str], environ: Mapping[str, str]) -> list[_Here]:
+        """The servers of the settings that may be the same as one of `texts`, with what their secrets are."""
+        found: list[_Here] = []
+        values = _Values(self._secrets)
+        for name, entry in self._config.entries.items():
+            if program_of(entry, lambda inner: None).text in texts:
+                secrets = {secret: await values.get(secret) for secret in secret_names(read_entry(name, entry))}
+                found.append(_Here(name, program_of(entry, lambda inner, known=secrets: looked_up(inner, known, environ))))  # type: ignore[misc]
+        return found
+
+
+class _Values:
+    """Reads secrets until the place of secrets cannot be reached; a keyring that hangs is not asked for each of them."""
+
+    def __init__(self, secrets: SecretStore) -> None:
+        self._secrets, self._is_reachable = secrets, True
+
+    async def get(self, secret: str) -> str:
+        """The value of a secret; one that cannot be read is like no other: a key that is not here must not be taken for one that is."""
+        try:
+            if self._is_reachable:
+                return await self._secrets.get(secret)
+        except SecretsUnreachable:
+            self._is_reachable = False
+        except TooltrayError:
+            pass
+        return f"\0{secret}"
+
+
+class _Names:
+    """Gives each server a name that neither a server here nor another one of the plan has."""
+
+    def __init__(self, here: Iterable[str]) -> None:
+        self.here = {*here, *BUILTIN_NAMES}
+        self._taken = set(self.here)
+
+    def free(self, wanted: str) -> str:
+        name, number = wanted, 1
+        while name in self._taken:
+            number += 1
+            name = f"{wanted}-{number}"
+        self._taken.add(name)
+        return name
+
+
+def usual_name(name: str, words: Sequence[str]) -> str:
+    """The name that a server of some client has here, as far as it can be one."""
+    clean = clean_name(name.replace("{", "").replace("}", "")).strip()
+    return clean or guess_name(list(words))
+
+
+# all entries: in a thread, since there may be thousands
+
+
+def _read_all(found: Sequence[Found], home: str, known: Collection[str]) -> tuple[list[tuple[Found, ReadServer | str]], bool]:
+    """Returns what each entry says, or why it cannot be used; and whether a placeholder stands in one of them."""
+    read = [(each, _read(each, home, known)) for each in found]
+    return read, any("${" in json.dumps(each.entry) for _, each in read if isinstance(each, ReadServer))
+
+
+def _grouped(read: Iterable[tuple[Found, ReadServer | str]], known: Collection[str], environ: Mapping[str, str]) -> list[list[_Reading]]:
+    """Returns the entries that can be used, those that are one server together."""
+    groups: dict[str, list[list[_Reading]]] = {}
+    order: list[list[_Reading]] = []
+    for reading in (_reading(each, server, known, environ) for each, server in read if isinstance(server, ReadServer)):
+        alike = groups.setdefault(reading.program.text, [])
+        group = next((each for each in alike if all(reading.program.is_same(other.program) for other in each)), None)
+        if group is None:
+            group = []
+            alike.append(group)
+            order.append(group)
+        group.append(reading)
+    return order
+
+
+def _offers(
+    read: Iterable[tuple[Found, ReadServer | str]],
+    groups: Iterable[Sequence[_Reading]],
+    names: _Names,
+    here: Iterable[_Here],
+    known: Collection[str],
+) -> list[Offer]:
+    good = [_offer(group, names, here, known) for group in groups]
+    return _with_ids([*good, *(_broken(each, reason) for each, reason in read if isinstance(reason, str))])
+
+
+# one entry
+
+
+def _read(found: Found, home: str, known: Collection[str]) -> ReadServer | str:
+    """What an entry says; a text: why it cannot be used."""
+    try:
+        read = read_server(found.server, home=home, read_file=_small_file)
+        masked("server", read.entry, {*known, *read.read})
+    except CannotUse as error:
+        return error.reason
+    return read
+
+
+def _small_file(path: str) -> str:
+    try:
+        file = read_text(Path(path), MAX_NAMED_FILE_BYTES)
+    except CannotOpen as error:
+        raise CannotUse(Phrase("{file} cannot be read: {reason}", file=shown(path), reason=error.reason)) from None
+    if not file.digest:
+        raise CannotUse(Phrase("{file} is not there", file=shown(path)))
+    return file.text.removeprefix("\ufeff")
+
+
+def _reading(found: Found, read: ReadServer, known: Collection[str], environ: Mapping[str, str]) -> _Reading:
+    stored = masked("server", read.entry, {*known, *read.read})
+    return _Reading(found, read, program_of(stored.entry, lambda inner: looked_up(inner, stored.values, environ)))
+
+
+# one server
+
+
+def _offer(group: Sequence[_Reading], names: _Names, here: Iterable[_Here], known: Collection[str]) -> Offer:
+    best = min(group, key=lambda each: (len(each.read.asks), each.program.values.count(None)))  # the one of which most is known
+    read = replace(best.read, entry=_agreed(best.read.entry, [each.read.entry for each in group]))
+    words = [str(read.entry.get("command") or read.entry.get("url")), *read.entry.get("args", ())]
+    wanted = usual_name(best.found.server.name, words)
+    same = next((each.name for each in here if all(each.program.is_same(other.program) for other in group)), "")
+    taken = "" if same or wanted not in names.here else wanted
+    name = same or names.free(wanted)
+    stored = masked(name, read.entry, {*known, *read.read})
+    why_not = _why_not_chosen(group, taken)
+    candidate = ImportCandidate(
+        id=_digest([json.loads(json.dumps(stored.entry).replace(f"${{secret:{name}/", "${secret:*/"))]),
+        name=name,
+        state="same" if same else "different" if taken else "new",
+        sources=tuple(each.found.source for each in group),
+        entry=stored.entry,
+        target=read_entry(name, stored.entry).target,
+        secrets=found_secrets(stored.values),
+        asks=read.asks,
+        proxied=read.proxied,
+        is_chosen=not why_not,
+        why_not_chosen=why_not,
+        remarks=_remarks(group),
+        here=same or taken,
+    )
+    return Offer(candidate, tuple(each.found for each in group), read)
+
+
+def _agreed(entry: Mapping[str, object], entries: Sequence[Mapping[str, object]]) -> JsonObject:
+    """What limits or describes a server in one client, and not in all that have it, is not taken over for all."""
+    return {key: value for key, value in entry.items() if key not in _ONLY_IF_ALL_AGREE or all(each.get(key) == value for each in entries)}
+
+
+def _why_not_chosen(group: Sequence[_Reading], taken: str) -> str:
+    """Why a server is not among "all"; empty: it is."""
+    if taken:
+        return Phrase("another server is called '{name}' here", name=taken)
+    if remarks := _remarks(group):
+        return remarks[0]
+    if any(_is_on(each) and not each.found.source.project for each in group):
+        return ""
+    if not any(map(_is_on, group)):
+        is_waiting = any(each.found.state == "waits" for each in group)
+        return Phrase("it waits for a yes in its client") if is_waiting else Phrase("it is switched off in its client")
+    return Phrase("it is in the file of a project: {folder}", folder=group[0].found.source.project)
+
+
+def _remarks(group: Sequence[_Reading]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(remark for each in group for remark in each.read.remarks))
+
+
+def _is_on(reading: _Reading) -> bool:
+    return reading.found.state == "on" and not reading.read.is_off
+
+
+def _broken(found: Found, reason: str) -> Offer:
+    name = usual_name(found.server.name, [])
+    where = found.source.path
+    problem = Problem(
+        Phrase("'{name}' cannot be imported", name=shown(found.server.name)),
+        reason,
+        Phrase("Correct it in {file}", file=where) if where else Phrase("Correct it, and try again"),
+    )
+    why_not = Phrase("it cannot be used")
+    id = _digest([found.source.client, where, found.source.project, found.server.name, str(reason)])
+    return Offer(ImportCandidate(id, name, "broken", (found.source,), is_chosen=False, why_not_chosen=why_not, problem=problem), (found,))
+
+
+def _with_ids(offers: Sequence[Offer]) -> list[Offer]:
+    """Candidates that differ in a secret alone get ids of their places; no id says anything of a secret."""
+    seen: set[str] = set()
+    made: list[Offer] = []
+    for offer in offers:
+        candidate = offer.candidate
+        if candidate.id in seen:
+            first = candidate.sources[0]
+            candidate = replace(candidate, id=_digest([candidate.id, first.client, first.path, first.project, first.name]))
+        seen.add(candidate.id)
+        made.append(replace(offer, candidate=candidate))
+    return made
+
+
+def _digest(content: object) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:ID_CHARACTERS]

@@ -1,0 +1,193 @@
+"""Imports servers: adds each, waits until it has listed its tools, and only then takes its entry out of the files of its clients.
+
+Above it: the API. Below it: import_offers, ServerAddition, ImportWaits, and whoever edits the files of clients. One import at a time.
+
+Whatever ends an import in the middle loses nothing: a client keeps each entry until its server has listed its tools here, and no file of a
+client is changed before all servers have come in. Files of projects stay as they are: others work with them.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from tooltray.config.secrets.secrets import SecretStore
+from tooltray.foundation.errors import Conflict, Problem, TooltrayError
+from tooltray.foundation.events import EventBus, ImportProgressed
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.ai_clients import ClientChange, ImportedServer, moved_by
+from tooltray.foundation.snapshots.forms import FieldValue
+from tooltray.sources.clients.client_edits import ClientEdits
+from tooltray.sources.clients.import_waits import ImportWaits
+from tooltray.sources.entries.api import ServersApi
+
+if TYPE_CHECKING:
+    from tooltray.sources.clients.found_entries import FoundEntry
+    from tooltray.sources.clients.import_offers import Offer
+
+AT_ONCE = 6  # servers that are waited for; how many start together is limited where they start
+
+Values = Mapping[str, Mapping[str, FieldValue]]
+"""What a person gave, by the candidate's id and the field's key."""
+
+
+class Imports:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        secrets: SecretStore,
+        servers_api: ServersApi,
+        import_waits: ImportWaits,
+        client_edits: ClientEdits,
+        bus: EventBus,
+    ) -> None:
+        self._secrets, self._servers, self._waits, self._edits, self._bus = secrets, servers_api, import_waits, client_edits, bus
+        self._cancelled: asyncio.Event | None = None  # of the import that runs
+        self._done = 0
+        self._adding = asyncio.Lock()  # each server is followed by all parts of the hub before the next one comes
+        self._opening = asyncio.Lock()  # the place of secrets is asked once, however many servers have secrets
+        self._secrets_problem: TooltrayError | None = None
+        self._has_asked = False
+
+    def cancel(self) -> None:
+        """Ends the import that runs, if there is one: no server is added any more, none is waited for, and no file is changed."""
+        if self._cancelled:
+            self._cancelled.set()
+
+    async def run(self, offers: "Sequence[Offer]", *, names: Mapping[str, str], values: Values, tidy: bool) -> list[ImportedServer]:
+        """Imports servers; one that fails holds up no other one.
+
+        Args:
+            names: under which they are added, by their ids; others get the proposed one.
+            tidy: what has listed its tools leaves the clients' own files.
+
+        Raises:
+            Conflict: an import runs already.
+        """
+        if self._cancelled:
+            raise Conflict(Phrase("Servers are being imported already"), "", Phrase("Wait until that is done, or cancel it"))
+        cancelled, self._done = asyncio.Event(), 0
+        self._has_asked = False
+        self._cancelled = cancelled
+        self._bus.publish(ImportProgressed(0, len(offers), ""))
+        few = asyncio.Semaphore(AT_ONCE)
+
+        async def one(offer: "Offer") -> ImportedServer:
+            async with few:
+                name = names.get(offer.candidate.id) or offer.candidate.name
+                made = await self._one(offer, name, values.get(offer.candidate.id, {}), cancelled, total=len(offers))
+            self._done += 1
+            self._bus.publish(ImportProgressed(self._done, len(offers), made.name, made.state))
+            return made
+
+        try:
+            made = await asyncio.gather(*map(one, offers))
+            return await self._tidied(offers, made) if tidy and not cancelled.is_set() else list(made)
+        finally:
+            self._cancelled = None
+
+    async def _one(
+        self, offer: "Offer", name: str, values: Mapping[str, FieldValue], cancelled: asyncio.Event, *, total: int
+    ) -> ImportedServer:
+        id = offer.candidate.id
+        found = await self._waits.unless_cancelled(self._come_in(offer, name, values, cancelled, total=total), cancelled)
+        if found is None:
+            return ImportedServer(id, name, "cancelled")
+        if isinstance(found, Problem):
+            return ImportedServer(id, name, "failed", problem=found)
+        return await self._waits.outcome(id, found, cancelled)
+
+    async def _come_in(
+        self, offer: "Offer", name: str, values: Mapping[str, FieldValue], cancelled: asyncio.Event, *, total: int
+    ) -> str | Problem | None:
+        """Returns the name of the server that was added, why it was not, or None where the import was cancelled before."""
+        try:
+            if _has_secrets(offer):
+                await self._open_secrets(total)
+            async with self._adding:
+                return None if cancelled.is_set() else await self._added(offer, name, values)
+        except TooltrayError as error:
+            return error.problem
+
+    async def _open_secrets(self, total: int) -> None:
+        """Opens the place of secrets, once for all servers of an import: one that is locked shows one prompt.
+
+        Raises:
+            TooltrayError: it cannot be used.
+        """
+        async with self._opening:
+            if not self._has_asked:
+                self._bus.publish(ImportProgressed(self._done, total, "", "unlocking"))
+                self._has_asked, self._secrets_problem = True, None
+                try:
+                    await self._secrets.check()
+                except TooltrayError as error:
+                    self._secrets_problem = error
+                self._bus.publish(ImportProgressed(self._done, total, ""))
+        if self._secrets_problem is not None:
+            raise self._secrets_problem
+
+    async def _added(self, offer: "Offer", name: str, values: Mapping[str, FieldValue]) -> str:
+        if offer.candidate.state == "same":
+            return offer.candidate.here
+        entry, secrets = offer.stored_as(name, values, self._secrets.known_values())
+        return await self._servers.add_mcp_server(name, entry, is_default=False, secrets=secrets)
+
+    # what leaves the clients
+
+    async def _tidied(self, offers: "Sequence[Offer]", made: Sequence[ImportedServer]) -> list[ImportedServer]:
+        """Takes what has listed its tools out of the clients' files; what cannot be taken out stays, and is said."""
+        leaving = [_leaving(offer) if each.state == "listed" else [] for offer, each in zip(offers, made, strict=True)]
+        entries = [entry for each in leaving for entry in each]
+        try:
+            kept = {edit.path for edit in await self._edits.preview_removal(entries) if edit.needs_own_yes} if entries else set()
+            changes = await self._edits.remove_entries([entry for entry in entries if str(entry.path) not in kept]) if entries else []
+        except TooltrayError as error:
+            return [_with_problem(each, error.problem) if gone else each for each, gone in zip(made, leaving, strict=True)]
+        return [_left(each, gone, changes, kept) for each, gone in zip(made, leaving, strict=True)]
+
+
+def _has_secrets(offer: "Offer") -> bool:
+    """Whether something is stored among the secrets when this server is added."""
+    candidate = offer.candidate
+    return candidate.state != "same" and (bool(candidate.secrets) or any(field.is_secret for field in candidate.asks))
+
+
+def _leaving(offer: "Offer") -> "list[FoundEntry]":
+    """The entries of an imported server that its clients need no more."""
+    return [each.entry for each in offer.found if each.entry and each.state == "on" and not each.source.project]
+
+
+def _left(made: ImportedServer, gone: "Sequence[FoundEntry]", changes: Sequence[ClientChange], kept: Collection[str]) -> ImportedServer:
+    """What became of a server's entries in the files of its clients.
+
+    Args:
+        kept: files under version control, which nobody changes beside others.
+    """
+    paths = {(str(entry.path), entry.name) for entry in gone}
+    of_it = tuple(change for change in changes if any(change.path == path and name in change.servers for path, name in paths))
+    if staying := [path for path, _ in sorted(paths) if path in kept]:
+        reason = Phrase("it is under version control; take its entry out by hand")
+        return replace(made, removed_from=of_it, problem=Problem(Phrase("{file} is not changed by Tooltray", file=staying[0]), reason))
+    return replace(made, removed_from=of_it)
+
+
+def _with_problem(server: ImportedServer, problem: Problem) -> ImportedServer:
+    return replace(server, problem=problem)
+
+
+async def put_back(edits: ClientEdits) -> list[ClientChange]:
+    """Brings everything back into the clients' files that imports have taken out of them, keys included; the last change first.
+
+    What cannot be brought back is in the result, with the reason. The servers here stay.
+    """
+    made: list[ClientChange] = []
+    for change in moved_by(await edits.changes()):
+        try:
+            made.append(await edits.undo(change.id))
+        except TooltrayError as error:
+            made.append(replace(change, action="undo", undo="none", problem=error.problem))
+    return made

@@ -1,0 +1,77 @@
+"""What the doctor found out about one server, and what to do about it: data, so that command line, card and bug report can all show it.
+
+The lowest layer of servers: frozen structs and nothing else.
+"""
+
+import msgspec
+
+from tooltray.foundation.errors import Problem
+
+
+class Remedy(msgspec.Struct, frozen=True):
+    """Something that can be done about a server.
+
+    Attributes:
+        kind: "use_absolute_path", "switch_registry", "add_to_path", "sign_in", "switch_on", "start", "install_runtime", "store_secret",
+            "give_variables", or
+            "advice" where words are all there is.
+        title: what to do, in words.
+        value: what it is done with: a path, a registry's URL; a command line where the person has to run it.
+        is_automatic: whether `apply_remedy` carries it out; else it is for the person to do.
+    """
+
+    kind: str
+    title: str
+    value: str = ""
+    is_automatic: bool = False
+
+
+class Diagnosis(msgspec.Struct, frozen=True):
+    """No secret is in it: the command line has its placeholders, not their values.
+
+    Attributes:
+        detail: what happens now, while it is on its way to running; what it waits for.
+        target: the command line, or the URL of a server elsewhere.
+        command: what the settings say is run.
+        resolved_command: absolute path of the program that this means here, or empty.
+        searched: the folders where the program was looked for.
+        path: the PATH that counted.
+        cwd: the folder in which it runs; empty for a server elsewhere, and for a confined one that runs in the folder of its own.
+        proxy: through which a server elsewhere is reached, without user name and password.
+        reached: how far the way to a server elsewhere goes, in words.
+        saved_processes: launchers (npx, uvx and the shells between) that are not there, since the server runs without them now.
+        exit_code: of the last process, where it ended; None while one runs.
+        stderr: the last lines that its last process wrote there; those of stdout that were no messages are marked.
+        noise_lines: lines on its stdout that were no messages.
+        remedies: what a person can do, most promising first.
+        remark: what may be meant otherwise than it is written, though nothing is wrong with it; in words.
+        flaws: what is mended of its definitions for AI clients, or left out, and why, one sentence each.
+        variables: where each variable that its entry sets or fills in came from, one line each, without values.
+        projects: for which it runs, where it has a copy for each: name, folder and state, in words.
+    """
+
+    server: str
+    is_ok: bool
+    transport: str
+    state: str
+    detail: str = ""
+    target: str = ""
+    command: tuple[str, ...] = ()
+    resolved_command: str = ""
+    searched: tuple[str, ...] = ()
+    path: str = ""
+    cwd: str = ""
+    proxy: str = ""
+    reached: str = ""
+    saved_processes: int = 0
+    exit_code: int | None = None
+    stderr: tuple[str, ...] = ()
+    noise_lines: int = 0
+    tool_count: int = 0
+    is_listed: bool = True
+    problem: Problem | None = None
+    remedies: tuple[Remedy, ...] = ()
+    projects: tuple[str, ...] = ()
+    remark: str = ""
+    flaws: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()

@@ -1,0 +1,255 @@
+"""Why a server does not run, found out without changing anything.
+
+Above it: the API. `CheckUp` waits until servers have settled and has each examined. Below it: command_lookup, reachability and the person's
+environment, and the remedies that fit. Nothing is started and no request is sent; what is known of the last attempt is added.
+"""
+
+import asyncio
+import contextlib
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.config.settings.expansion import ResolvedServer, SecretSource, project_remark, resolve
+from tooltray.config.settings.secret_looks import HIDDEN, KEY_IN_PATH, hidden, hidden_words
+from tooltray.config.settings.server_config import MCPServerConfig
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.shell_words import joined
+from tooltray.foundation.snapshots.clients import SessionProject
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.servers.launch.child_environment import folder_of, placeholder_variables, prepare_launch
+from tooltray.servers.launch.command_lookup import Lookup, look_up, not_found, not_found_title
+from tooltray.servers.launch.login_shell import LoginShell
+from tooltray.servers.launch.variable_sources import ServerEnvironment
+from tooltray.servers.transports.self_reference import leads_back, refusal
+from tooltray.servers.transports.server_output import last_attempt
+from tooltray.servers.upstream.deferred_server import DeferredServer, ProjectCopy
+from tooltray.servers.upstream.managed_server import ManagedServer
+from tooltray.servers.upstream.server_manager import ServerManager
+from tooltray.sources.doctor.diagnosis import Diagnosis
+from tooltray.sources.doctor.refused_writes import RefusedWrites
+from tooltray.sources.doctor.remedies import Remedies
+from tooltray.sources.doctor.variable_origins import variable_origins
+from tooltray.sources.projects.project_copies import ProjectSnapshots
+
+STDERR_LINES = 10
+ANY_PROJECT = SessionProject("{project_path}", "{project_name}", "person")  # its placeholders stay as they are
+
+
+class Reached(msgspec.Struct, frozen=True):
+    """How far the way to a server elsewhere goes; nothing for any other."""
+
+    proxy: str = ""
+    words: str = ""
+    problem: Problem | None = None
+
+
+class Doctor:
+    def __init__(
+        self,
+        *,
+        secrets: SecretSource,
+        login_shell: LoginShell,
+        environment: ServerEnvironment,
+        remedies: Remedies,
+        refused_writes: RefusedWrites,
+        folder: Path,
+    ) -> None:
+        """
+        Args:
+            secrets: asks no provider for a value.
+            environment: knows where variables came from.
+            folder: where servers without `cwd` run.
+        """
+        self._secrets, self._login_shell, self._environment = secrets, login_shell, environment
+        self._remedies, self._refused_writes, self._folder = remedies, refused_writes, folder
+
+    async def examine(
+        self,
+        server: ManagedServer,
+        *,
+        tool_count: int,
+        is_listed: bool = True,
+        detail: str = "",
+        list_problem: Problem | None = None,
+        flaws: tuple[str, ...] = (),
+    ) -> Diagnosis:
+        """
+        Args:
+            is_listed: which tools it has is known.
+            detail: what it does at the moment, or waits for.
+            list_problem: why not all that it lists is offered.
+            flaws: what is mended of what it lists, or left out.
+        """
+        lookup: Lookup | None = None
+        reached = Reached()
+        problem = server.problem
+        config = server.config
+        cwd = "" if config.transport in ("http", "sse") else str(config.cwd or folder_of(server.whole.file, str(self._folder)))
+        if config.transport == "stdio":
+            try:
+                lookup, cwd = await self._look_up(server)
+                if not lookup.resolved:  # it may have been installed since the shell was asked
+                    self._login_shell.expire()
+                    lookup, cwd = await self._look_up(server)
+                if not lookup.resolved:
+                    problem = not_found(lookup).problem
+                elif problem and problem.title == not_found_title(lookup.command):
+                    problem = _was_not_found(lookup)
+            except TooltrayError as error:
+                problem = error.problem
+        elif config.transport in ("http", "sse") and not server.config.disable:
+            try:
+                reached = await self._reach(server)
+                problem = problem or reached.problem
+            except TooltrayError as error:
+                problem = error.problem
+        problem = problem or _switched_off(server) or list_problem
+        client = server.first.client
+        return Diagnosis(
+            server=server.name,
+            is_ok=problem is None and server.state not in (ServerState.ERROR, ServerState.NEEDS_SIGN_IN),
+            transport=config.transport,
+            state=server.state.value,
+            detail=detail,
+            target=_target(config),
+            command=tuple(hidden_words([config.command, *config.arguments])) if config.command else (),
+            resolved_command=lookup.resolved if lookup else "",
+            searched=lookup.searched if lookup else (),
+            path=lookup.path if lookup else "",
+            cwd=cwd,
+            proxy=reached.proxy,
+            reached=reached.words,
+            saved_processes=server.saved_processes * len(server.pids),
+            exit_code=None if client else server.first.exit_code,
+            stderr=tuple(map(hidden, tuple(last_attempt(server.log))[-STDERR_LINES:])),
+            noise_lines=client.noise_lines if client else 0,
+            tool_count=tool_count,
+            is_listed=is_listed,
+            problem=_without_secrets(problem) if problem else None,
+            remedies=(*await self._refused_writes.remedies(server.name), *await self._remedies.propose(server, problem, lookup)),
+            remark=project_remark(config) or await self._needs(server),
+            projects=tuple(_words_of(copy) for copy in server.copies) if isinstance(server, DeferredServer) else (),
+            flaws=flaws,
+            variables=variable_origins(config, server.whole.file, await self._login_shell.environ(), self._environment.origin),
+        )
+
+    async def _needs(self, server: ManagedServer) -> str:
+        """Which variables a well-known server does little without, and does not get."""
+        environ = await self._login_shell.environ()
+        missing = self._remedies.usually_missing(server, environ)
+        options = " ".join(f"--secret {variable}" for variable in missing)
+        return f"it usually needs {', '.join(missing)}; add it with {options}" if missing else ""
+
+    async def _look_up(self, server: ManagedServer) -> tuple[Lookup, str]:
+        environ = await self._login_shell.environ()
+        resolved = await self._resolve(server, environ)
+        command = resolved.command or ""
+        if leads_back(command, resolved.args):
+            raise refusal(server.name)
+        launch = prepare_launch(resolved, environ=environ, variables={}, folder=str(self._folder), file=server.whole.file)
+        cwd = launch.cwd if server.config.confinement.is_open or server.config.cwd else ""
+        return await asyncio.to_thread(look_up, command, env=launch.env, cwd=launch.cwd), cwd
+
+    async def _resolve(self, server: ManagedServer, environ: Mapping[str, str]) -> ResolvedServer:
+        """As it would be started: a project that is not known stands for itself, and no command is run for a variable's value."""
+        project, file = _project_of(server), server.whole.file
+        values = dict.fromkeys(file.entry.commands, "") if file else {}
+        variables = placeholder_variables(file, environ, values)
+        return await resolve(server.config, secrets=self._secrets, environ=variables, server=server.name, project=project)
+
+    async def _reach(self, server: ManagedServer) -> Reached:
+        """Goes the way to a server elsewhere as far as a connection."""
+        environ = await self._login_shell.environ()
+        resolved = await self._resolve(server, environ)
+        places = (ANY_PROJECT.path, ANY_PROJECT.name)
+        if _project_of(server) is ANY_PROJECT and any(place in (server.config.base_url or "") for place in places):
+            return Reached(words="not tried: it is another URL for each project, and none is known")
+        for module in ("tooltray.servers.transports.http.reachability", "tooltray.servers.transports.http.certificate_trust"):
+            await asyncio.to_thread(importlib.import_module, module)
+        from tooltray.servers.transports.http.certificate_trust import tls_context
+        from tooltray.servers.transports.http.reachability import reach
+
+        trust = await asyncio.to_thread(tls_context, environ)
+        found = await reach(resolved.url or "", environ=environ, trust=trust)
+        problem = None if found.is_open else Problem(found.words, "", Phrase("Check its URL and your network."))
+        return Reached(found.proxy, found.words, problem)
+
+
+def _project_of(server: ManagedServer) -> SessionProject | None:
+    """For which it is looked at: one of those that it runs for, if it runs for any."""
+    if not isinstance(server, DeferredServer) or server.is_without_project:
+        return server.project
+    return next((copy.project for copy in server.copies if copy.project), server.chosen) or ANY_PROJECT
+
+
+def _target(config: MCPServerConfig) -> str:
+    """What is run or reached, as it may be shown to others."""
+    if config.transport in ("http", "sse"):
+        return "/".join(HIDDEN if KEY_IN_PATH.fullmatch(part) else part for part in config.target.split("/"))
+    return joined(hidden_words([config.command or "", *config.arguments]))
+
+
+def _without_secrets(problem: Problem) -> Problem:
+    """Returns the problem; a text of it with a secret in it loses that, and its translation."""
+    texts = {name: text for name in ("title", "message", "hint") if (text := hidden(getattr(problem, name))) != getattr(problem, name)}
+    return msgspec.structs.replace(problem, **texts)
+
+
+def _words_of(copy: ProjectCopy) -> str:
+    state = copy.state.value.replace("_", " ")
+    return f"{copy.project.name} ({copy.project.path}): {state}" if copy.project else f"started without a project: {state}"
+
+
+def _was_not_found(lookup: Lookup) -> Problem:
+    return Problem(
+        Phrase("command '{command}' was not found at the last start", command=lookup.command),
+        Phrase("it is at {path} now", path=lookup.resolved),
+        Phrase("Start it again."),
+    )
+
+
+def _switched_off(server: ManagedServer) -> Problem | None:
+    if not server.config.disable:
+        return None
+    return Problem(
+        Phrase("'{name}' is switched off", name=server.name),
+        Phrase("`disable` is true in its settings"),
+        Phrase("Switch it on in Tooltray or in settings.json."),
+    )
+
+
+class CheckUp:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, servers: ServerManager, tools: ToolManager, project_snapshots: ProjectSnapshots, doctor: Doctor) -> None:
+        self._servers, self._tools, self._projects, self._doctor = servers, tools, project_snapshots, doctor
+
+    async def diagnose(self, server: str | None, wait_s: float) -> list[Diagnosis]:
+        """The doctor's findings on one server, or on all.
+
+        Args:
+            wait_s: how long it waits, at most, for servers that are on their way to running.
+
+        Raises:
+            TooltrayError: there is no such server.
+        """
+        servers = [self._servers.get(server)] if server else list(self._servers)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(wait_s):
+                await asyncio.gather(*(each.first.settled() for each in servers))
+        return await asyncio.gather(*map(self._examine, servers))  # of all at once: each may wait for a keyring that hangs
+
+    async def _examine(self, server: ManagedServer) -> Diagnosis:
+        return await self._doctor.examine(
+            server,
+            tool_count=self._tools.tool_count(server.name),
+            is_listed=self._tools.is_listed(server.name),
+            detail=self._projects.detail(server),
+            list_problem=self._tools.list_problem(server.name),
+            flaws=self._tools.list_flaws(server.name),
+        )

@@ -1,0 +1,235 @@
+"""Reads links that add a server: our own, and those of other AI clients, as READMEs and web pages have them.
+
+Above it: pasted, which makes servers of what a link carries. Below it: errors. Runs nothing and opens nothing. Any web page can have such a
+link, and the page that has it may lie: so what it carries is shown in full, and nothing in it counts as a yes.
+"""
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from urllib.parse import SplitResult, unquote, urlsplit
+
+import msgspec
+
+from tooltray.api.parts import JsonObject
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.files.json_text import NotJson, check_depth
+from tooltray.foundation.phrases import Phrase
+from tooltray.sources.entries.placeholders import filled_in
+
+LONGEST_LINK = 64 * 1024  # characters; published links have less than 2000, and nobody could read more
+MOST_LAYERS = 5  # of encodings around each other; a redirect with an encoded link with encoded JSON has three
+GRANTS = frozenset(
+    {"autoApprove", "auto_approve", "callRules", "call_rules", "alwaysAllow", "trust", "approval", "autoStart", "enabledByDefault"}
+    | {"confinement"}
+)
+"""Members of an entry that would let calls through unasked, or its process do more than a new one may; those of a link do not count."""
+
+Parameters = list[tuple[str, str]]
+
+
+class InstallLink(msgspec.Struct, frozen=True):
+    """What a link would add.
+
+    Attributes:
+        kind: for whom it was made, such as "Cursor".
+        value: the servers in it, in any of the forms that a pasted block may have.
+    """
+
+    kind: str
+    value: object
+
+    @property
+    def origin(self) -> str:
+        """Where it is from, for a person."""
+        return Phrase("a link made for {kind}, which any web page can have", kind=self.kind)
+
+
+def is_link(text: str) -> bool:
+    """Whether a text is a link to add a server; it need not be one that can be read."""
+    return _reader(text.strip()) is not None
+
+
+def read_link(text: str) -> InstallLink:
+    """Reads a link that `is_link` knows.
+
+    Raises:
+        TooltrayError: it is too long, damaged, or carries no server.
+    """
+    text = text.strip()
+    if len(text) > LONGEST_LINK:
+        raise _unreadable(Phrase("it has {number} characters", number=f"{len(text):,}"))
+    found = _reader(text)
+    if found is None:
+        raise _unreadable(Phrase("it is no link that adds a server"))
+    kind, read = found
+    return InstallLink(kind, _without_grants(read(urlsplit(text))))
+
+
+def _reader(text: str) -> tuple[str, Callable[[SplitResult], object]] | None:
+    """Finds who made a link, and what reads it."""
+    if not re.match(r"[A-Za-z][A-Za-z0-9.+-]*:\S", text) or re.search(r"\s", text):
+        return None
+    try:
+        parts = urlsplit(text[:LONGEST_LINK])
+    except ValueError:
+        return None
+    place = f"{parts.scheme}:{parts.netloc}{parts.path}".lower().rstrip("/")
+    return next(((kind, read) for pattern, kind, read in _LINKS if re.fullmatch(pattern, place)), None)
+
+
+# the forms of links
+
+
+def _named_config(parts: SplitResult) -> object:
+    """`?name=NAME&config=JSON`, the JSON in base64 or not; `inputs` beside it as in VS Code."""
+    given = dict(_parameters(parts.query))
+    value = _json_of(_needed(given, "config"))
+    return _with_name(_with_inputs(value, given.get("inputs", "")), given.get("name", ""))
+
+
+def _whole_query(parts: SplitResult) -> object:
+    """`?JSON`, percent-encoded once or twice; or the form with a name and a config."""
+    if re.match(r"(?:name|config)=", parts.query):
+        return _named_config(parts)
+    return _with_inputs(_json_of(_text(parts.query)), "")
+
+
+def _redirect(parts: SplitResult) -> object:
+    """`?url=LINK` of a page that opens VS Code; the link is of the other form."""
+    inner = _needed(dict(_parameters(parts.query)), "url")
+    for _ in range(MOST_LAYERS):
+        if re.match(r"vscode(?:-insiders)?:", inner):
+            return _whole_query(urlsplit(inner))
+        inner = _text(inner)
+    raise _unreadable(Phrase("its parameter {name} is no link of VS Code", name="url"))
+
+
+def _container(name: str) -> Callable[[SplitResult], object]:
+    """`?NAME=BASE64`, with `mcpServers` in it."""
+    return lambda parts: _json_of(_needed(dict(_parameters(parts.query)), name))
+
+
+def _goose(parts: SplitResult) -> object:
+    """`?cmd=COMMAND&arg=ARGUMENT&arg=...&env=NAME%3DWHAT_IT_IS&id=ID&name=NAME`, or a `url` in the place of the command."""
+    given = _parameters(parts.query)
+    single = dict(given)
+    entry: JsonObject = {"name": single.get("id") or single.get("name", "")}
+    if url := single.get("url"):
+        return {**entry, "url": url, "type": "sse" if single.get("type") == "sse" else "http"}
+    env = dict(pair.partition("=")[::2] for name, pair in given if name == "env")
+    entry |= {"command": _needed(single, "cmd"), "args": [value for name, value in given if name == "arg"]}
+    return {**entry, "env": {name: f"<{about or name}>" for name, about in env.items()}} if env else entry
+
+
+_LINKS: tuple[tuple[str, str, Callable[[SplitResult], object]], ...] = (
+    (r"tooltray:install", "Tooltray", _named_config),
+    (r"cursor:anysphere\.cursor-(?:deeplink|mcp)/mcp/install", "Cursor", _named_config),
+    (r"https:(?:www\.)?cursor\.com(?:/[a-z-]+)?/install-mcp", "Cursor", _named_config),
+    (r"vscode:mcp/install", "VS Code", _whole_query),
+    (r"vscode-insiders:mcp/install", "VS Code Insiders", _whole_query),
+    (r"https:(?:insiders\.)?vscode\.dev/redirect/mcp/install", "VS Code", _named_config),
+    (r"https:(?:insiders\.)?vscode\.dev/redirect", "VS Code", _redirect),
+    (r"lmstudio:add_mcp", "LM Studio", _named_config),
+    (r"https:lmstudio\.ai/install-mcp", "LM Studio", _named_config),
+    (r"cherrystudio:mcp/install", "Cherry Studio", _container("servers")),
+    (r"deepchat:mcp/install", "DeepChat", _container("code")),
+    (r"goose:extension", "Goose", _goose),
+    (r"https:kiro\.dev/launch/mcp/add", "Kiro", _named_config),
+    (r"kiro:kiro\.mcp/add", "Kiro", _named_config),
+)
+"""By scheme, host and path, in small letters and without slashes at the end."""
+
+
+# what is in them
+
+
+def _parameters(query: str) -> Parameters:
+    """The parameters of a query. A `+` stays one: it is a character of base64, and these links are made without forms."""
+    pairs = (part.partition("=") for part in query.split("&") if part)
+    return [(_text(name), _text(value)) for name, _, value in pairs]
+
+
+def _text(encoded: str) -> str:
+    """Takes one layer of percent-encoding off."""
+    try:
+        return unquote(encoded, errors="strict")
+    except UnicodeDecodeError:
+        raise _unreadable(Phrase("it is not in UTF-8")) from None
+
+
+def _needed(given: Mapping[str, str], name: str) -> str:
+    if value := given.get(name, "").strip():
+        return value
+    raise _unreadable(Phrase("its parameter {name} is missing", name=name))
+
+
+def _json_of(text: str) -> object:
+    """JSON out of however many encodings."""
+    for _ in range(MOST_LAYERS):
+        text = text.strip()
+        if text.startswith(("{", "[", '"')):
+            return _parsed(text)
+        text = _text(text) if "%" in text else _from_base64(text)
+    raise _unreadable(Phrase("it is encoded too many times"))
+
+
+def _parsed(text: str) -> object:
+    try:
+        value = json.loads(text)
+        check_depth(value)
+    except NotJson as error:
+        raise _unreadable(error.reason) from None
+    except (ValueError, RecursionError):
+        raise _unreadable(Phrase("what it carries is no JSON")) from None
+    if isinstance(value, str):  # JSON in a text
+        return _json_of(value) if value.strip().startswith(("{", "[")) else value
+    return value
+
+
+def _from_base64(text: str) -> str:
+    """Of either alphabet, with or without its padding."""
+    plain = re.sub(r"\s", "+", text).replace("-", "+").replace("_", "/").rstrip("=")
+    try:
+        return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True).decode()
+    except UnicodeDecodeError:
+        raise _unreadable(Phrase("it is not in UTF-8")) from None
+    except (binascii.Error, ValueError):
+        raise _unreadable(Phrase("what it carries is neither JSON nor base64; it may be cut off")) from None
+
+
+def _with_name(value: object, name: str) -> object:
+    """The name beside a config is that of its one entry; entries with names of their own keep them."""
+    if isinstance(value, dict) and any(isinstance(value.get(key), str | list) for key in ("command", "url", "serverUrl", "httpUrl")):
+        return {**value, "name": name or value.get("name", "")}
+    return value
+
+
+def _with_inputs(value: object, text: str) -> object:
+    """Fills in what VS Code would suggest for an input that is no secret; the others stay, and the person gives them."""
+    beside = _json_of(text) if text else None
+    inside = value.pop("inputs", None) if isinstance(value, dict) else None
+    defaults = dict(_defaults(beside)) | dict(_defaults(inside))
+    return filled_in(value, defaults) if defaults else value
+
+
+def _defaults(inputs: object) -> Iterator[tuple[str, str]]:
+    for each in inputs if isinstance(inputs, list) else ():
+        if isinstance(each, dict) and isinstance(each.get("default"), str) and isinstance(each.get("id"), str) and not each.get("password"):
+            yield f"${{input:{each['id']}}}", each["default"]
+
+
+def _without_grants(value: object) -> object:
+    match value:
+        case list():
+            return [_without_grants(each) for each in value]
+        case dict():
+            return {key: each if key in ("env", "headers") else _without_grants(each) for key, each in value.items() if key not in GRANTS}
+    return value
+
+
+def _unreadable(reason: str) -> TooltrayError:
+    hint = Phrase("Copy the whole link again, or paste the command from the server's README")
+    return TooltrayError(Phrase("This link cannot be read"), reason, hint)

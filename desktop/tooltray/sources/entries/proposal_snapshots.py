@@ -1,0 +1,114 @@
+"""Proposals as a person sees them: snapshots of proposed servers, requests for consent, and previews of other entries.
+
+Above it: Proposals. Below it: the settings, where the existing servers are, and what a request says of an entry. Changes nothing.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from tooltray.config.settings.entry_text import check_entry
+from tooltray.config.settings.file_server import FILE_NAME, FileEntry
+from tooltray.config.settings.given_entries import read_entry
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.files.json_text import digest_of
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.edited_entries import ServerUpdatePreview
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.trust import TrustRequest
+from tooltray.servers.confinement.confinements import Confinements
+from tooltray.sources.entries.entry_edits import entry_diff
+from tooltray.sources.entries.portable_entry import without_secrets
+from tooltray.sources.entries.proposal_store import KeptProposal
+from tooltray.sources.project_files.trust_requests import Place, trust_request, wanted_variables
+
+WAITS = Phrase("it waits for your yes")
+
+
+class ProposalSnapshots:
+    """Belongs to one event loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        environ: Callable[[], Awaitable[Mapping[str, str]]],
+        home: Path,
+        confinements: Confinements,
+        snapshot: Callable[[str], ServerSnapshot | None] = lambda name: None,
+    ) -> None:
+        """
+        Args:
+            environ: returns the environment that servers get.
+            home: the person's home folder, in which servers run.
+            snapshot: returns the snapshot of an existing server.
+        """
+        self._config, self._environ, self._home, self._confinements = config, environ, home, confinements
+        self.of_existing = snapshot
+
+    async def requests(self, waiting: Mapping[str, KeptProposal]) -> list[TrustRequest]:
+        """Returns the requests for consent to some proposals, by the servers' names."""
+        environ = await self._environ() if any(wanted_variables(read_entry(name, kept.entry)) for name, kept in waiting.items()) else {}
+        return await asyncio.to_thread(lambda: [self._request(name, kept, environ) for name, kept in waiting.items()])
+
+    def preview(self, name: str, kept: KeptProposal, entry: Mapping[str, Any]) -> ServerUpdatePreview:
+        """Returns what another entry of a proposed new server would change."""
+        diff, slips = entry_diff(name, kept.entry, entry), tuple(check_entry(entry))
+        return ServerUpdatePreview(self._file(name, kept), diff, revision=self.digest(name, kept), slips=slips)
+
+    def of_new(self, name: str, kept: KeptProposal) -> ServerSnapshot:
+        """Returns the snapshot of a proposed new server."""
+        config = read_entry(name, kept.entry)
+        return ServerSnapshot(
+            name=name,
+            transport=config.transport,
+            target=config.target,
+            state=ServerState.WAITING,
+            since=kept.asked_at,
+            is_default=kept.is_default,
+            is_disabled=config.disable,
+            icon=config.icons,
+            description=config.descriptions,
+            detail=WAITS,
+            auto_approve=tuple(config.auto_approve),
+            isolation=config.isolation,
+            idle_stop_s=config.idle_stop,
+            confinement=self._confinements.of(name, config),
+            origin="proposal",
+            file=self._file(name, kept),
+            project=kept.project,
+            revision=self.digest(name, kept),
+            waiting=True,
+        )
+
+    def _request(self, name: str, kept: KeptProposal, environ: Mapping[str, str]) -> TrustRequest:
+        """Builds the request for consent; blocks for a few file system calls."""
+        config, before = read_entry(name, kept.entry), None
+        if kept.is_change:
+            there = without_secrets(name, self._config.server_entry(name).entry).entry
+            before = FileEntry(name, read_entry(name, there), there)
+        server = self._config.file_server(name)
+        folder = kept.project or (server.folder if server else "")
+        request = trust_request(
+            FileEntry(name, config, kept.entry),
+            Place(folder or str(self._home), self._file(name, kept), is_of_project=bool(folder)),
+            auto_approve=tuple(config.auto_approve),
+            confinement=self._confinements.of("", config),
+            is_change=kept.is_change,
+            before=before,
+            environ=environ,
+        )
+        return replace(request, project="", digest=self.digest(name, kept), asked_by=kept.asked_by or "?")
+
+    def _file(self, name: str, kept: KeptProposal) -> str:
+        """Returns the path of the file into which the entry would be written."""
+        if server := self._config.file_server(name):
+            return server.file
+        return str(Path(kept.project, FILE_NAME)) if kept.project else str(self._config.path)
+
+    def digest(self, name: str, kept: KeptProposal) -> str:
+        """Returns the digest of all that a consent applies to: the content, the target file and the replaced entry."""
+        return digest_of([kept.entry, kept.project, kept.is_default, self._config.revision(name) if kept.is_change else ""])

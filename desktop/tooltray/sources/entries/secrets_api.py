@@ -1,0 +1,127 @@
+"""The API about secrets: their names, what uses them, and where they are kept. Values go in and never out."""
+
+from typing import TYPE_CHECKING, get_args
+
+from tooltray.config.secrets.secrets import BACKUP_SECRET, SecretStore
+from tooltray.config.secrets.vaults import SecretBackend, SecretsAbsent
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.settings_edits import secret_backend
+from tooltray.consent.tokens.trusted_tokens import TRUSTED_SECRET
+from tooltray.foundation.confirmation import confirm_widening
+from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.setup import ServerRemoval
+from tooltray.foundation.snapshots.stored_secrets import StoredSecrets
+
+if TYPE_CHECKING:
+    from tooltray.sources.entries.server_secrets import ServerSecrets
+    from tooltray.sources.entries.server_starts import ServerStarts
+
+
+class SecretsApi:
+    def __init__(self, *, config: McpConfHelper, secrets: SecretStore, server_secrets: "ServerSecrets", starts: "ServerStarts") -> None:
+        self._config, self._secrets, self._server_secrets, self._starts = config, secrets, server_secrets, starts
+        self._before: SecretBackend | None = None  # the place that was chosen until the last choice
+
+    async def get_secrets(self) -> StoredSecrets:
+        """The secrets: which are stored, which are used by what, and where they are kept. Values are not asked for, so that no keyring
+        shows a prompt.
+        """
+        return await self._server_secrets.all()
+
+    async def get_secret_names(self) -> list[str]:
+        return sorted(await self._secrets.names())
+
+    async def set_secret(self, name: str, value: str) -> None:
+        if name in (TRUSTED_SECRET, BACKUP_SECRET):
+            raise TooltrayError(Phrase("'{name}' is kept by Tooltray itself", name=name), hint=Phrase("Choose another name"))
+        await self._secrets.set(name, value)
+        self._starts.retry_failed()
+
+    async def remove_secret(self, name: str) -> None:
+        """Forgets a secret; for half a minute `restore_secret` puts it back.
+
+        Raises:
+            NotFound: there is none of that name.
+            TooltrayError: the secrets cannot be reached.
+        """
+        await self._secrets.remove(name)
+
+    async def restore_secret(self, name: str) -> None:
+        """Puts back a secret that was removed less than half a minute ago.
+
+        Raises:
+            NotFound: its value is forgotten.
+            Conflict: there is another one of that name now.
+            TooltrayError: the secrets cannot be reached.
+        """
+        await self._secrets.restore(name)
+        self._starts.retry_failed()
+
+    async def preview_removal(self, name: str) -> ServerRemoval:
+        """What goes among the secrets if a server is removed, and what stays since something else uses it."""
+        return await self._server_secrets.of(name)
+
+    async def get_unused_secrets(self) -> list[str]:
+        """The names of the secrets that no server uses, also none of a project or file that is known here.
+
+        Raises:
+            TooltrayError: the secrets cannot be looked into.
+        """
+        return await self._server_secrets.unused()
+
+    async def remove_unused_secrets(self, names: list[str]) -> list[str]:
+        """Removes those of these secrets that no server uses at this moment; returns them.
+
+        Raises:
+            TooltrayError: the secrets cannot be reached.
+        """
+        return await self._server_secrets.remove_unused(names)
+
+    async def check_secrets(self) -> str:
+        """Looks whether the place of the secrets can be used; returns which one it is: `keyring`, `file` or `memory`.
+
+        Raises:
+            TooltrayError: it cannot; tells absent, locked and denied apart.
+        """
+        await self._secrets.check()
+        return self._secrets.kind
+
+    async def unlock_secrets(self, passphrase: str) -> None:
+        await self._secrets.unlock(passphrase)
+        self._starts.retry_failed()
+
+    async def _is_left(self, backend: SecretBackend) -> bool:
+        """Whether a place that can have secrets is left for another one. There is none without a keyring; and who has just chosen one that
+        does not open goes back to the one before."""
+        try:
+            await self._secrets.check()
+        except SecretsAbsent:
+            return False
+        except SecretsUnreachable:
+            return backend != self._before
+        return True
+
+    async def set_secret_backend(self, kind: str) -> None:
+        """Chooses where secrets are kept: `keyring`, `file` or `memory`; what is stored elsewhere stays there.
+
+        Raises:
+            Denied: nobody has confirmed that it is another place.
+            TooltrayError: there is no such place, or the settings cannot be written.
+        """
+        backend, before = _backend(kind), self._secrets.kind
+        if backend != before and await self._is_left(backend):
+            await confirm_widening(Phrase("Keeping secrets in another place"), {"from": before}, to=backend)
+        await self._config.edit(secret_backend(backend))
+        self._before = before
+        self._starts.use_secret_backend()
+
+
+def _backend(kind: str) -> SecretBackend:
+    for backend in get_args(SecretBackend):
+        if kind == backend:
+            return backend  # type: ignore[no-any-return]
+    raise TooltrayError(
+        Phrase("'{kind}' is no place for secrets", kind=kind),
+        hint=Phrase("Choose one of {secretbackend}.", secretbackend=", ".join(get_args(SecretBackend))),
+    )

@@ -1,0 +1,224 @@
+"""The secrets of a server and their removal with the server, and the stored secrets that no server uses.
+
+Above it: the presenter, and the command line without a hub. Below it: SecretUses, SecretStore, and the sign-ins. Secrets are removed only
+on a person's request, and never while they are used: changed files and reloaded settings remove none.
+"""
+
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from tooltray.config.secrets.providers import reference_of
+from tooltray.config.secrets.secrets import BACKUP_SECRET, LIST_TIMEOUT_S, SecretStore
+from tooltray.config.secrets.vaults import SecretMissing
+from tooltray.consent.tokens.trusted_tokens import TRUSTED_SECRET
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.setup import ServerRemoval, SharedSecret
+from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
+from tooltray.servers.sign_ins.token_store import PREFIX
+from tooltray.sources.entries.secret_uses import SecretUses, Uses
+
+OWN_SECRETS = (TRUSTED_SECRET, BACKUP_SECRET)
+"""Names of secrets that Tooltray keeps for itself: no server uses them, and nobody sets them."""
+
+
+class KeptSignIns(Protocol):
+    """The tokens of sign-ins among the secrets: SignIns, or TokenStore without a hub."""
+
+    @property
+    def kept(self) -> Mapping[str, str]:
+        """The servers with tokens, each with the binding of its tokens."""
+        ...
+
+    async def forget(self, server: str) -> None:
+        """Deletes a server's tokens.
+
+        Raises:
+            TooltrayError: the tokens could not be deleted.
+        """
+        ...
+
+
+async def _none_known(name: str) -> None:
+    return None
+
+
+class ServerSecrets:
+    """Belongs to one event loop."""
+
+    def __init__(
+        self,
+        *,
+        secrets: SecretStore,
+        sign_ins: KeptSignIns,
+        secret_uses: SecretUses,
+        provider_problem: Callable[[str], Awaitable[Problem | None]] = _none_known,
+        on_stored: Callable[[], None] = lambda: None,
+    ) -> None:
+        """
+        Args:
+            on_stored: called when secrets were stored for a server; what has failed without them can start now.
+            provider_problem: says why a secret that is kept elsewhere cannot be had.
+        """
+        self._secrets, self._sign_ins, self._uses, self._provider_problem = secrets, sign_ins, secret_uses, provider_problem
+        self._on_stored = on_stored
+
+    @contextlib.asynccontextmanager
+    async def stored(self, values: Mapping[str, str], *, are_used: bool = True) -> AsyncIterator[None]:
+        """Stores secrets for as long as what is done inside succeeds: where that fails, each secret becomes what it was before.
+
+        Args:
+            values: by the names of the secrets.
+            are_used: a server gets them now; False: they wait for a person's consent.
+
+        Raises:
+            TooltrayError: the secrets cannot be reached; none was changed.
+        """
+        there = await self._secrets.names() if values else []
+        before: dict[str, str] = {}
+        is_done = False
+        try:
+            for name, value in values.items():
+                before[name] = await self._secrets.get(name) if name in there else ""
+                await self._secrets.set(name, value)
+            yield
+            is_done = True
+        finally:
+            if not is_done:
+                await self._put_back(before)
+        if values and are_used:
+            self._on_stored()
+
+    async def _put_back(self, before: Mapping[str, str]) -> None:
+        """Makes secrets what they were; one that was none is removed, unless a server is known to use it by now."""
+        users = (await self._uses.all()).users
+        for name, value in before.items():
+            with contextlib.suppress(TooltrayError):  # the first failure is the one to report
+                if value:
+                    await self._secrets.set(name, value)
+                elif name not in users:
+                    await self._secrets.remove(name)
+
+    async def of(self, server: str) -> ServerRemoval:
+        """Returns what would be removed with a server; nothing for an unknown name. Errors of the secret store are in `problem`."""
+        if server not in self._uses.servers():
+            return ServerRemoval(server)
+        uses = await self._uses.all()
+        named = uses.by(server)
+        sign_in = PREFIX + server if server in self._sign_ins.kept else ""
+        try:
+            stored = await self._secrets.names()
+        except TooltrayError as error:
+            return ServerRemoval(server, tuple(sorted(named)), sign_in, problem=error.problem if named or sign_in else None)
+        own = sorted(named.intersection(stored) | set(self._named_after(server, stored)))
+        users = {secret: uses.of(secret, besides=server) for secret in own}
+        shared = tuple(SharedSecret(secret, users[secret]) for secret in own if users[secret])
+        return ServerRemoval(server, tuple(secret for secret in own if not users[secret]), sign_in, shared)
+
+    async def owners(self, secrets: Collection[str], *, besides: str) -> dict[str, tuple[str, ...]]:
+        """Returns whose some secrets are: the servers and files that use them, and the server after which one is named. Those that belong
+        to the server `besides` alone, or to nobody, are left out.
+        """
+        if not secrets:
+            return {}
+        uses, servers = await self._uses.all(), self._uses.servers()
+        found = {name: {*uses.users.get(name, ()), *_named_in(name, servers)} - {besides} for name in secrets}
+        return {name: tuple(sorted(owners)) for name, owners in found.items() if owners}
+
+    async def forget(self, removal: ServerRemoval) -> ServerRemoval:
+        """Removes the secrets of a removed server that nothing uses now; returns what was removed.
+
+        Args:
+            removal: the result of `of` before the server was removed.
+        """
+        try:
+            if removal.sign_in:
+                await self._sign_ins.forget(removal.server)
+            gone = await self.remove_unused(removal.secrets)
+        except TooltrayError as error:
+            return replace(removal, problem=error.problem)
+        return replace(removal, secrets=tuple(gone), problem=None)
+
+    async def all(self) -> StoredSecrets:
+        """Returns the secrets that are stored, and those that are used; where that cannot be read, those that are used. Waits for no
+        prompt.
+        """
+        stored: list[str] | None = None
+        with contextlib.suppress(TooltrayError):
+            stored = await self._secrets.names(timeout_s=LIST_TIMEOUT_S)
+        uses = await self._uses.all()
+        names = sorted({*(stored or ()), *uses.users})
+        found = tuple([await self._provided(name, uses) or self._snapshot(name, stored, uses) for name in names])
+        return StoredSecrets(self._secrets.kind, self._secrets.is_proven, self._secrets.problem, found)
+
+    async def _provided(self, name: str, uses: Uses) -> SecretSnapshot | None:
+        if (reference := reference_of(name)) is None:
+            return None
+        origin, problem = reference.provider.origin(reference.place), await self._provider_problem(name)
+        return SecretSnapshot(name, None, tuple(sorted(uses.users.get(name, ()))), kind="provided", origin=origin, problem=problem)
+
+    def _snapshot(self, name: str, stored: Collection[str] | None, uses: Uses) -> SecretSnapshot:
+        is_stored = None if stored is None else name in stored
+        if name in OWN_SECRETS:
+            return SecretSnapshot(name, is_stored, kind="own")
+        if self._is_of_sign_in(name):
+            return SecretSnapshot(name, is_stored, (name.removeprefix(PREFIX),), kind="sign-in")
+        return SecretSnapshot(name, is_stored, tuple(sorted(uses.users.get(name, ()))), tuple(sorted(uses.unreadable)))
+
+    async def unused(self) -> list[str]:
+        """Returns the stored secrets that no known server uses.
+
+        Raises:
+            TooltrayError: the secrets cannot be read.
+        """
+        return await self._unused_among(await self._secrets.names())
+
+    async def remove_unused(self, names: Collection[str]) -> list[str]:
+        """Removes those of some secrets that no server uses now, and returns their names.
+
+        Raises:
+            TooltrayError: the secrets cannot be reached.
+        """
+        removed = []
+        for name in sorted(set(names).intersection(await self._secrets.names() if names else ())):
+            if await self._unused_among([name]):  # checked anew for each: a keyring may have waited for the person meanwhile
+                await self._remove(name)
+                removed.append(name)
+        return removed
+
+    async def _unused_among(self, stored: Iterable[str]) -> list[str]:
+        uses = await self._uses.all()
+        free = (secret for secret in sorted(stored) if secret not in OWN_SECRETS)
+        return [secret for secret in free if not uses.of(secret) and not self._is_of_sign_in(secret, is_of_known=True)]
+
+    async def _remove(self, name: str) -> None:
+        if self._is_of_sign_in(name):
+            await self._sign_ins.forget(name.removeprefix(PREFIX))
+        with contextlib.suppress(SecretMissing):
+            await self._secrets.remove(name)
+
+    def _named_after(self, server: str, stored: Iterable[str]) -> Iterator[str]:
+        """Yields the secrets that were stored for a server, whether its entry uses them or not."""
+        return (name for name in stored if name.startswith(f"{server}/") and not self._is_of_sign_in(name))
+
+    def _is_of_sign_in(self, name: str, *, is_of_known: bool = False) -> bool:
+        """Returns whether a secret holds the tokens of a sign-in.
+
+        Args:
+            is_of_known: count only sign-ins to existing servers. They are recognised by the server's name, even if the index of sign-ins
+                was lost.
+        """
+        server = name.removeprefix(PREFIX)
+        if not name.startswith(PREFIX):
+            return False
+        return server in self._uses.servers() or (not is_of_known and server in self._sign_ins.kept)
+
+
+def _named_in(secret: str, servers: Collection[str]) -> tuple[str, ...]:
+    """Returns whose a secret is by its name alone: "SERVER/KEY", a sign-in of a server, or one of Tooltray's own."""
+    if secret in OWN_SECRETS:
+        return ("Tooltray",)
+    server = secret.removeprefix(PREFIX) if secret.startswith(PREFIX) else secret.partition("/")[0]
+    return (server,) if server in servers else ()

@@ -1,0 +1,359 @@
+"""Exports, imports and resets the whole set-up: servers and settings.
+
+Above it: the presenter. Below it: the settings, carried_settings for everything but servers, and portable_entry, which removes secrets from
+an entry. Knows no running servers: ServerManager follows the settings.
+
+An exported document has the form of the settings, so that other programs can read its `mcpServers`, and this one can read theirs.
+"""
+
+import contextlib
+import copy
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from tooltray.config.secrets.secrets import SecretStore
+from tooltray.config.settings.document import CURRENT_VERSION, Document, version_of
+from tooltray.config.settings.expansion import secret_names
+from tooltray.config.settings.given_entries import BUILTIN_NAMES, check_name, read_entry, read_given_entry
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import config_hash
+from tooltray.consent.approvals import rule_words
+from tooltray.foundation.confirmation import check_unchanged, confirm_widening
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.resources import resource
+from tooltray.foundation.snapshots.setup import SetupChange
+from tooltray.sources.entries import carried_settings
+from tooltray.sources.entries.entry_widenings import EntryWidenings
+from tooltray.sources.entries.portable_entry import without_secrets
+from tooltray.sources.entries.server_secrets import ServerSecrets
+
+Twin = Callable[[str, Mapping[str, Any]], str]
+"""Takes name and entry of a server; returns the name of an existing server that runs the same, or an empty text."""
+NO_SETUP = Phrase("This is no backup of Tooltray")
+
+
+class Setup:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        secrets: SecretStore,
+        server_secrets: ServerSecrets,
+        widenings: EntryWidenings,
+        shipped: Callable[[], Mapping[str, Any]],
+    ) -> None:
+        """
+        Args:
+            shipped: reads the document with the default servers (resources/default-servers.json).
+        """
+        self._config, self._secrets, self._server_secrets = config, secrets, server_secrets
+        self._widenings, self._shipped = widenings, shipped
+
+    # export
+
+    async def exported(self) -> dict[str, Any]:
+        """Returns servers and settings without secrets, and the names of the secrets that they need."""
+        settings, known = self._config.settings, self._secrets.known_values()
+        servers = {name: without_secrets(name, entry, known).entry for name, entry in self._config.entries.items()}
+        document: dict[str, Any] = {"version": CURRENT_VERSION, "mcpServers": servers}
+        document["defaultServers"] = [name for name in settings.default_servers if name in servers]
+        document |= carried_settings.exported(settings, self._config.document, known)
+        return document | {"secrets": list(_wanted_secrets(servers))}
+
+    # import
+
+    async def preview_import(self, setup: Mapping[str, Any], *, replace: bool) -> list[SetupChange]:
+        """Returns the changes that `take_over` would make.
+
+        Raises:
+            TooltrayError: the document is no set-up, or one of its servers cannot be used.
+        """
+        checked, values = _without_plain_secrets(_checked(setup))
+        twins = _Twins(values, self._secrets.known_values())
+        changes = _changes_of_import(checked, self._config.document, replace=replace, twins=twins)
+        return [*changes, *await self._secret_changes(checked, _of_changed(changes, values))]
+
+    async def take_over(self, setup: Mapping[str, Any], *, replace: bool) -> list[SetupChange]:
+        """Imports a set-up, completely or not at all, and returns the changes.
+
+        Args:
+            replace: whether to replace existing servers and settings of the same name.
+
+        Raises:
+            Denied: nobody has confirmed what widens by it.
+            Conflict: what it would replace has changed before somebody has.
+            TooltrayError: as in `preview_import`; or the settings cannot be written.
+        """
+        checked, values = _without_plain_secrets(_checked(setup))
+        twins = _Twins(values, self._secrets.known_values())
+        changes = _changes_of_import(checked, self._config.document, replace=replace, twins=twins)
+        confirmed = await self._confirmed(Phrase("Importing what allows more"), changes, checked)
+        planned = _of_changed(changes, values)
+        secret_changes = await self._secret_changes(checked, planned)
+        done: list[SetupChange] = []
+
+        def edit(document: Document) -> None:
+            check_unchanged(confirmed, _standing(confirmed, checked, document))
+            done[:] = _changes_of_import(checked, document, replace=replace, twins=twins)
+            _apply(done, checked, document)
+
+        async with self._server_secrets.stored(planned):
+            await self._config.edit(edit)
+        return [*done, *secret_changes]
+
+    async def _secret_changes(self, setup: Mapping[str, Any], values: Mapping[str, str]) -> list[SetupChange]:
+        """Returns the secrets that the file contains, and those that a person must enter: all missing ones if the store cannot be read."""
+        try:
+            here = await self._secrets.names()
+        except TooltrayError:
+            here = []
+        moved = [SetupChange("replace", "secret", name, "stands in the file in plain text; is kept among your secrets") for name in values]
+        wanted = [name for name in _wanted_secrets(setup["mcpServers"]) if name not in here and name not in values]
+        return [*moved, *(SetupChange("add", "secret", name, "its value is not in the backup") for name in wanted)]
+
+    async def _confirmed(self, what: str, changes: Iterable[SetupChange], setup: Mapping[str, Any]) -> "_Places":
+        """Has a person confirm those changes that widen something, and returns what stands in their places now."""
+        wider = {change: told for change in changes if (told := await self._widening(change, setup))}
+        places = _standing([_place(change) for change in wider], setup, self._config.document)
+        if wider:
+            await confirm_widening(what, changes=[f"{change.name}: {told}" for change, told in wider.items()])
+        return places
+
+    async def _widening(self, change: SetupChange, setup: Mapping[str, Any]) -> str:
+        """Returns what a change lets happen, in words; empty if that is no more than before."""
+        if change.kind == "keep" or change.subject not in ("server", "setting"):
+            return ""
+        if change.subject == "setting":
+            widens = carried_settings.widens(change, setup, self._config.document, self._config.own_settings)
+            return (change.detail or change.kind) if widens else ""
+        entry = setup["mcpServers"][change.name]
+        told = await self._widenings.told(change.name, entry)
+        return "; ".join([_in_words(change.name, entry), *told]) if told else ""
+
+    # reset
+
+    async def preview_reset(self) -> list[SetupChange]:
+        """Returns the changes that `reset` would make."""
+        return _changes_of_reset(_checked(self._shipped()), self._config.document)
+
+    async def reset(self) -> list[SetupChange]:
+        """Restores the default servers, and returns the changes. The person's own servers stay unchanged.
+
+        Raises:
+            Denied: nobody has confirmed what widens by it.
+            Conflict: what it would replace has changed before somebody has.
+            TooltrayError: the settings cannot be written.
+        """
+        shipped = _checked(self._shipped())
+        changes = _changes_of_reset(shipped, self._config.document)
+        confirmed = await self._confirmed(Phrase("Putting back servers that may do more"), changes, shipped)
+        done: list[SetupChange] = []
+
+        def edit(document: Document) -> None:
+            check_unchanged(confirmed, _standing(confirmed, shipped, document))
+            done[:] = _changes_of_reset(shipped, document)
+            _apply(done, shipped, document)
+
+        await self._config.edit(edit)
+        return done
+
+
+_Places = Mapping[tuple[str, str], object]
+"""What stands in the settings, by subject and name of a change."""
+
+
+def _place(change: SetupChange) -> tuple[str, str]:
+    return change.subject, change.name
+
+
+def _standing(places: Iterable[tuple[str, str]], setup: Mapping[str, Any], document: Document) -> _Places:
+    def standing(subject: str, name: str) -> object:
+        return _servers_in(document).get(name) if subject == "server" else carried_settings.standing(name, setup, document)
+
+    return copy.deepcopy({place: standing(*place) for place in places})
+
+
+def shipped_servers() -> dict[str, Any]:
+    """Returns the default servers, as a document in the format of the settings."""
+    shipped: dict[str, Any] = json.loads(resource("default-servers.json").read_bytes())
+    return shipped
+
+
+def _checked(setup: Mapping[str, object]) -> dict[str, Any]:
+    """Validates a set-up and returns a copy.
+
+    Raises:
+        TooltrayError: it is no set-up, or a server in it cannot be used.
+    """
+    servers, defaults = setup.get("mcpServers"), setup.get("defaultServers") or []
+    if not isinstance(servers, Mapping):
+        raise TooltrayError(
+            NO_SETUP,
+            Phrase("it has no `mcpServers`"),
+            Phrase("Choose a file that `tooltray export` has written, or another program's mcp.json."),
+        )
+    if version_of(dict(setup)) > CURRENT_VERSION:
+        raise TooltrayError(
+            Phrase("This backup comes from a newer Tooltray"),
+            Phrase("its version is {setup}", setup=setup["version"]),
+            Phrase("Update Tooltray, then import it."),
+        )
+    if not isinstance(defaults, list) or not all(isinstance(name, str) for name in defaults):
+        raise TooltrayError(NO_SETUP, Phrase("`defaultServers` must be a list of names"), Phrase("Correct the file."))
+    for name, entry in servers.items():
+        check_name(name, BUILTIN_NAMES)
+        try:
+            read_given_entry(name, entry)
+        except TooltrayError as error:
+            raise TooltrayError(
+                error.problem.title, error.problem.message, Phrase("Correct it in the file; nothing was changed.")
+            ) from None
+    carried_settings.check(setup)
+    known = {"defaultServers": [name for name in defaults if name in servers], "says_defaults": "defaultServers" in setup}
+    return {**copy.deepcopy(dict(setup)), **known}  # another program's file has no `defaultServers`
+
+
+def _without_plain_secrets(setup: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
+    """Returns the set-up with placeholders for plain secrets, and their values by server and name."""
+    found = {name: without_secrets(name, entry) for name, entry in setup["mcpServers"].items()}
+    return {**setup, "mcpServers": {name: each.entry for name, each in found.items()}}, {name: each.values for name, each in found.items()}
+
+
+def _of_changed(changes: Collection[SetupChange], values: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Returns the secrets of those servers that are imported."""
+    taken = [change.name for change in changes if change.subject == "server" and change.kind != "keep"]
+    return {name: value for server in taken for name, value in values[server].items()}
+
+
+class _Twins:
+    """Finds an existing server with another name that runs the same program in the same way as an imported one.
+
+    With both, AI clients would see its tools twice. Disabled servers are ignored, since they offer no tools.
+    """
+
+    def __init__(self, values: Mapping[str, Mapping[str, str]], known: Collection[str]) -> None:
+        """
+        Args:
+            values: the plain secrets of the set-up by server and name.
+            known: values of secrets in use here; a server with another key belongs to another account and is no twin.
+        """
+        self._values, self._known = values, known
+
+    def among(self, here: Mapping[str, Any]) -> Twin:
+        there: dict[str, str] = {}
+        for name, entry in here.items():
+            with contextlib.suppress(TooltrayError):  # an entry that cannot be used runs nothing
+                if not read_entry(name, entry).disable:
+                    there |= {_fingerprint(name, entry, is_own_secret_any=is_any): name for is_any in (True, False)}
+        return partial(self._twin, there)
+
+    def _twin(self, there: Mapping[str, str], name: str, entry: Mapping[str, Any]) -> str:
+        values = self._values[name].values()
+        if not all(value in self._known for value in values):
+            return ""
+        return there.get(_fingerprint(name, entry, is_own_secret_any=bool(values)), "")
+
+
+def _fingerprint(name: str, entry: Mapping[str, Any], *, is_own_secret_any: bool) -> str:
+    """Returns a hash of what runs. With `is_own_secret_any` the server's name in the names of its secrets does not matter."""
+    text = json.dumps(entry, default=float)  # numbers read from a file are Decimals
+    own = text.replace(f"${{secret:{name}/", "${secret:*/") if is_own_secret_any else text
+    return config_hash(read_entry(name, json.loads(own)))
+
+
+def _changes_of_import(setup: Mapping[str, Any], document: Document, *, replace: bool, twins: _Twins) -> list[SetupChange]:
+    defaults = _default_changes(setup, document) if replace and setup["says_defaults"] else ()
+    return [
+        *_server_changes(setup, document, replace=replace, twins=twins),
+        *defaults,
+        *carried_settings.changes(setup, document, replace=replace),
+    ]
+
+
+def _changes_of_reset(shipped: Mapping[str, Any], document: Document) -> list[SetupChange]:
+    own = [name for name in _servers_in(document) if name not in shipped["mcpServers"]]
+    kept = [SetupChange("keep", "server", name, "your own") for name in own]
+    return [*_server_changes(shipped, document, replace=True), *_default_changes(shipped, document), *kept]
+
+
+def _server_changes(setup: Mapping[str, Any], document: Document, *, replace: bool, twins: _Twins | None = None) -> Iterator[SetupChange]:
+    """Yields the changes of servers.
+
+    Args:
+        twins: finds servers that run the same under another name, which are skipped; None to skip none, as for the default servers.
+    """
+    here = _servers_in(document)
+    twin = twins.among(here) if twins else lambda name, entry: ""
+    for name, entry in setup["mcpServers"].items():
+        if name not in here and (other := twin(name, entry)):
+            yield SetupChange("keep", "server", name, f"the same is there already, as '{other}'")
+        elif name not in here:
+            yield SetupChange("add", "server", name, _in_words(name, entry))
+            if name in setup["defaultServers"]:
+                yield _default_change(name, True)
+        elif here[name] == entry:
+            yield SetupChange("keep", "server", name, "the same already")
+        elif replace:
+            yield SetupChange("replace", "server", name, _difference(here[name], entry))
+        else:
+            yield SetupChange("keep", "server", name, "there is one of this name")
+
+
+def _default_changes(shipped: Mapping[str, Any], document: Document) -> Iterator[SetupChange]:
+    """Yields the changes of whether existing servers start with the hub."""
+    defaults = _defaults_in(document)
+    for name in shipped["mcpServers"]:
+        if name in _servers_in(document) and (name in defaults) != (name in shipped["defaultServers"]):
+            yield _default_change(name, name in shipped["defaultServers"])
+
+
+def _default_change(name: str, is_default: bool) -> SetupChange:
+    kind, detail = ("add", "starts with the hub") if is_default else ("remove", "starts when it is first used")
+    return SetupChange(kind, "default", name, detail)
+
+
+def _apply(changes: Collection[SetupChange], setup: Mapping[str, Any], document: Document) -> None:
+    servers = document["mcpServers"] = dict(_servers_in(document))
+    defaults = document["defaultServers"] = _defaults_in(document)
+    for change in changes:
+        if change.subject == "server" and change.kind in ("add", "replace"):
+            servers[change.name] = setup["mcpServers"][change.name]
+        elif change.subject == "default" and change.kind == "add":
+            defaults.append(change.name)
+        elif change.subject == "default":
+            defaults.remove(change.name)
+        elif change.subject == "setting" and change.kind != "keep":
+            carried_settings.apply(change, setup, document)
+
+
+def _servers_in(document: Mapping[str, object]) -> Mapping[str, Any]:
+    servers = document.get("mcpServers")
+    return servers if isinstance(servers, dict) else {}
+
+
+def _defaults_in(document: Mapping[str, object]) -> list[str]:
+    defaults = document.get("defaultServers")
+    return list(defaults) if isinstance(defaults, list) else []
+
+
+def _wanted_secrets(servers: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(secret for name, entry in servers.items() for secret in secret_names(read_entry(name, entry))))
+
+
+def _in_words(name: str, entry: Mapping[str, Any]) -> str:
+    """Describes what would run and its approval rules, which a person has to check in a foreign file."""
+    config = read_entry(name, entry)
+    by_rules = [rule_words.words(rule) for rule in config.call_rules]
+    return f"{config.target} (approved without asking: {', '.join([*config.auto_approve, *by_rules]) or 'nothing'})"
+
+
+def _difference(before: object, after: Mapping[str, object]) -> str:
+    """Names the members that differ, without their values, which may be secrets."""
+    old = before if isinstance(before, dict) else {}
+    changed = [key for key in {**old, **after} if json.dumps(old.get(key), sort_keys=True) != json.dumps(after.get(key), sort_keys=True)]
+    return f"changes {', '.join(changed)}"

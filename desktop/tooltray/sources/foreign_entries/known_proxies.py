@@ -1,0 +1,207 @@
+"""Recognises programs between a client and a server elsewhere, and what they carry: mcp-remote, supergateway, mcp-proxy and others.
+
+Above it: import_plan. Below it: nothing of this program. Reads command lines alone; runs nothing.
+
+A client that speaks only stdio needs such a program; Tooltray reaches the server itself, over HTTP, and signs in where the server asks for
+it. So the server is offered in the place of the proxy. Whatever of a command line is not understood leaves the entry as it is: a proxy
+may do more than carry.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from tooltray.foundation.phrases import Phrase
+
+Entry = dict[str, Any]  # in the spelling of `mcpServers`
+
+_URL = re.compile(r"https?://\S+")
+_VERSION = re.compile(r"(?<=.)@[^/]*$")
+_HEADER = re.compile(r"([A-Za-z0-9!#$&'*+.^_`|~-]+):\s*(.*)", re.DOTALL)
+_LAUNCHERS = ("npx", "bunx", "pnpx", "uvx")
+_LAUNCHER_FLAGS = ("-y", "--yes", "-q", "--quiet", "x", "dlx")
+_WRAPPED = ("cmd", "cmd.exe")
+_REMOTE_FLAGS = ("--allow-http", "--debug", "--silent", "--enable-proxy")  # of mcp-remote: they change nothing of what is carried
+_REMOTE_VALUES = ("--host", "--transport", "--auth-timeout", "--header", "--ignore-tool")
+_SSE = {"sse-only": "sse", "http-only": "http", "http-first": "http", "sse-first": "sse"}
+
+
+TOKEN = "API_ACCESS_TOKEN"  # of mcp-proxy
+
+
+class Carried(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        entry: what is offered.
+        said: what it was, in words for a person.
+        left_out: variables that its proxy had, and nothing has here.
+    """
+
+    entry: Entry
+    said: str
+    left_out: tuple[str, ...] = ()
+
+
+def carried_by(entry: Mapping[str, Any]) -> Carried | None:
+    """What an entry is offered as, if it starts a proxy or a container; None: it is offered as it is, and nothing is to be said."""
+    words = _program(entry)
+    if not words:
+        return None
+    if words[0] == "docker":
+        return _container(entry, words)
+    if words[:2] == ["@smithery/cli", "run"] and len(words) > 2:
+        return Carried(dict(entry), Phrase("the server {name} of Smithery, run by Smithery's own program", name=words[2]))
+    read = _READERS.get(words[0])
+    env = entry.get("env") or {}
+    found = read(words[1:], env) if read else None
+    if found is None:
+        return None
+    rest = {key: value for key, value in entry.items() if key not in ("command", "args", "env", "cwd", "type")}
+    said = Phrase(
+        "a server elsewhere, behind {program}: Tooltray connects to it directly, and signs in where it asks for that", program=words[0]
+    )
+    left_out = tuple(f"env.{name}" for name in env if name != TOKEN and not any(f"${{{name}}}" in word for word in words))
+    return Carried(rest | found, said, left_out)
+
+
+def is_docker_gateway(words: Sequence[str]) -> bool:
+    return list(words[:4]) in (["docker", "mcp", "gateway", "run"], ["docker", "mcp", "gateway"])
+
+
+def _program(entry: Mapping[str, Any]) -> list[str]:
+    """The words of a command line from the program that does the work; launchers, shells and versions are left out."""
+    words = [str(entry.get("command") or ""), *(str(word) for word in entry.get("args") or ())]
+    if words[0].lower() in _WRAPPED and len(words) > 2 and words[1].lower() == "/c":
+        words = words[2:]
+    name = re.sub(r"\.(?:exe|cmd)$", "", re.split(r"[/\\]", words[0])[-1])
+    if name not in _LAUNCHERS:
+        return [name, *words[1:]] if name else []
+    rest = words[1:]
+    while rest and rest[0] in _LAUNCHER_FLAGS:
+        rest = rest[1:]
+    return [_VERSION.sub("", rest[0]), *rest[1:]] if rest else []
+
+
+def _mcp_remote(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
+    """`mcp-remote URL [PORT] [--header "Name: value"] [--transport http-only]`."""
+    url, headers, kind, rest = "", dict[str, str](), "", list(words)
+    while rest:
+        word = rest.pop(0)
+        if word in _REMOTE_FLAGS:
+            continue
+        if word in _REMOTE_VALUES and rest:
+            value = rest.pop(0)
+            if word == "--header" and not _take_header(value, env, headers):
+                return None
+            if word == "--ignore-tool":
+                return None  # it takes tools away, in a spelling of its own
+            kind = _SSE.get(value, "") if word == "--transport" else kind
+        elif _URL.fullmatch(word) and not url:
+            url = word
+        elif not word.isdigit():  # the port of its own sign-in
+            return None
+    return _remote(url, kind, headers)
+
+
+def _supergateway(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
+    """`supergateway --sse URL` or `--streamableHttp URL`, with `--header` and `--oauth2Bearer`."""
+    url, headers, kind, rest = "", dict[str, str](), "", list(words)
+    while rest:
+        word = rest.pop(0)
+        if word not in ("--sse", "--streamableHttp", "--header", "--oauth2Bearer", "--logLevel", "--outputTransport") or not rest:
+            return None
+        value = rest.pop(0)
+        match word:
+            case "--sse" | "--streamableHttp":
+                url, kind = value, "sse" if word == "--sse" else "http"
+            case "--header":
+                if not _take_header(value, env, headers):
+                    return None
+            case "--oauth2Bearer":
+                headers["Authorization"] = f"Bearer {value}"
+            case "--outputTransport" if value != "stdio":
+                return None
+    return _remote(url, kind, headers)
+
+
+def _mcp_proxy(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
+    """`mcp-proxy [--transport sse|streamablehttp] [-H NAME VALUE] URL`; with a command in the URL's place it serves, and stays."""
+    url, headers, kind, rest = "", dict[str, str](), "sse", list(words)
+    token = env.get(TOKEN)
+    if isinstance(token, str) and token:
+        headers["Authorization"] = f"Bearer {token}"
+    while rest:
+        word = rest.pop(0)
+        if word in ("-H", "--headers") and len(rest) > 1:
+            name = rest.pop(0)
+            headers[name] = rest.pop(0)
+        elif word == "--transport" and rest:
+            kind = "http" if rest.pop(0) == "streamablehttp" else "sse"
+        elif _URL.fullmatch(word) and not url:
+            url = word
+        else:
+            return None
+    return _remote(url, kind, headers)
+
+
+def _container(entry: Mapping[str, Any], words: Sequence[str]) -> Carried | None:
+    """A container stays a container; it is said which image runs."""
+    if is_docker_gateway(words):
+        return Carried(dict(entry), Phrase("Docker's own gateway: the servers that are switched on in Docker Desktop"))
+    if words[1:2] != ["run"]:
+        return None
+    image = _image(words[2:])
+    return Carried(dict(entry), Phrase("the container image {image}, run by Docker", image=image)) if image else None
+
+
+_DOCKER_VALUES = (
+    "-e",
+    "--env",
+    "-v",
+    "--volume",
+    "--mount",
+    "--name",
+    "--network",
+    "-p",
+    "--publish",
+    "--env-file",
+    "-u",
+    "--user",
+    "-w",
+    "--pull",
+)
+
+
+def _image(words: Sequence[str]) -> str:
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("-"):
+            return word
+        if word in _DOCKER_VALUES and rest:
+            rest.pop(0)
+    return ""
+
+
+def _take_header(text: str, env: Mapping[str, Any], headers: dict[str, str]) -> bool:
+    """Takes `Name: value` apart; a variable of the entry's own environment in the value is filled in, as the proxy does it."""
+    found = _HEADER.fullmatch(text)
+    if found is None:
+        return False
+    headers[found[1]] = re.sub(r"\$\{([A-Za-z_]\w*)\}", lambda name: str(env.get(name[1], name[0])), found[2])
+    return True
+
+
+def _remote(url: str, kind: str, headers: Mapping[str, str]) -> Entry | None:
+    if not _URL.fullmatch(url):
+        return None
+    return {"url": url} | ({"type": kind} if kind else {}) | ({"headers": dict(headers)} if headers else {})
+
+
+_READERS: Mapping[str, Callable[[Sequence[str], Mapping[str, Any]], Entry | None]] = {
+    "mcp-remote": _mcp_remote,
+    "supergateway": _supergateway,
+    "mcp-proxy": _mcp_proxy,
+}

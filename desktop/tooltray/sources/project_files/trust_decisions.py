@@ -1,0 +1,216 @@
+"""A person's consent to entries of a project's own file, with or without a running hub.
+
+Above it: ServerFiles, and the command line without a hub. Below it: Trust, and the file, which is read anew for each decision: an entry is
+trusted only if its content is still the one that the person has seen.
+"""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from tooltray.config.settings.confinement import Confinement
+from tooltray.config.settings.file_server import FILE_NAME, FileEntry, FileReading, Kind
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_edits import all_choices, choices, choices_of
+from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.files import FileProblem
+from tooltray.foundation.snapshots.trust import TrustRequest
+from tooltray.servers.confinement.confinements import Confinements
+from tooltray.servers.confinement.new_servers import CONFINEMENT, OWN_FILES, starts_confined
+from tooltray.servers.upstream.project_folder import shown
+from tooltray.sources.project_files.project_file import ProjectFile
+from tooltray.sources.project_files.project_paths import check_stays_inside
+from tooltray.sources.project_files.started_files import Digests, StartedTexts, seen_digest, shown_files, started_files
+from tooltray.sources.project_files.trust_requests import Place, trust_request, wanted_variables
+from tooltray.sources.project_files.trusted_entries import Trust
+from tooltray.sources.projects.project_folders import ProjectFolders
+
+ReadFile = Callable[[Path, Kind | None], FileReading]
+"""Reads a file with servers; blocks."""
+Environ = Callable[[], Awaitable[Mapping[str, str]]]
+"""See LoginShell.environ."""
+
+
+class TrustDecisions:
+    """Belongs to one event loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        trust: Trust,
+        folders: ProjectFolders,
+        read: ReadFile,
+        environ: Environ,
+        texts: StartedTexts,
+        confinements: Confinements,
+    ) -> None:
+        """
+        Args:
+            environ: returns the environment that servers get.
+            texts: copies of what was allowed, for differences.
+        """
+        self._environ, self._texts, self._confinements = environ, texts, confinements
+        self._config, self._trust, self._folders, self._read = config, trust, folders, read
+        self._lock = asyncio.Lock()
+        self._taken: tuple[tuple[str, str, str], Mapping[str, Any]] | None = None
+        """The last withdrawn consent (folder, entry, digest) and the choices for its server, to restore them if it is added again."""
+        self._taken_files: Mapping[str, Mapping[str, str]] = {}
+        """What it started, by the entry's name."""
+
+    async def file(self, project: str) -> ProjectFile:
+        """Reads the file of a folder.
+
+        Raises:
+            TooltrayError: the folder cannot be a project, or the file cannot be read.
+        """
+        folder = await self._folders.real(project)
+        file = ProjectFile(folder, self._trust)
+        file.adopt(await asyncio.to_thread(read_project_file, self._read, folder))
+        if file.latest and not file.latest.is_understood:
+            problem = file.problems[0].problem
+            raise TooltrayError(problem.title, problem.message, problem.hint)
+        return file
+
+    async def requests(self, file: ProjectFile, running: Callable[[str], FileEntry | None]) -> list[TrustRequest]:
+        """Returns the requests for consent to a file's waiting entries.
+
+        Args:
+            running: returns the content with which an entry's server runs now.
+        """
+        waiting = await asyncio.to_thread(self._waiting, file)
+        environ = await self._environ() if any(wanted_variables(entry.config) for entry in waiting) else {}
+        return await asyncio.to_thread(lambda: [self._request(file, entry, running(entry.name), environ) for entry in waiting])
+
+    async def trust(self, project: str, entries: Mapping[str, str]) -> tuple[ProjectFile, list[str]]:
+        """See FilesApi.trust_entries; also returns the file as it was read for the decision."""
+        async with self._lock:
+            file = await self.file(project)
+            wanted = {entry.name: entry for entry in file.entries if entry.name in entries}
+            files = await asyncio.to_thread(lambda: {name: started_files(each.config, file.folder) for name, each in wanted.items()})
+            for name, digest in entries.items():
+                _check_is_the_same(file, wanted.get(name), name, digest, files.get(name, {}))
+            for name in entries:
+                await self._confine(file.folder, wanted[name])
+            names = await self._trust.say_yes(file.folder, {name: wanted[name].digest for name in entries}, files=files)
+            await asyncio.to_thread(self._keep_texts, file.folder, files)
+        file.settle()
+        return file, names
+
+    def _keep_texts(self, folder: str, files: Mapping[str, Digests]) -> None:
+        self._texts.tidy(self._trust.file_digests)
+        for each in files.values():
+            self._texts.keep(folder, each)
+
+    def _waiting(self, file: ProjectFile) -> list[FileEntry]:
+        """Those that wait, and those that are trusted and would start other files than were allowed."""
+        waiting = {entry.name for entry in file.waiting()}
+        on = [entry for entry in file.entries if not entry.config.disable]
+        return [entry for entry in on if entry.name in waiting or self._has_changed(file, entry)]
+
+    def _has_changed(self, file: ProjectFile, entry: FileEntry) -> bool:
+        allowed = self._trust.files(file.folder, entry.name)
+        return allowed is not None and started_files(entry.config, file.folder) != dict(allowed)
+
+    async def _confine(self, folder: str, entry: FileEntry) -> None:
+        """A server is kept to its own files, unless its entry says otherwise, which the person has seen, or something was chosen for it
+        before: also one whose entry had a confinement of its own when it was trusted, and has none now."""
+        if self._default(folder, entry):
+            await self._config.edit(choices(self._trust.name(folder, entry.name), {CONFINEMENT: OWN_FILES}))
+
+    def _default(self, folder: str, entry: FileEntry) -> bool:
+        chosen = self._config.own_settings.file_servers.get(self._trust.name(folder, entry.name))
+        return (chosen is None or chosen.confinement is None) and starts_confined(entry.config.to_entry())
+
+    async def trust_own(self, folder: str, entry: str, digest: str) -> list[str]:
+        """Trusts an entry that Tooltray itself has written; returns a list with the server's name. An entry that was just removed gets back
+        what was chosen for it in the settings.
+        """
+        async with self._lock:
+            names = await self._trust.say_yes(folder, {entry: digest}, is_own=True)
+            if self._taken and self._taken[0] == (folder, entry, digest) and self._taken[1]:
+                await self._config.edit(all_choices(dict.fromkeys(names, self._taken[1])))
+        return names
+
+    async def distrust(self, project: str, entry: str) -> str:
+        """See FilesApi.distrust_entries; works also for a deleted folder. Returns the folder."""
+        async with self._lock:
+            folder = await asyncio.to_thread(self._known, project)
+            digest = self._trust.digest(folder, entry)
+            files = self._trust.files(folder, entry)
+            self._taken_files = {} if files is None else {entry: files}
+            names = await self._trust.take_back(folder, entry)
+            self._taken = ((folder, entry, digest), choices_of(self._config.document, names[0]))
+            await self._forget_choices(names)
+        return folder
+
+    async def restore(self, project: str, entry: str) -> tuple[ProjectFile, list[str]]:
+        """See FilesApi.restore_trust; also returns the file as it was read for the decision."""
+        async with self._lock:
+            file = await self.file(project)
+            taken, choices = self._taken or (("", "", ""), {})
+            if taken[:2] != (file.folder, entry):
+                raise NotFound(Phrase("This cannot be undone any more"), hint=Phrase("Look again at what waits: tooltray trust DIR"))
+            written = next((each for each in file.entries if each.name == entry), None)
+            _check_is_the_same(file, written, entry, taken[2], {})
+            if choices:  # before it may start: they say what of it runs without asking
+                await self._config.edit(all_choices({self._trust.name(file.folder, entry): choices}))
+            names = await self._trust.say_yes(file.folder, {entry: taken[2]}, files=self._taken_files)
+        file.settle()
+        return file, names
+
+    def _known(self, project: str) -> str:
+        return project if self._trust.knows(project) or not os.path.isabs(project) or "\0" in project else os.path.realpath(project)
+
+    async def _forget_choices(self, names: list[str]) -> None:
+        """Deletes the choices for servers, so that they do not apply to later servers with the same names."""
+        if not self._config.own_settings.file_servers.keys().isdisjoint(names):
+            await self._config.edit(all_choices({name: {} for name in names}))
+
+    def _request(self, file: ProjectFile, entry: FileEntry, before: FileEntry | None, environ: Mapping[str, str]) -> TrustRequest:
+        chosen = self._config.own_settings.file_servers.get(self._trust.name(file.folder, entry.name))
+        rules = entry.config.auto_approve if chosen is None or chosen.auto_approve is None else chosen.auto_approve
+        files, allowed = started_files(entry.config, file.folder), self._trust.files(file.folder, entry.name) or {}
+        config = chosen.applied(entry.config) if chosen else entry.config
+        if self._default(file.folder, entry):
+            config = config.model_copy(update={CONFINEMENT: Confinement(files=OWN_FILES)})
+        request = trust_request(
+            entry,
+            Place(file.folder, file.path),
+            auto_approve=tuple(rules),
+            confinement=self._confinements.of("", config),
+            is_change=bool(self._trust.digest(file.folder, entry.name)),
+            before=before,
+            environ={**environ, **entry.variables},
+        )
+        difference = self._texts.differences(file.folder, allowed, files) if request.is_change else ()
+        return replace(request, digest=seen_digest(entry.digest, files), files=shown_files(files), diff=(*_told(request.diff), *difference))
+
+
+def _told(diff: tuple[str, ...]) -> tuple[str, ...]:
+    """How an entry differs; nothing where it is the same."""
+    return diff if any(not line.startswith(" ") for line in diff) else ()
+
+
+def read_project_file(read: ReadFile, folder: str) -> FileReading:
+    """Reads the file of a project; a link out of the project gives a reading with that problem. Blocks on the disk."""
+    path = os.path.join(folder, FILE_NAME)
+    try:
+        check_stays_inside(folder)
+    except Denied as error:
+        return FileReading(path, "mcp.json", is_understood=False, problems=(FileProblem(error.problem),))
+    return read(Path(path), "mcp.json")
+
+
+def _check_is_the_same(file: ProjectFile, entry: FileEntry | None, name: str, digest: str, files: Digests) -> None:
+    if entry is None:
+        title = Phrase("there is no '{name}' in '{file}'", name=shown(name), file=shown(file.path))
+        raise NotFound(title, hint=Phrase("Look again at what waits: tooltray trust DIR"))
+    if seen_digest(entry.digest, files) != digest:
+        reason = Phrase("somebody has changed it since you looked at it, and nothing was trusted")
+        raise Conflict(Phrase("'{name}' is another one by now", name=shown(name)), reason, Phrase("Look again, and decide anew."))

@@ -1,0 +1,182 @@
+"""The copies of deferred servers, one for each project: when they end, and how they are shown.
+
+Above it: ProjectChoices, and the snapshots of servers. Below it: ServerManager, the sessions' states, ProjectFolders, and one deadline for
+each copy that is not needed.
+"""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+from tooltray.config.settings.expansion import shown_target
+from tooltray.foundation.events import ConfigChanged, Event, EventBus, ResourceListChanged
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.clients import SessionProject
+from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerState
+from tooltray.foundation.tasks import Spawn
+from tooltray.protocol.deadlines import Deadline, DeadlineWheel
+from tooltray.protocol.sessions.session_state import (
+    KEPT_FOR_S,
+    SessionConnected,
+    SessionDisconnected,
+    SessionForgotten,
+    SessionMoved,
+    SessionState,
+    SessionStates,
+)
+from tooltray.servers.upstream.deferred_server import DeferredServer, ProjectCopy
+from tooltray.servers.upstream.managed_server import InstanceOpened, ManagedServer, ServerStateChanged
+from tooltray.servers.upstream.project_folder import is_inside
+from tooltray.servers.upstream.server_manager import ServerManager
+from tooltray.sources.projects.project_folders import ProjectFolders
+from tooltray.sources.projects.project_sources import ProjectSources
+
+UNUSED_S = 60.0  # a client that is started again comes back sooner, and some servers take long to start
+UNCALLED_S = KEPT_FOR_S  # the same where each request stands for itself: its client is remembered for so long
+
+Includes = Callable[[SessionState, str], bool]
+"""Whether a session's profile has a server in it."""
+
+
+class ProjectCopies:
+    """Ends copies for projects on which nobody works any more, and for folders that are not allowed any more.
+
+    Belongs to the engine's loop.
+    """
+
+    def __init__(
+        self,
+        *,
+        servers: ServerManager,
+        states: SessionStates,
+        folders: ProjectFolders,
+        sources: ProjectSources,
+        deadlines: DeadlineWheel,
+        spawn: Spawn,
+        bus: EventBus,
+    ) -> None:
+        self._servers, self._states, self._folders, self._sources = servers, states, folders, sources
+        self._deadlines, self._spawn, self._bus = deadlines, spawn, bus
+        self._leases: dict[ProjectCopy, Deadline] = {}  # of the copies that nobody needs
+        self._allowed = set(folders.allowed())
+        self._withdrawals: set[asyncio.Task[None]] = set()
+        bus.subscribe(ConfigChanged, self._on_config_changed)
+        bus.subscribe(InstanceOpened, self._on_instance_opened)
+        for kind in (ServerStateChanged, SessionConnected, SessionDisconnected, SessionForgotten, SessionMoved):
+            bus.subscribe(kind, self._on_changed)
+
+    async def settle(self) -> None:
+        """Waits until nothing runs for folders that are not allowed any more."""
+        await asyncio.gather(*self._withdrawals)
+
+    def look(self) -> None:
+        """Sessions have come or gone, work on other projects, or copies have started or ended."""
+        unneeded = self._unneeded()
+        for copy in [copy for copy in self._leases if copy not in unneeded]:
+            self._leases.pop(copy).cancel()
+        for copy, server in unneeded.items():
+            if copy not in self._leases:
+                self._add(copy, server, UNCALLED_S if copy.is_for_requests else UNUSED_S)
+
+    def _unneeded(self) -> dict[ProjectCopy, DeferredServer]:
+        worked_on = {state.project.path for state in self._states if state.connections and state.project}
+        return {copy: server for server in self._servers.deferred() for copy in server.copies if _is_unneeded(copy, server, worked_on)}
+
+    def _add(self, copy: ProjectCopy, server: DeferredServer, seconds: float) -> None:
+        self._leases[copy] = self._deadlines.add(seconds, partial(self._on_over, copy, server))
+
+    def _on_over(self, copy: ProjectCopy, server: DeferredServer) -> None:
+        del self._leases[copy]
+        left_s = UNCALLED_S - copy.idle_s if copy.is_for_requests else UNUSED_S if copy.is_called else 0.0
+        if left_s > 0:
+            self._add(copy, server, left_s)
+        else:
+            self._spawn(self._end(copy, server), name=f"end '{server.name}' for a project")
+
+    async def _end(self, copy: ProjectCopy, server: DeferredServer) -> None:
+        if copy not in self._unneeded():
+            return  # somebody has come in this moment
+        await server.end([copy])
+        self.look()  # at its end it was looked at, too
+
+    def _on_changed(self, event: Event) -> None:
+        self.look()
+
+    def _on_instance_opened(self, event: InstanceOpened) -> None:
+        """What the first instance lists is announced anyway; the resources of another are those of its project."""
+        if isinstance(event.server, DeferredServer) and event.client is not event.server.first.client:
+            self._bus.publish(ResourceListChanged(event.server.name))
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        """Also where somebody has edited the file."""
+        before, self._allowed = self._allowed, set(self._folders.allowed())
+        if self._allowed - before:
+            for state in self._states:
+                self._sources.look_at_folder(state)
+        for folder in before - self._allowed:
+            withdrawal = self._spawn(self._withdraw(folder), name=f"withdraw '{folder}'")
+            self._withdrawals.add(withdrawal)
+            withdrawal.add_done_callback(self._withdrawals.discard)
+
+    async def _withdraw(self, folder: str) -> None:
+        for state in list(self._states):
+            for source, project in list(state.projects.items()):
+                if is_inside(project.path, folder) and not await self._folders.is_permitted(project.path, state):
+                    self._sources.set(state, source, None)
+        for server in self._servers.deferred():
+            server.give_up(folder)
+            await server.end(copy for copy in server.copies if copy.project and is_inside(copy.project.path, folder))
+
+
+class ProjectSnapshots:
+    """How deferred servers are shown. Has no state of its own."""
+
+    def __init__(self, *, states: SessionStates, includes: Includes) -> None:
+        self._states, self._includes = states, includes
+
+    def detail(self, server: ManagedServer) -> str:
+        """What a server does at the moment, or waits for."""
+        if server.shown_state is not ServerState.WAITING:
+            return server.first.detail
+        sessions = [state for state in self._states if state.connections and has_server(state, server, self._includes)]
+        if names := sorted({state.project.name for state in sessions if state.project}):
+            if len(names) == 1:
+                return Phrase("Starts for {project} when it is first used", project=names[0])
+            return Phrase("Starts for each project when it is first used")
+        match len(sessions):
+            case 0:
+                return Phrase("No AI client is connected")
+            case 1:
+                return Phrase("1 AI client is connected, and names no folder")
+        return Phrase("{count} AI clients are connected, none names a folder", count=len(sessions))
+
+    def copies(self, server: ManagedServer) -> tuple[ProjectCopySnapshot, ...]:
+        """The copies of a server, one for each project."""
+        return tuple(self._copy_snapshot(copy, server) for copy in server.copies) if isinstance(server, DeferredServer) else ()
+
+    def _copy_snapshot(self, copy: ProjectCopy, server: DeferredServer) -> ProjectCopySnapshot:
+        project = copy.project or SessionProject("", "", "person")
+        users = [state for state in self._states if state.connections and server.uses(state, copy)]
+        return ProjectCopySnapshot(
+            path=project.path,
+            name=project.name,
+            state=copy.shown_state,
+            session_count=len(users),
+            target=shown_target(copy.config, copy.project),
+            problem=copy.problem,
+            pids=copy.pids,
+        )
+
+
+def has_server(state: SessionState, server: ManagedServer, includes: Includes) -> bool:
+    """Whether a server is one of a session's."""
+    return state.server in (None, server.name) and includes(state, server.name)
+
+
+def _is_unneeded(copy: ProjectCopy, server: DeferredServer, worked_on: set[str]) -> bool:
+    if copy.state is ServerState.STOPPING:
+        return False
+    if copy.project is None:
+        return not server.is_without_project
+    is_chosen = server.chosen is not None and server.chosen.path == copy.project.path
+    return not is_chosen and copy.project.path not in worked_on

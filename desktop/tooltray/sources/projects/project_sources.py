@@ -1,0 +1,204 @@
+"""Finds out on which project each session works, from what its client brings along: the folder in which its bridge was started, and the
+roots that it declares.
+
+Above it: Projects. Below it: ProjectFolders, which says what may be a project, and the sessions' states, which keep what was found.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from weakref import WeakKeyDictionary, WeakSet
+
+import msgspec
+from msgspec import Raw
+from msgspec.structs import replace
+
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.snapshots.clients import SessionProject
+from tooltray.foundation.tasks import Spawn
+from tooltray.protocol.sessions.caller import Session
+from tooltray.protocol.sessions.session_state import SessionConnected, SessionMoved, SessionState, SessionStates
+from tooltray.servers.upstream.project_folder import folder_of_uri, project_name
+from tooltray.sources.projects.project_folders import ProjectFolders
+
+logger = logging.getLogger(__name__)
+ANSWER_WAIT_S = 5.0  # a client answers from memory; a call that waits for its project waits for this
+MOST_ROOTS = 64  # of which the first that may be a project counts
+ROOTS = "roots/list"
+
+
+class ProjectSources:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        folders: ProjectFolders,
+        states: SessionStates,
+        spawn: Spawn,
+        is_wanted: Callable[[], bool],
+        bus: EventBus,
+    ) -> None:
+        """
+        Args:
+            is_wanted: whether any server starts for a project: else no client is asked for its roots.
+        """
+        self._folders, self._states, self._spawn = folders, states, spawn
+        self._is_wanted, self._bus = is_wanted, bus
+        self._pending: dict[str, set[asyncio.Task[None]]] = {}  # by the state's id
+        self._looks: dict[str, asyncio.Task[None]] = {}  # the same of those at the folder of the session's bridge, the last one
+        self._asked: WeakKeyDictionary[Session, int] = WeakKeyDictionary()  # how often each was asked for its roots
+        self._unasked: WeakSet[Session] = WeakSet()  # when they said that they are ready, no server needed to know
+        self._refusals: dict[str, str] = {}  # by the state's id
+        bus.subscribe(SessionConnected, lambda event: self._on_connected(event.state))
+
+    def set(self, state: SessionState, source: str, project: SessionProject | None) -> None:
+        """Notes what a source says; None: nothing any more."""
+        before = state.projects.get(source)
+        if project:
+            state.projects[source] = project
+        else:
+            state.projects.pop(source, None)
+        if project != before:
+            self._states.tell_changed(state)
+            self._bus.publish(SessionMoved(state))
+
+    def refusal(self, state: SessionState) -> str:
+        """Why the folder or the roots of a session's client are no project; empty if they are, or there are none."""
+        return self._refusals.get(state.id, "")
+
+    def is_settled(self, session: Session) -> bool:
+        """Whether nothing is being found out about a session."""
+        return not self._pending.get(session.state.id) and session not in self._unasked
+
+    async def settle(self, session: Session) -> None:
+        """Waits until nothing is; bounded."""
+        if session in self._unasked and self._is_wanted():
+            self.ask(session)
+        if pending := self._pending.get(session.state.id):
+            await asyncio.wait(pending, timeout=ANSWER_WAIT_S)
+
+    async def looked(self, state: SessionState) -> None:
+        """Waits until the folder of a session's bridge was looked at; bounded."""
+        if look := self._looks.get(state.id):
+            await asyncio.wait({look}, timeout=ANSWER_WAIT_S)
+
+    def ask(self, session: Session) -> None:
+        """A legacy client is ready to be asked for its roots, or has others than before; does not wait."""
+        if not session.can_answer(ROOTS):
+            return
+        self._unasked.discard(session)
+        if self._is_wanted():
+            self._begin(session.state, self._ask(session))
+        else:
+            self._begin(session.state, self._ask_without_folder(session))
+
+    async def _ask_without_folder(self, session: Session) -> None:
+        """No server waits for a project, so a folder that is one is enough: where there is none, the roots say whose servers it has."""
+        await self.looked(session.state)
+        if "folder" in session.state.projects:
+            self._unasked.add(session)
+        else:
+            await self._ask(session)
+
+    def look_at_folder(self, state: SessionState) -> None:
+        """Looks whether the folder of a session's bridge is a project, now that this may have changed; does not wait."""
+        if not state.folder:
+            return
+        look = self._looks[state.id] = self._begin(state, self._look_at_folder(state))
+
+        def on_done(task: "asyncio.Task[None]") -> None:
+            if self._looks.get(state.id) is task:
+                del self._looks[state.id]
+
+        look.add_done_callback(on_done)
+
+    def _on_connected(self, state: SessionState) -> None:
+        for gone in [id for id in self._refusals if self._states.find(id) is None] if len(self._refusals) > MOST_ROOTS else []:
+            del self._refusals[gone]
+        self.look_at_folder(state)
+
+    def _begin(self, state: SessionState, finding_out: Coroutine[object, None, None]) -> "asyncio.Task[None]":
+        task = self._spawn(finding_out, name=f"project of {state.id}")
+        pending = self._pending.setdefault(state.id, set())
+        pending.add(task)
+
+        def on_done(task: "asyncio.Task[None]") -> None:
+            pending.discard(task)
+            if not pending and self._pending.get(state.id) is pending:
+                del self._pending[state.id]
+
+        task.add_done_callback(on_done)
+        return task
+
+    async def _look_at_folder(self, state: SessionState) -> None:
+        try:
+            folder = await self._folders.own_folder(state)
+        except TooltrayError as error:
+            self._refuse(state, error)
+            self.set(state, "folder", None)
+        else:
+            self.set(state, "folder", SessionProject(folder, project_name("", folder), "folder"))
+
+    async def _ask(self, session: Session) -> None:
+        """What was asked before another question of the same kind does not count: the client has said since that it is over."""
+        number = self._asked[session] = self._asked.get(session, 0) + 1
+        try:
+            async with asyncio.timeout(ANSWER_WAIT_S):
+                reply = await session.ask(ROOTS, Raw(b"{}"))
+        except TimeoutError:
+            logger.info("%s did not say which roots it has", session.name)
+            return
+        if reply.error:
+            logger.info("%s does not say which roots it has: %s", session.name, bytes(reply.error).decode(errors="replace"))
+            return
+        found = await self._found(session.state, _read_roots(reply.result))
+        if number == self._asked[session]:
+            self._note(session.state, found)
+
+    async def take(self, session: Session, answer: Raw) -> None:
+        """Which roots a modern client has, as it answered together with a request; empty: it did not.
+
+        Over HTTP that request goes by this answer whatever others say meanwhile: another window of its client may have the same token.
+        """
+        state = session.state
+        self._note(state, await self._found(state, _read_roots(answer)))
+        if not (session.is_lasting or state.is_passing):
+            session.state = replace(state, projects=dict(state.projects))
+
+    def _note(self, state: SessionState, found: list[SessionProject]) -> None:
+        state.roots = tuple(project.path for project in found)
+        self.set(state, "roots", found[0] if found else None)
+
+    async def _found(self, state: SessionState, given: list["_Root"]) -> list[SessionProject]:
+        """The roots that may be projects."""
+        found: list[SessionProject] = []
+        for root in given[:MOST_ROOTS]:
+            try:
+                folder = await self._folders.real(folder_of_uri(root.uri) or root.uri)
+            except TooltrayError as error:
+                self._refuse(state, error)
+            else:
+                found.append(SessionProject(folder, project_name(root.name or "", folder), "roots"))
+        return found
+
+    def _refuse(self, state: SessionState, error: TooltrayError) -> None:
+        self._refusals[state.id] = state.words(error)
+        logger.info("%s: %s", state.client or state.id, error)
+
+
+class _Root(msgspec.Struct):
+    uri: str
+    name: str | None = None
+
+
+class _Roots(msgspec.Struct):
+    roots: list[_Root] = []
+
+
+def _read_roots(result: Raw) -> list[_Root]:
+    try:
+        return msgspec.json.decode(result, type=_Roots).roots
+    except (ValueError, RecursionError):
+        return []

@@ -1,0 +1,273 @@
+"""copilot/copilot_tools.py: real objects of github-copilot-sdk, and a hub that answers from a script."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from copilot import Tool, ToolInvocation, ToolResult
+from tests.fakes.fake_control_hub import FakeControlHub, HangUp, KeepSilent, hub_snapshot, server_snapshot
+
+from tooltray.carriers.copilot import copilot_tools
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"path": {"type": "string"}},
+    "required": ["path"],
+    "$defs": {"odd": {"type": ["string", "null"]}},
+}
+
+
+def definition(name: str, **members: Any) -> dict[str, Any]:
+    return {"name": name, "description": f"Does {name}.", "inputSchema": SCHEMA, **members}
+
+
+def response(call: dict[str, Any], text: str, *, is_error: bool = False) -> dict[str, Any]:
+    """An MCPToolResponse as the control channel carries it."""
+    about = {"outcome": "error" if is_error else "ok", "duration_s": 0.1, "argument_bytes": 2, "result_bytes": 2}
+    result = {"content": [{"type": "text", "text": text}], "isError": is_error}
+    return {"tool": call["name"], "server": call["server"], "client": "t", **about, "tool_call_id": call["id"], "result": result}
+
+
+class ScriptedHub(FakeControlHub):
+    """Has servers with tools: by server, by published name, (the server's own name, definition)."""
+
+    def __init__(self, home: Home, servers: dict[str, dict[str, tuple[str, dict[str, Any]]]]) -> None:
+        super().__init__(home)
+        self.servers = servers
+        self.disabled: set[str] = set()
+        self.stopped: set[str] = set()
+        self.for_views: set[str] = set()
+        self.answers |= {
+            "get_snapshot": lambda: hub_snapshot(*map(server_snapshot, servers)),
+            "get_tools": self._tools,
+            "get_all_tool_definitions": self._definitions,
+            "run_tool_call": self._run,
+        }
+
+    def _run(self, call: dict[str, Any]) -> dict[str, Any]:
+        return response(call, f"{call['name']}({call['arguments']})")
+
+    def _tools(self, server: str) -> list[dict[str, Any]]:
+        if server not in self.servers:
+            raise TooltrayError(f"there is no server '{server}'")
+        return [
+            {
+                "name": original if server in self.stopped or name in self.disabled else name,
+                "server": server,
+                "original_name": original,
+                "is_enabled": name not in self.disabled,
+                **({"is_for_views": True} if name in self.for_views else {}),
+            }
+            for name, (original, _) in self.servers[server].items()
+        ]
+
+    def _definitions(self, server: str) -> list[dict[str, Any]]:
+        if server in self.stopped:
+            return []
+        return [{**each, "name": name} for name, (_, each) in self.servers[server].items() if name not in self.disabled]
+
+
+@pytest.fixture
+def hub(hub_home: Home) -> Iterator[ScriptedHub]:
+    servers = {
+        "fs": {"read_file": ("read_file", definition("read_file")), "fs_search": ("search", definition("search"))},
+        "web": {"web_search": ("search", definition("search"))},
+    }
+    with ScriptedHub(hub_home, servers) as hub:
+        yield hub
+
+
+async def call(tool: Tool, arguments: Any = None) -> ToolResult:
+    invocation = ToolInvocation(session_id="s", tool_call_id="c", tool_name=tool.name, arguments=arguments)
+    assert tool.handler
+    result = tool.handler(invocation)
+    return result if isinstance(result, ToolResult) else await result
+
+
+async def first(**options: Any) -> Tool:
+    return (await copilot_tools(**options))[0]
+
+
+async def test_every_tool_of_every_server_becomes_a_tool_with_the_definition_of_its_server(hub: ScriptedHub) -> None:
+    tools = await copilot_tools()
+    assert [tool.name for tool in tools] == ["mcp_fs_read_file", "mcp_fs_search", "mcp_web_search"]
+    assert all(isinstance(tool, Tool) for tool in tools)
+    assert tools[0].description == "Does read_file."
+    assert tools[0].parameters == SCHEMA
+
+
+async def test_only_the_servers_asked_for_give_tools(hub: ScriptedHub) -> None:
+    assert [tool.name for tool in await copilot_tools(servers=["web", "web"])] == ["mcp_web_search"]
+    assert await copilot_tools(servers=[]) == []
+    with pytest.raises(TooltrayError, match="no server 'wbe'"):
+        await copilot_tools(servers=["wbe"])
+
+
+async def test_what_is_switched_off_or_stopped_gives_no_tools(hub: ScriptedHub) -> None:
+    hub.disabled, hub.stopped = {"read_file"}, {"web"}
+    assert [tool.name for tool in await copilot_tools()] == ["mcp_fs_search"]
+
+
+async def test_a_tool_for_views_alone_is_none_for_a_model(hub: ScriptedHub) -> None:
+    hub.for_views, hub.stopped = {"read_file"}, {"web"}
+    assert [tool.name for tool in await copilot_tools()] == ["mcp_fs_search"]
+
+
+async def test_a_tool_that_is_switched_off_is_taken_for_no_other_that_has_its_name(hub: ScriptedHub) -> None:
+    hub.servers = {"fs": {"get": ("get.it", definition("get.it")), "get_2": ("get", definition("get"))}}
+    hub.disabled = {"get_2"}
+    assert [tool.name for tool in await copilot_tools(servers=["fs"])] == ["mcp_fs_get_it"]
+
+
+async def test_the_home_may_be_given(hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TOOLTRAY_HOME")
+    monkeypatch.setenv("HOME", "/nonexistent")
+    assert await copilot_tools(home=hub.home.root)
+
+
+@pytest.mark.parametrize("schema", [None, "odd", {}, {"type": "object"}])
+async def test_a_tool_without_a_schema_takes_an_object_without_properties(hub: ScriptedHub, schema: Any) -> None:
+    hub.servers = {"fs": {"now": ("now", definition("now", inputSchema=schema))}}
+    hub.answers["get_snapshot"] = hub_snapshot(server_snapshot("fs"))
+    assert (await first()).parameters == {"type": "object", "properties": {}}
+
+
+@pytest.mark.parametrize(
+    ("members", "description"),
+    [
+        ({"description": "", "title": "Read a file"}, "Read a file"),
+        ({"description": " ", "title": None, "annotations": {"title": "Reading"}}, "Reading"),
+        ({"description": None, "annotations": "odd"}, "The tool now of the MCP server fs."),
+    ],
+)
+async def test_a_tool_that_describes_itself_badly_is_described(hub: ScriptedHub, members: dict[str, Any], description: str) -> None:
+    hub.servers = {"fs": {"now": ("now", definition("now", **members))}}
+    assert (await first(servers=["fs"])).description == description
+
+
+# calls
+
+
+async def test_a_call_goes_to_the_hub_by_the_published_name(hub: ScriptedHub) -> None:
+    _, search, _ = await copilot_tools()
+    assert await call(search, {"path": "/tmp"}) == ToolResult(text_result_for_llm="fs_search({'path': '/tmp'})")
+    assert hub.params_of("run_tool_call")["call"] == {"id": "c", "name": "fs_search", "arguments": {"path": "/tmp"}, "server": "fs"}
+
+
+@pytest.mark.parametrize(
+    ("given", "arguments"), [(None, {}), ("", {}), ({}, {}), ('{"a": 1}', {"a": 1}), ({"a": {"b": None}}, {"a": {"b": None}})]
+)
+async def test_arguments_may_be_absent_or_text(hub: ScriptedHub, given: Any, arguments: dict[str, Any]) -> None:
+    assert (await call(await first(), given)).text_result_for_llm == f"read_file({arguments})"
+
+
+@pytest.mark.parametrize("given", ["{", "[1]", [1], 7, "[" * 100_000])
+async def test_arguments_that_are_no_object_are_a_failure_that_says_so(hub: ScriptedHub, given: Any) -> None:
+    result = await call(await first(), given)
+    assert result.result_type == "failure"
+    assert "arguments" in result.text_result_for_llm
+    assert "run_tool_call" not in hub.methods()
+
+
+async def test_a_failed_call_is_a_failure_that_the_model_can_read(hub: ScriptedHub) -> None:
+    hub.answers["run_tool_call"] = lambda call: response(call, "server 'fs' ended with exit code 7", is_error=True)
+    result = await call(await first(), {})
+    assert result.result_type == "failure"
+    assert result.error == result.text_result_for_llm == "server 'fs' ended with exit code 7"
+
+
+async def test_what_the_hub_refuses_is_a_failure_too(hub: ScriptedHub) -> None:
+    def refuse(**params: Any) -> None:
+        raise TooltrayError("the hub is ending", "call again")
+
+    hub.answers["run_tool_call"] = refuse
+    result = await call(await first(), {})
+    assert (result.result_type, result.error) == ("failure", "the hub is ending: call again")
+
+
+@pytest.mark.expected_warnings("the call of 'read_file' failed")
+async def test_a_response_that_makes_no_sense_is_a_failure_too(hub: ScriptedHub) -> None:
+    hub.answers["run_tool_call"] = []
+    assert "The hub's answer makes no sense: run_tool_call" in (await call(await first(), {})).text_result_for_llm
+
+
+async def test_a_call_that_takes_too_long_is_a_timeout(hub: ScriptedHub) -> None:
+    def keep_silent(**params: Any) -> None:
+        raise KeepSilent
+
+    hub.answers["run_tool_call"] = keep_silent
+    result = await call(await first(timeout_s=0.1), {})
+    assert (result.result_type, result.error) == ("timeout", "'read_file' gave no result within 0.1 s and was given up")
+
+
+async def test_a_hub_that_ends_during_a_call_is_a_failure(hub: ScriptedHub) -> None:
+    def hang_up(**params: Any) -> None:
+        raise HangUp
+
+    hub.answers["run_tool_call"] = hang_up
+    result = await call(await first(), {})
+    assert result.result_type == "failure"
+    assert "the Tooltray hub ended" in result.text_result_for_llm
+
+
+async def test_a_hub_that_is_gone_is_a_failure_and_one_that_comes_back_is_used(hub: ScriptedHub, hub_home: Home) -> None:
+    tool = await first(may_start=False)
+    hub.close()
+    assert "No hub is running" in (await call(tool, {})).text_result_for_llm
+    with ScriptedHub(hub_home, hub.servers):
+        assert (await call(tool, {})).result_type == "success"
+
+
+@pytest.mark.expected_warnings("the call of 'read_file' failed")
+async def test_a_bug_is_a_failure_too_and_is_logged(hub: ScriptedHub) -> None:
+    result = await call(await first(), {"not JSON": object()})
+    assert (result.result_type, result.text_result_for_llm) == ("failure", "'read_file' could not be called: NotImplementedError")
+
+
+# merging
+
+
+def own_tool(name: str) -> Tool:
+    return Tool(name=name, description="own")
+
+
+async def test_tools_are_merged_with_a_programs_own_in_one_call(hub: ScriptedHub) -> None:
+    tools = await copilot_tools()
+    own = own_tool("tell_time")
+    assert tools.merge([own]) == [own, *tools]
+    assert tools.merge([]) == list(tools)
+
+
+@pytest.mark.expected_warnings("'mcp_fs_search' is left out")
+async def test_a_programs_own_tool_wins_and_the_log_says_so(hub: ScriptedHub, caplog: pytest.LogCaptureFixture) -> None:
+    tools = await copilot_tools()
+    own = own_tool("mcp_fs_search")
+    merged = tools.merge(iter([own]))
+    assert [tool.name for tool in merged] == ["mcp_fs_search", "mcp_fs_read_file", "mcp_web_search"]
+    assert merged[0] is own
+    assert [record.levelname for record in caplog.records if "mcp_fs_search" in record.getMessage()] == ["WARNING"]
+
+
+# the SDK
+
+
+@pytest.mark.parametrize("missing", ["copilot", "another"])
+async def test_without_the_sdk_it_says_what_to_install(hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    def refuse(name: str) -> None:
+        raise ImportError(f"No module named '{missing}'", name=missing)
+
+    monkeypatch.setattr("importlib.import_module", refuse)
+    with pytest.raises(TooltrayError, match="pip install github-copilot-sdk") as error:
+        await copilot_tools()
+    assert ("is not installed" in error.value.problem.title) == (missing == "copilot")
+    assert not hub.calls
+
+
+def test_nothing_is_imported_before_it_is_needed() -> None:
+    script = "import sys, tooltray.carriers.copilot; assert not (found := sys.modules.keys() & {'copilot', 'pydantic', 'aiohttp', 'PySide6'}), found"
+    found = subprocess.run([sys.executable, "-I", "-c", script], stderr=subprocess.PIPE, text=True, check=False)
+    assert (found.returncode, found.stderr) == (0, "")

@@ -1,0 +1,78 @@
+"""formats/names.py"""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tooltray.catalogue.formats.names import ANY_NAME, PLAIN, NameMap, NameRule
+
+RULE = NameRule(PLAIN, 64, "tool")
+STRICT = NameRule(re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), 20, "argument")
+
+
+@pytest.mark.parametrize("name", ["add", "get-sum", "a", "x" * 64, "2fast"])
+def test_a_name_that_a_provider_takes_stays(name: str) -> None:
+    assert NameMap([name], RULE).theirs(name) == name
+
+
+def test_accents_go_and_a_hash_tells_that_something_went() -> None:
+    assert re.fullmatch(r"cafe_creme_[0-9a-f]{8}", NameMap(["café crème"], RULE).theirs("café crème"))
+
+
+def test_a_name_in_another_script_gets_a_name_of_its_own() -> None:
+    found = NameMap(["天气", "新闻"], RULE)
+    assert re.fullmatch(r"tool_[0-9a-f]{8}", found.theirs("天气"))
+    assert found.theirs("天气") != found.theirs("新闻")
+    assert found.ours(found.theirs("天气")) == "天气"
+
+
+def test_a_long_name_is_cut_and_stays_apart_from_one_that_begins_alike() -> None:
+    long, other = "x" * 100, "x" * 101
+    found = NameMap([long, other], RULE)
+    assert len(found.theirs(long)) == 64
+    assert found.theirs(long) != found.theirs(other)
+
+
+def test_a_name_begins_with_a_letter_where_the_provider_asks_for_that() -> None:
+    assert re.fullmatch(r"argument_2f_[0-9a-f]{8}", NameMap(["2fast"], STRICT).theirs("2fast"))
+
+
+def test_a_name_that_looks_like_a_changed_one_does_not_lose_its_own() -> None:
+    taken = NameMap(["天气"], RULE).theirs("天气")
+    found = NameMap(["天气", taken], RULE)
+    assert found.theirs(taken) == taken
+    assert found.ours(taken) == taken
+    assert found.ours(found.theirs("天气")) == "天气"
+
+
+def test_half_a_surrogate_pair_can_be_named() -> None:
+    assert NameMap(["\ud800"], RULE).theirs("\ud800")
+
+
+def test_only_changed_names_are_told() -> None:
+    assert list(NameMap(["add", "a b"], RULE).changes) == ["a b"]
+    assert NameMap(["", "a b", "\n"], ANY_NAME).changes == {}
+
+
+def test_arguments_come_back_and_what_a_model_made_up_stays() -> None:
+    found = NameMap(["a b"], RULE)
+    assert found.arguments({found.theirs("a b"): 1, "c": 2}) == {"a b": 1, "c": 2}
+
+
+def test_what_is_not_in_the_map_has_no_tool_behind_it() -> None:
+    found = NameMap(["add"], RULE)
+    assert found.ours("gone") is None
+    assert found.theirs("gone") == "gone"
+
+
+@given(st.lists(st.text(max_size=80), max_size=20), st.sampled_from([RULE, STRICT, ANY_NAME]))
+def test_names_are_taken_by_the_provider_unique_and_lead_back(names: list[str], rule: NameRule) -> None:
+    found, shuffled = NameMap(names, rule), NameMap(reversed(names), rule)
+    theirs = {name: found.theirs(name) for name in names}
+    assert len(set(theirs.values())) == len(set(names))
+    for name, given_to in theirs.items():
+        assert rule.fits(given_to)
+        assert found.ours(given_to) == name
+        assert shuffled.theirs(name) == given_to

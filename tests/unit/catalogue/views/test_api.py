@@ -1,0 +1,60 @@
+"""views/api.py, through McpPresenter's verbs; what each of them does is shown beside the module that does it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.hub_parts import HubParts, hub_parts
+from tests.fakes.scripted_server import ScriptedServer
+
+from tooltray.foundation.errors import TooltrayError
+
+
+async def test_how_tools_are_shown_to_a_client_is_chosen_and_read(parts: HubParts) -> None:
+    await parts.presenter.set_client_mode("Cursor", "search")
+    assert [each.mode for each in await parts.presenter.get_client_modes() if each.client == "Cursor"] == ["search"]
+
+
+async def test_sessions_of_clients_are_told(parts: HubParts) -> None:
+    assert await parts.presenter.get_sessions() == []
+    parts.states.connect("a").client = "Cursor"
+    assert [each.client for each in await parts.presenter.get_sessions()] == ["Cursor"]
+
+
+async def test_profiles_are_written_and_read(parts: HubParts) -> None:
+    await parts.presenter.set_profile("work", {"servers": ["s"]})
+    assert [each.name for each in await parts.presenter.get_profiles()] == ["work"]
+
+
+async def test_how_much_of_a_result_is_given_at_once_is_chosen_for_a_server_a_tool_or_a_client(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"s": {"command": "program"}}, programs={"program": ScriptedServer()}) as parts:
+        choose, written = parts.presenter.set_result_limit, lambda: parts.settings_on_disk["mcpServers"]["s"]
+        await choose(700, "s")
+        await choose(800, "s", "t")
+        await choose(900, client="Cursor")
+        assert (written()["resultLimit"], written()["toolOverrides"]) == (700, {"t": {"resultLimit": 800}})
+        assert [each.result_limit for each in await parts.presenter.get_client_modes() if each.client == "Cursor"] == [900]
+        await parts.presenter.set_tool_override("s", "t", name="x")
+        assert written()["toolOverrides"] == {"t": {"name": "x", "resultLimit": 800}}
+        await choose(None, "s", "t")
+        assert written()["toolOverrides"] == {"t": {"name": "x"}}
+        await parts.presenter.set_tool_override("s", "t")
+        await choose(800, "s", "t")
+        for of in ({"server": "s"}, {"server": "s", "tool": "t"}, {"client": "Cursor"}):
+            await choose(None, **of)
+        assert written() == {"command": "program"}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"tokens": 700},
+        {"tokens": 700, "tool": "t"},
+        {"tokens": 700, "server": "s", "client": "c"},
+        {"tokens": 7, "client": "c"},
+        {"tokens": 700, "server": "x"},
+    ],
+)
+async def test_a_limit_that_means_nothing_is_refused(parts: HubParts, given: dict[str, Any]) -> None:
+    with pytest.raises(TooltrayError, match="must be 500 or more" if given["tokens"] == 7 else None):
+        await parts.presenter.set_result_limit(**given)

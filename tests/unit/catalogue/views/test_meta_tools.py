@@ -1,0 +1,124 @@
+"""views/meta_tools.py: what the hub's tools about other tools say, take and answer."""
+
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from tooltray.catalogue.views.meta_tools import (
+    CALL_KEY,
+    FIND_KEY,
+    LazyServer,
+    activate_definition,
+    answer,
+    call_definition,
+    find_definition,
+    inner_call,
+    is_meta,
+    key_of,
+    read_search,
+    refusal,
+)
+from tooltray.foundation.errors import TooltrayError
+from tooltray.protocol.envelope import Envelope, dump
+from tooltray.protocol.eras import Era
+from tooltray.protocol.sessions.own_results import SERVER_INFO
+
+US = {"io.modelcontextprotocol/serverInfo": SERVER_INFO}
+
+
+def description(tools: list[str] | None, offers: str = "", **counts: int) -> str:
+    return LazyServer("Serena", offers, tools, counts).description
+
+
+def inner(params: Any) -> dict[str, Any]:
+    return dict(json.loads(bytes(inner_call(Envelope(id=Raw(b"7"), method="tools/call", params=dump(params))).params)))
+
+
+@pytest.mark.parametrize(
+    ("tools", "counts", "end"),
+    [
+        (["a"], {}, "This will load 1 tool. Available: a."),
+        (list("abcde"), {}, "This will load 5 tools. Available: a, b, c, d, e."),
+        (list("abcdef"), {}, "This will load 6 tools. Available: a, b, c, d, e and 1 more."),
+        (["a"], {"prompt": 2}, "This will load 1 tool and 2 prompts. Available: a."),
+        (["a"], {"prompt": 0, "resource": 1, "template": 3}, "This will load 1 tool, 1 resource and 3 templates. Available: a."),
+        ([], {}, "This will load 0 tools."),
+        (None, {}, "It will be started, and its tools loaded."),
+    ],
+)
+def test_a_server_says_what_it_will_load(tools: list[str] | None, counts: dict[str, int], end: str) -> None:
+    assert description(tools, **counts) == f"Activate Serena MCP server. {end}"
+    assert description(tools, "Edits code.", **counts) == f"Activate Serena MCP server. Edits code. {end}"
+
+
+def test_definitions_have_what_clients_ask_of_one() -> None:
+    definitions = [activate_definition("n", LazyServer("S", "", [], {})), find_definition("n", "c"), call_definition("n")]
+    for definition in map(json.loads, map(bytes, definitions)):
+        assert definition["name"] == "n"
+        assert definition["title"]
+        assert definition["description"]
+        assert definition["inputSchema"]["type"] == "object"
+        assert definition["annotations"]
+    assert b"with c." in bytes(definitions[1])
+
+
+def test_its_own_tools_are_told_from_those_of_the_built_in_server() -> None:
+    assert all(is_meta(key) for key in (FIND_KEY, CALL_KEY, key_of("s")))
+    assert not is_meta(("hub", "list_servers"))
+    assert not is_meta(("s", "activate_s"))
+
+
+def test_a_search_has_a_limit_unless_it_names_one() -> None:
+    assert read_search(dump({"arguments": {"query": "a"}})) == ("a", 10)
+    assert read_search(dump({"arguments": {"query": "a", "limit": 3}})) == ("a", 3)
+
+
+DEEP = b'{"arguments":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+
+
+@pytest.mark.parametrize(
+    "params", [b"{}", DEEP, b'{"arguments":[]}', b'{"arguments":{"query":null}}', b'{"arguments":{"query":"a","limit":"3"}}']
+)
+def test_a_search_of_another_kind_is_refused(params: bytes) -> None:
+    with pytest.raises(TooltrayError, match="find_tools"):
+        read_search(Raw(params))
+
+
+def test_the_inner_call_keeps_what_stands_around_it() -> None:
+    params = {"name": "call_tool", "arguments": {"name": "t", "arguments": {"a": 1}}, "_meta": {"progressToken": 1}, "requestState": "s"}
+    assert inner(params) == {"name": "t", "arguments": {"a": 1}, "_meta": {"progressToken": 1}, "requestState": "s"}
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [({}, {}), ({"arguments": None}, {}), ({"arguments": ' {"a": 1} '}, {"a": 1}), ({"arguments": {"n": 2**70}}, {"n": 2**70})],
+)
+def test_arguments_may_be_missing_or_written_as_text(written: Any, read: Any) -> None:
+    assert inner({"arguments": {"name": "t", **written}})["arguments"] == read
+
+
+@pytest.mark.parametrize("written", ["[]", "5", "{", '"{}"', 5, [], True, "\ud800"])
+def test_arguments_that_are_no_object_are_refused(written: Any) -> None:
+    with pytest.raises(TooltrayError, match="as an object"):
+        inner({"arguments": {"name": "t", "arguments": written}})
+
+
+@pytest.mark.parametrize("arguments", [None, 5, {}, {"name": None}])
+def test_a_call_without_a_name_is_refused(arguments: Any) -> None:
+    with pytest.raises(TooltrayError, match="the name of a tool"):
+        inner({"arguments": arguments})
+
+
+def test_an_answer_is_text_and_structure() -> None:
+    value = Raw(b'{"n":1e400,"t":"\xc3\xa9"}')
+    result = bytes(answer(value, Era.LEGACY).result)
+    assert result.endswith(b'"structuredContent":{"n":1e400,"t":"\xc3\xa9"},"isError":false}')
+    assert json.loads(result)["content"] == [{"type": "text", "text": '{"n":1e400,"t":"é"}'}]
+    assert json.loads(bytes(answer(value, Era.MODERN).result))["resultType"] == "complete"
+
+
+def test_a_refusal_is_a_result_that_a_model_can_read() -> None:
+    result = json.loads(bytes(refusal(TooltrayError("no", "because", "Wait."), Era.MODERN).result))
+    assert result == {"resultType": "complete", "_meta": US, "content": [{"type": "text", "text": "no: because. Wait"}], "isError": True}

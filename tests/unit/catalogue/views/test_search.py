@@ -1,0 +1,265 @@
+"""views/search.py: which tools are found, and in which order; words of queries."""
+
+import json
+from pathlib import Path
+
+import pytest
+from msgspec import Raw
+from tests.fakes.hub_parts import hub_parts, started, two_servers
+from tests.fakes.scripted_server import ScriptedServer, tool
+
+from tooltray.catalogue.views import search
+from tooltray.catalogue.views.search import MAX_TEXT, MAX_WORDS, QueryWords, ToolIndex, ToolText, read_query_words, text_of
+from tooltray.foundation.resources import resource
+from tooltray.protocol.envelope import dump
+from tooltray.protocol.sessions.session_state import SessionState
+
+TOOLS = (
+    ToolText("browser_navigate", "playwright", "Navigate to a URL", "Opens a page in the browser.", ("url",)),
+    ToolText("browser_take_screenshot", "playwright", "Take a screenshot", "Takes a picture of the page.", ("filename", "fullPage")),
+    ToolText("readTextFile", "filesystem", "", "Reads a file as text.", ("path", "head", "tail")),
+    ToolText("write_file", "filesystem", "", "Writes text to a file; an old one is replaced.", ("path", "content")),
+    ToolText("search", "天氣", "查詢天氣", "查詢城市的天氣預報。", ("城市",)),
+)
+
+
+def found(query: str, limit: int = 10, tools: tuple[ToolText, ...] = TOOLS) -> list[str]:
+    return [tools[place].name for place in ToolIndex(tools).find(query, limit)]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("screenshot", "browser_take_screenshot"),
+        ("navigate", "browser_navigate"),
+        ("read file", "readTextFile"),
+        ("READ text files", "readTextFile"),
+        ("write", "write_file"),
+        ("fullPage", "browser_take_screenshot"),
+        ("full page", "browser_take_screenshot"),
+        ("天氣", "search"),
+        ("城市預報", "search"),
+        ("take_screenshot of the page", "browser_take_screenshot"),
+        ("How do I take a screenshot?", "browser_take_screenshot"),
+        ("taking screenshots", "browser_take_screenshot"),
+        ("navigating", "browser_navigate"),
+        ("writing files", "write_file"),
+    ],
+)
+def test_the_tool_that_is_meant_comes_first(query: str, first: str) -> None:
+    assert found(query)[0] == first
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("directories", "list_directory"),
+        ("merging", "merge_branch"),
+        ("merged", "merge_branch"),
+        ("dragging", "drag_mouse"),
+        ("pressing", "press_key"),
+        ("searches boxes", "search_box"),
+        ("queries", "run_query"),
+        ("is", "is"),
+        ("classes", "class"),
+    ],
+)
+def test_endings_of_words_make_no_difference(query: str, name: str) -> None:
+    assert found(query, tools=(ToolText(name), ToolText("other"))) == [name]
+
+
+def test_words_that_say_nothing_are_searched_where_there_are_no_others() -> None:
+    tools = (ToolText("get_me"), ToolText("mail", description="what the person gets"))
+    assert found("what is the mail", tools=tools) == ["mail"]
+    assert found("me", tools=tools) == ["get_me"]
+
+
+def test_a_word_finds_what_begins_with_it_behind_what_it_names() -> None:
+    tools = (ToolText("screens_list"), ToolText("screen_off"))
+    assert found("screen", tools=tools) == ["screen_off", "screens_list"]
+    assert found("scree", tools=tools) == ["screen_off", "screens_list"]
+    assert found("sc", tools=tools) == []
+
+
+def test_a_name_counts_more_than_a_description() -> None:
+    tools = (ToolText("a", description="send mail to mail boxes by mail"), ToolText("mail"))
+    assert found("mail", tools=tools)[0] == "mail"
+
+
+def test_accents_and_wide_letters_make_no_difference() -> None:
+    assert found("resume", tools=(ToolText("résumé"),)) == ["résumé"]
+    assert found("ＦＩＬＥ", tools=(ToolText("file"),)) == ["file"]
+
+
+def test_words_of_scripts_without_spaces_are_found_beside_others() -> None:
+    tools = (ToolText("a", description="讀取PDF檔案"), ToolText("b", description="список файлов"))
+    assert found("檔案", tools=tools) == ["a"]
+    assert found("pdf", tools=tools) == ["a"]
+    assert found("файлов", tools=tools) == ["b"]
+
+
+def test_what_nobody_has_finds_nothing_and_no_word_finds_the_first_by_name() -> None:
+    assert found("zeppelin") == []
+    assert found(" ?! ", 2) == ["browser_navigate", "browser_take_screenshot"]
+
+
+def test_no_more_are_found_than_asked_for_and_only_among_those_that_may_be() -> None:
+    assert len(found("file page", 2)) == 2
+    index = ToolIndex(TOOLS)
+    assert index.find("browser", 10, among=lambda place: place == 1) == [1]
+
+
+def test_the_order_of_equals_is_that_of_their_names() -> None:
+    assert found("x", tools=(ToolText("b_x"), ToolText("a_x"))) == ["a_x", "b_x"]
+
+
+def test_an_index_of_nothing_finds_nothing() -> None:
+    assert ToolIndex(()).find("file", 10) == []
+
+
+def test_a_long_query_is_served_by_its_beginning() -> None:
+    words = " ".join(f"w{number}w" for number in range(MAX_WORDS))
+    assert found(f"{words} screenshot") == []
+    assert found(f"screenshot {words}") == ["browser_take_screenshot"]
+
+
+def test_the_text_of_a_definition_is_what_it_says_of_itself() -> None:
+    definition = {
+        "name": "n",
+        "title": "T",
+        "description": "d" * (MAX_TEXT + 1),
+        "inputSchema": {"type": "object", "properties": {"a": {}, "b": True}},
+    }
+    assert text_of(dump(definition), server="s") == ToolText("n", "s", "T", "d" * MAX_TEXT, ("a", "b"))
+
+
+@pytest.mark.parametrize("schema", [b"{}", b"[]", b'{"properties":5}', b'{"properties":null}'])
+def test_odd_definitions_have_as_much_text_as_can_be_read(schema: bytes) -> None:
+    assert text_of(Raw(b'{"name":"n","title":5,"description":null,"inputSchema":%b}' % schema)) == ToolText("n")
+
+
+def test_what_is_nested_without_end_is_no_text() -> None:
+    assert text_of(Raw(b'{"name":"n","title":%b}' % (b"[" * 100_000 + b"]" * 100_000))) == ToolText("n")
+
+
+def test_half_a_surrogate_pair_is_searched_like_any_text() -> None:
+    text = text_of(Raw(b'{"name":"n","description":"\\ud800 file"}'))
+    assert found("file", tools=(text,)) == ["n"]
+
+
+# words of queries, and the table that comes with Tooltray
+
+DEFINITIONS = Path(__file__).parents[2] / "contract" / "definitions"
+BROWSER = (
+    ToolText("browser_click", "playwright", "Click", "Perform click on a web page", ("element", "doubleClick", "button")),
+    ToolText("browser_close", "playwright", "Close browser", "Close the page"),
+    ToolText("browser_drag", "playwright", "Drag mouse", "Perform drag and drop between two elements"),
+    ToolText("browser_fill_form", "playwright", "Fill form", "Fill multiple form fields", ("fields",)),
+    ToolText("browser_navigate", "playwright", "Navigate to a URL", "Navigate to a URL", ("url",)),
+    ToolText("browser_take_screenshot", "playwright", "Take a screenshot", "Take a screenshot of the current page.", ("filename",)),
+    ToolText("browser_wait_for", "playwright", "Wait for", "Wait for text to appear or disappear or a specified time to pass", ("text",)),
+)
+
+
+@pytest.fixture(scope="module")
+def shipped() -> QueryWords:
+    return read_query_words(resource("search-words.json"))
+
+
+@pytest.fixture(scope="module")
+def tools() -> tuple[ToolText, ...]:
+    """Those of three servers that many people have."""
+    read = [(server, each) for server in ("filesystem", "memory") for each in json.loads((DEFINITIONS / f"{server}.json").read_text())]
+    return *(text_of(dump(each), server=server) for server, each in read), *BROWSER
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("delete a file", ["delet", "fil"]),
+        ("What's the weather?", ["weather"]),
+        ("I'd like you to open it, please", ["open"]),
+        ("the", ["the"]),
+        ("", []),
+        ("?!", []),
+    ],
+)
+def test_words_that_say_nothing_are_not_asked_for_where_there_are_others(question: str, words: list[str]) -> None:
+    assert list(QueryWords().of(question)) == words
+
+
+def test_words_that_mean_much_the_same_come_with_each() -> None:
+    asked = QueryWords({"website site": "navigate url"})
+    assert asked.of("websites now") == {"websit": ("navigat", "url"), "now": ()}
+    assert asked.of("site") == {"sit": ("navigat", "url")}
+
+
+def test_chinese_words_are_asked_for_in_english_too_the_longest_first_and_without_what_says_nothing() -> None:
+    asked = QueryWords({"delete": "remove"}, {"刪 刪除": "delete", "檔案": "file", "一個 請": ""})
+    assert asked.of("請刪除一個檔案") == {"delet": ("remov",), "fil": (), "刪": (), "除": (), "刪除": (), "檔": (), "案": (), "檔案": ()}
+    assert list(asked.of("請")) == ["請"]
+
+
+def test_long_questions_end() -> None:
+    assert len(QueryWords({}, {"檔": "file"}).of("檔 x1y " * 100_000)) <= 2 * MAX_WORDS
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("open a website", "browser_navigate"),
+        ("visit a web page", "browser_navigate"),
+        ("take a picture of the page", "browser_take_screenshot"),
+        ("remember something", "add_observations"),
+        ("rename a file", "move_file"),
+        ("make a new folder", "create_directory"),
+        ("讀取檔案", "read_file"),
+        ("如何讀取檔案的內容？", "read_file"),
+        ("打開網頁", "browser_navigate"),
+        ("打开网站", "browser_navigate"),
+        ("搜尋檔案", "search_files"),
+        ("截圖", "browser_take_screenshot"),
+        ("新增資料夾", "create_directory"),
+        ("点击按钮", "browser_click"),
+    ],
+)
+def test_what_people_say_finds_what_servers_call_otherwise(
+    shipped: QueryWords, tools: tuple[ToolText, ...], question: str, first: str
+) -> None:
+    found = ToolIndex(tools, shipped).find(question, 5)
+    assert tools[found[0]].name == first
+
+
+@pytest.mark.parametrize("question", ["save a fact", "save a fact to remember", "store knowledge", "幫我記住一件事"])
+def test_what_is_to_be_remembered_finds_what_adds_to_the_memory(shipped: QueryWords, tools: tuple[ToolText, ...], question: str) -> None:
+    found = [tools[place].name for place in ToolIndex(tools, shipped).find(question, 6)]
+    assert {"create_entities", "add_observations"} <= set(found)
+
+
+@pytest.mark.parametrize("question", ["delete a file", "erase the document", "刪除一個檔案"])
+def test_what_deletes_files_comes_before_what_deletes_other_things(shipped: QueryWords, tools: tuple[ToolText, ...], question: str) -> None:
+    more = (*tools, ToolText("remove_file", "other", "", "Removes a file.", ("path",)))
+    found = [more[place].name for place in ToolIndex(more, shipped).find(question, 3)]
+    assert "remove_file" in found
+    assert any(name.startswith("delete_") for name in found)
+
+
+def test_what_is_said_itself_goes_before_what_means_much_the_same() -> None:
+    tools = (ToolText("remove"), ToolText("delete"))
+    assert ToolIndex(tools, QueryWords({"delete": "remove"})).find("delete", 2) == [1, 0]
+    assert ToolIndex(tools).find("delete", 2) == [1]
+
+
+def test_no_word_stands_twice_in_the_table_that_comes_with_tooltray() -> None:
+    for part in json.loads(resource("search-words.json").read_text("utf-8")).values():
+        words = [word for words in part for word in words.split()]
+        assert len(words) == len(set(words))
+
+
+async def test_of_too_many_indexes_the_oldest_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "MOST_INDEXES", 1)
+    async with hub_parts(tmp_path, **two_servers(ScriptedServer(tool("read_it")), ScriptedServer(tool("write_it")))) as parts:
+        await started(parts, "a", "b")
+        for server, name in [("a", "read_it"), ("b", "write_it"), ("a", "read_it")]:
+            entries = await parts.search.found(name, 1, SessionState("1", server=server), client=None)
+            assert [entry.route.definition.name for entry in entries] == [name]

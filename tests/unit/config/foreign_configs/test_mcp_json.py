@@ -1,0 +1,159 @@
+"""foreign_configs/mcp_json.py: a project's own list of servers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tooltray.config.foreign_configs.reading import read_file
+from tooltray.config.settings.file_server import FileEntry, FileReading
+
+
+def reading(folder: Path, content: Any) -> FileReading:
+    path = folder / ".mcp.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return read_file(path, "mcp.json")
+
+
+def only(folder: Path, entry: dict[str, Any]) -> FileEntry:
+    found = reading(folder, {"mcpServers": {"fs": entry}})
+    assert found.problems == ()
+    return found.entries[0]
+
+
+def reason(folder: Path, entry: Any) -> str:
+    found = reading(folder, {"mcpServers": {"fs": entry}})
+    assert found.entries == ()
+    assert [problem.entry for problem in found.problems] == ["fs"]
+    return found.problems[0].problem.message.removeprefix("line 1: ")
+
+
+def test_the_examples_of_the_format_are_read(tmp_path: Path) -> None:
+    command = {"command": "npx", "args": ["-y", "@anthropic/mcp-server-filesystem", "/srv"], "transport": "stdio"}
+    found = reading(tmp_path, {"mcpServers": {"fs": command, "api": {"url": "http://localhost:3001/mcp", "transport": "http"}}})
+    fs, api = found.entries
+    assert (fs.name, fs.config.transport, fs.config.command, fs.config.args) == ("fs", "stdio", "npx", tuple(command["args"]))
+    assert (api.name, api.config.transport, api.config.base_url) == ("api", "http", "http://localhost:3001/mcp")
+    assert fs.written == command
+
+
+@pytest.mark.parametrize(
+    ("entry", "transport"),
+    [
+        ({"command": "a"}, "stdio"),
+        ({"command": "a", "type": "local"}, "stdio"),
+        ({"url": "http://a"}, "http"),
+        ({"url": "http://a", "type": "streamable-http"}, "http"),
+        ({"url": "http://a", "transportType": "streamableHttp"}, "http"),
+        ({"url": "http://a", "transport": "sse", "type": "sse"}, "sse"),
+        ({"serverUrl": "http://a", "type": "remote"}, "http"),
+        ({"command": "a", "url": "http://a", "type": "http"}, "http"),
+        ({"command": "a", "url": None, "type": None}, "stdio"),
+    ],
+)
+def test_how_a_server_is_reached_may_be_written_in_many_ways(tmp_path: Path, entry: dict[str, Any], transport: str) -> None:
+    assert only(tmp_path, entry).config.transport == transport
+
+
+@pytest.mark.parametrize(
+    ("entry", "field", "value"),
+    [
+        ({"command": ["npx", "-y"], "args": ["x"]}, "args", ("-y", "x")),
+        ({"cmd": "npx", "arguments": ["x"]}, "args", ("x",)),
+        ({"command": "a", "environment": {"A": 1}}, "env", {"A": "1"}),
+        ({"command": "a", "envs": {"A": "${A:-x}", "B": "${secret:B}"}}, "env", {"A": "${A:-x}", "B": "${secret:B}"}),
+        ({"command": "a", "workingDirectory": "sub"}, "cwd", "sub"),
+        ({"url": "http://a", "http_headers": {"A": "b"}}, "custom_headers", {"A": "b"}),
+        ({"command": "a", "alwaysAllow": ["x"]}, "auto_approve", ("x",)),
+        ({"command": "a", "autoApprove": True}, "auto_approve", ("all",)),
+        ({"command": "a", "autoApprove": False}, "auto_approve", ()),
+        ({"command": "a"}, "auto_approve", ("read",)),
+        ({"command": "a", "disabled": True}, "disable", True),
+        ({"command": "a", "enabled": False}, "disable", True),
+        ({"command": "a", "enabled": True, "disabled": False}, "disable", False),
+        ({"command": "a", "timeout": 30000}, "call_timeout", 30.0),
+        ({"command": "a", "timeout": 1000}, "call_timeout", 1.0),
+        ({"command": "a", "timeout": 999}, "call_timeout", 999.0),
+        ({"command": "a", "timeout": 60}, "call_timeout", 60.0),
+        ({"command": "a", "timeout": 60, "callTimeout": 5}, "call_timeout", 5.0),
+        ({"command": "a", "tools": ["*"]}, "tool_filter", None),
+        ({"command": "a", "description": "files"}, "descriptions", "files"),
+        ({"command": "a", "disabledTools": ["x"]}, "disabled_tools", ("x",)),
+        ({"command": "a", "isolation": "session"}, "isolation", "session"),
+    ],
+)
+def test_other_programs_spellings_and_our_own_fields_count(tmp_path: Path, entry: dict[str, Any], field: str, value: Any) -> None:
+    assert getattr(only(tmp_path, entry).config, field) == value
+
+
+def test_the_tools_that_an_entry_names_are_the_only_ones(tmp_path: Path) -> None:
+    chosen = only(tmp_path, {"command": "a", "tools": ["x"]}).config.tool_filter
+    assert chosen is not None
+    assert (chosen.mode, chosen.list) == ("allow", ("x",))
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        ({}, "it has neither a command nor a URL"),
+        ({"args": ["x"]}, "it has neither a command nor a URL"),
+        ({"command": ""}, "it has neither a command nor a URL"),
+        ({"command": []}, "it has neither a command nor a URL"),
+        ({"command": "a", "url": "http://a"}, 'it has a command and a URL; say which counts with "type"'),
+        ({"command": "a", "type": "http"}, "its type is http, but it has no URL"),
+        ({"url": "ftp://a"}, "the URL must begin with http:// or https://"),
+        ({"url": "http://a", "type": "ws"}, "its type must be stdio, http or sse"),
+        ({"command": "a", "transport": 5}, "its type must be stdio, http or sse"),
+        ({"command": "a", "type": "inmemory"}, "its type must be stdio, http or sse"),
+        ({"command": "a", "type": "stdio", "transport": "sse"}, "type / transport differ; keep one of them"),
+        ({"command": "a", "cmd": "b"}, "command / cmd differ; keep one of them"),
+        ({"command": "a", "args": "x"}, "args: must be a list"),
+        ({"command": ["a"], "args": "x"}, "'args' must be a list"),
+        ({"command": "a", "disabled": "yes"}, "'disabled' must be true or false"),
+        ({"command": "a", "timeout": "5s"}, "'timeout' must be a number above 0"),
+        ({"command": "a", "timeout": True}, "'timeout' must be a number above 0"),
+        ({"command": "a", "timeout": 0}, "'timeout' must be a number above 0"),
+        ({"command": "a", "tools": "x"}, "'tools' must be a list"),
+        ({"command": "a", "env": {"A\u202e": []}}, "env.A?: must be text"),
+        ({"command": "a", "args": ["x" * 100_000]}, "its entry has more than 100000 characters"),
+        ({"command": "a", "args": ["${"] * 201}, "its entry has more than 200 placeholders"),
+        (5, "its entry must be an object"),
+        (None, "its entry must be an object"),
+    ],
+)
+def test_an_entry_that_cannot_be_used_is_told_with_its_reason(tmp_path: Path, entry: Any, why: str) -> None:
+    assert reason(tmp_path, entry) == why
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"fs": {"command": "a"}},
+        {"servers": {"fs": {"command": "a"}}, "inputs": []},
+        {"$schema": "x", "fs": {"command": "a"}},
+        {"mcpServers": {"fs": {"command": "a"}}, "servers": {}},
+    ],
+)
+def test_what_stands_around_the_entries_differs(tmp_path: Path, document: Any) -> None:
+    found = reading(tmp_path, document)
+    assert ([entry.name for entry in found.entries], found.problems) == (["fs"], ())
+
+
+@pytest.mark.parametrize("document", [{}, {"mcpServers": {}}, {"mcpServers": None}])
+def test_a_file_without_servers_is_no_problem(tmp_path: Path, document: Any) -> None:
+    found = reading(tmp_path, document)
+    assert (found.is_understood, found.entries, found.problems) == (True, (), ())
+
+
+def test_an_entry_without_a_name_is_told(tmp_path: Path) -> None:
+    found = reading(tmp_path, {"command": "npx", "args": []})
+    assert not found.is_understood
+    assert "needs a name" in found.problems[0].problem.message
+
+
+def test_the_same_content_has_the_same_digest_however_it_is_laid_out(tmp_path: Path) -> None:
+    one = reading(tmp_path, '{"mcpServers": {"fs": {"command": "a", "args": ["x"]}}}').entries[0].digest
+    two = reading(tmp_path, '{"mcpServers": {\n"fs": {"args": ["x"], // y\n"command": "a"}}}').entries[0].digest
+    other = reading(tmp_path, '{"mcpServers": {"fs": {"command": "a", "args": ["X"]}}}').entries[0].digest
+    assert one == two != other

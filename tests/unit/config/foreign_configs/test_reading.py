@@ -1,0 +1,217 @@
+"""foreign_configs/reading.py: any file becomes servers or a problem, and nothing makes it raise."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tooltray.config.foreign_configs.reading import MAX_VALUES, read_file
+from tooltray.config.settings.file_server import FileReading, Kind
+
+SERVER = '{"mcpServers": {"fs": {"command": "npx"}}}'
+KINDS: tuple[Kind | None, ...] = ("mcp.json", "tbxark", "mcp-hub", None)
+
+
+def reading(folder: Path, content: str | bytes, kind: Kind | None = "mcp.json", **variables: str) -> FileReading:
+    path = folder / ".mcp.json"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_file(path, kind, environ=variables, cwd=str(folder))
+
+
+def test_no_file_is_no_problem(tmp_path: Path) -> None:
+    found = read_file(tmp_path / ".mcp.json", "mcp.json")
+    assert found == FileReading(str(tmp_path / ".mcp.json"), "mcp.json")
+    assert read_file(tmp_path / "missing", None).kind == "mcp-hub"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        SERVER.encode(),
+        b"\xef\xbb\xbf" + SERVER.encode(),
+        ("\ufeff" + SERVER).encode("utf-16-le"),
+        ("\ufeff" + SERVER).encode("utf-16-be"),
+        SERVER.encode("utf-16-le"),
+        b'{\r\n  // ours\r\n  "mcpServers": {\r\n    "fs": {"command": "npx",},\r\n  },\r\n}\r\n',
+    ],
+)
+@pytest.mark.parametrize("kind", ["mcp.json", None])
+def test_a_file_is_read_as_its_editor_wrote_it(tmp_path: Path, data: bytes, kind: Kind | None) -> None:
+    found = reading(tmp_path, data, kind)
+    assert [(entry.name, entry.config.command) for entry in found.entries] == [("fs", "npx")]
+    assert (found.is_understood, found.problems) == (True, ())
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        ("", 1, "line 1, column 1: it is empty"),
+        (" \r\n\t", 1, "line 1, column 1: it is empty"),
+        ('{\n "mcpServers": {\n  "fs": {"command"', 3, "line 3, column 19: it ends too early: ':' is missing"),
+        (b'{"a": "\xff"}', 1, "line 1: byte 8 is not UTF-8"),
+        ("[]", 1, 'line 1, column 1: the file must be an object with "mcpServers" in it'),
+        ('{\n"mcpServers": []}', 2, "line 2, column 1: 'mcpServers' must be an object"),
+        ('{"mcpServers": ' + "[" * 200, 1, "line 1, column 116: it is nested too deeply"),
+    ],
+)
+def test_of_a_file_that_is_not_understood_line_and_column_are_told(tmp_path: Path, content: str | bytes, line: int, message: str) -> None:
+    found = reading(tmp_path, content)
+    assert (found.is_understood, found.entries) == (False, ())
+    (problem,) = found.problems
+    assert (problem.line, problem.entry, problem.problem.title) == (line, "", ".mcp.json cannot be read")
+    assert problem.problem.message == message
+    assert found.digest
+
+
+def test_a_folder_in_the_place_of_the_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / ".mcp.json").mkdir()
+    found = read_file(tmp_path / ".mcp.json", "mcp.json")
+    assert (found.is_understood, found.problems[0].problem.message, found.problems[0].line) == (False, "it is a folder", 0)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        ('{"mcpProxy": {"addr": ":1"}, "mcpServers": {}}', "tbxark"),
+        ('{"server": {}, "clients": {}}', "tbxark"),
+        (SERVER, "mcp-hub"),
+        ("{servers: {fs: {command: 'npx'}}}", "mcp-hub"),
+        ('{"server": {}, "mcpServers": {}}', "mcp-hub"),
+    ],
+)
+def test_whose_file_it_is_is_found_out(tmp_path: Path, content: str, kind: Kind) -> None:
+    found = reading(tmp_path, content, None)
+    assert (found.kind, found.is_understood) == (kind, True)
+
+
+def test_variables_outside_of_texts_are_filled_in_where_the_program_does_so(tmp_path: Path) -> None:
+    content = '{"mcpProxy": {"addr": ":$PORT"}, "mcpServers": {"fs": {"command": "$CMD", "options": {"disabled": $OFF}}}}'
+    for kind in ("tbxark", None):
+        found = reading(tmp_path, content, kind, PORT="9", OFF="true")
+        assert found.is_understood
+        assert found.entries[0].config.disable
+        assert found.entries[0].config.command == "${CMD:-}"
+    assert not reading(tmp_path, content, "mcp-hub", PORT="9", OFF="true").is_understood
+
+
+def test_without_an_environment_handed_in_the_process_s_own_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HANDED", "9091")
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "config.json"
+    path.write_text('{"mcpProxy": {"addr": ":$HANDED"}, "mcpServers": {}}')
+    endpoint = read_file(path, "tbxark").endpoint
+    assert endpoint is not None
+    assert endpoint.port == 9091
+    path.write_text("{mcpServers: {fs: {command: '${workspaceFolder}/x'}}}")
+    assert read_file(path, "mcp-hub").entries[0].variables == {"workspaceFolder": os.getcwd()}
+
+
+@pytest.mark.posix
+def test_a_folder_of_this_process_that_is_gone_is_no_reason_to_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    path = tmp_path / "servers.json"
+    path.write_text(SERVER)
+    assert [entry.name for entry in read_file(path, "mcp-hub").entries] == ["fs"]
+
+
+def test_a_file_with_too_many_values_is_not_read_for_minutes(tmp_path: Path) -> None:
+    found = reading(tmp_path, '{"mcpServers": {"a": [' + "1," * MAX_VALUES + "1]}}")
+    assert "more than 100000 values" in found.problems[0].problem.message
+
+
+WORDS = st.sampled_from(
+    [
+        *"${}:/-,[]\"'\\ ",
+        "mcpServers",
+        "a",
+        "${VAR}",
+        "${cmd: x}",
+        "http://a/",
+        "\ud800",
+        "\x00",
+        "\u202e",
+        ":9090",
+        "sse",
+        "stdio",
+        "allow",
+    ]
+)
+TEXTS = st.lists(WORDS, max_size=4).map("".join)
+KEYS = TEXTS | st.sampled_from(
+    [
+        *(
+            "mcpProxy",
+            "mcpServers",
+            "servers",
+            "server",
+            "clients",
+            "options",
+            "config",
+            "command",
+            "args",
+            "env",
+            "url",
+            "headers",
+            "type",
+        ),
+        *("transportType", "timeout", "authTokens", "toolFilter", "mode", "list", "addr", "baseURL", "panicIfInvalid", "lazyLoad", "tools"),
+        *(
+            "disabled",
+            "autoApprove",
+            "disabled_tools",
+            "dev",
+            "toolOverrides",
+            "globalAuthTokens",
+            "cwd",
+            "oauth",
+            "name",
+            "enabled",
+            "type",
+        ),
+    ]
+)
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=20,
+)
+FILES = st.fixed_dictionaries(
+    {},
+    optional={
+        "mcpServers": st.dictionaries(TEXTS, st.dictionaries(KEYS, VALUES, max_size=5) | VALUES, max_size=3),
+        "mcpProxy": st.dictionaries(KEYS, VALUES, max_size=5) | VALUES,
+        "server": st.dictionaries(KEYS, VALUES, max_size=5),
+        "clients": st.dictionaries(TEXTS, st.dictionaries(KEYS, VALUES, max_size=5), max_size=3),
+        "servers": VALUES,
+    },
+)
+BYTES = (
+    st.binary(max_size=60)
+    | FILES.map(lambda document: json.dumps(document).encode())
+    | VALUES.map(lambda value: json.dumps(value).encode())
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=BYTES, kind=st.sampled_from(KINDS), handed=TEXTS)
+def test_whatever_stands_in_a_file_is_servers_or_a_problem(tmp_path: Path, data: bytes, kind: Kind | None, handed: str) -> None:
+    path = tmp_path / "file.json"
+    path.write_bytes(data)
+    found = read_file(path, kind, environ={"MCP_HUB_ENV": handed, "VAR": handed}, cwd="/w")
+    assert found.is_understood or (found.problems and not found.entries)
+    assert found.digest
+    names = [entry.name for entry in found.entries]
+    assert len(names) == len(set(names))
+    assert not set(names) & {problem.entry for problem in found.problems}
+    for entry in found.entries:
+        assert entry.digest
+        assert entry.line >= 1
+    for problem in found.problems:
+        assert str(problem.problem).isprintable()

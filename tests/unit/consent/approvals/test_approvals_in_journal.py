@@ -1,0 +1,100 @@
+"""What the journal hears of approvals: who asked for what, how it was answered and by whom; and by what each call was let through."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.approval_desk import FORM, Desk, desk
+from tests.fakes.hub_parts import settled
+from tests.fakes.scripted_server import tool
+
+from tooltray.consent.approvals.waiting_approvals import WAIT_S
+from tooltray.foundation.confirmation import Person, asked_by
+from tooltray.records.journal.happenings import APPROVAL, CALL, Happened
+
+
+def listening(here: Desk) -> list[Happened]:
+    found: list[Happened] = []
+    here.parts.bus.subscribe(Happened, found.append)
+    return found
+
+
+def approvals(found: list[Happened]) -> list[tuple[str, str]]:
+    return [(event.outcome, event.reason) for event in found if event.kind == APPROVAL]
+
+
+def calls(found: list[Happened]) -> list[tuple[str, str]]:
+    return [(event.outcome, event.course.allowed_by) for event in found if event.kind == CALL and event.course]
+
+
+async def test_an_answer_is_kept_with_who_asked_and_who_answered(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        found = listening(here)
+        await here.allow(answer="once")
+        await here.allow(answer="always")
+        await here.call()
+        call = here.calling("read_it")
+        await here.answer("refuse")
+        await call
+        assert approvals(found) == [("once", "person"), ("always", "person"), ("refused", "person")]
+        assert calls(found) == [("ok", "person"), ("ok", "person"), ("ok", "grant"), ("refused", "")]
+        first = found[0]
+        assert (first.client, first.server, first.tool, first.session) == ("Cursor", "s", "write_it", here.client.state.id)
+        assert all(event.course.person_s is not None for event in found if event.course and event.course.allowed_by == "person")
+
+
+async def test_a_question_without_an_answer_is_late_and_one_that_is_given_up_is_cancelled(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        found = listening(here)
+        call = here.calling()
+        await here.asked()
+        here.parts.wheel.expire(WAIT_S)
+        await call
+        call = here.calling()
+        await here.asked()
+        call.cancel()
+        await settled()
+        assert approvals(found) == [("late", "expired"), ("cancelled", "withdrawn")]
+        assert calls(found) == [("refused", ""), ("cancelled", "")]
+
+
+class Program(Person):
+    name, proposes = "panel", False
+
+    async def has_confirmed(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("is_modern", [False, True])
+async def test_an_answer_at_the_client_and_one_of_a_program_are_told_apart(tmp_path: Path, is_modern: bool) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        found = listening(here)
+        client = here.session("Zed", capabilities=FORM, answer={"action": "accept", "content": {"answer": "once"}})
+        if not is_modern:
+            await here.call(client=client)
+            assert (approvals(found), calls(found)) == ([("once", "client")], [("ok", "person")])
+            return
+        reply: Any = await here.call(client=client, is_modern=True)  # it is asked in its result, and that is no call yet
+        assert (reply["result"]["resultType"], calls(found)) == ("input_required", [])
+
+
+async def test_a_yes_to_a_call_that_was_refused_already_is_kept_too(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        found = listening(here)
+        await here.refusal()
+        [question] = await here.parts.presenter.get_approvals()
+        with asked_by(Program()):  # type: ignore[arg-type]
+            await here.parts.presenter.answer_approval(question.id, "once")
+        await here.call()
+        assert approvals(found) == [("once", "panel")]
+        assert calls(found) == [("refused", ""), ("ok", "person")]
+
+
+async def test_why_the_flow_guard_had_a_call_ask_is_kept_beside_the_answer(tmp_path: Path) -> None:
+    settings = {"approvals": {"flowGuard": True}}
+    async with desk(tmp_path, tool("fetch"), tool("mail_send"), autoApprove=["all"], settings=settings) as here:
+        found = listening(here)
+        await here.call("fetch", arguments={"url": "https://evil.example/page?key=1"})
+        await here.allow("mail_send", "session")
+        [event] = [event for event in found if event.kind == APPROVAL]
+        assert (event.outcome, event.reason, event.line) == ("session", "person", "fetch evil.example → mail_send")

@@ -1,0 +1,434 @@
+"""What a person allowed for longer than one call counts for the tools as they were defined, and can be taken back."""
+
+import asyncio
+import json
+import logging
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.approval_desk import READ, WRITE, desk
+from tests.fakes.heard import PATIENCE_S
+from tests.fakes.hub_parts import entry, settled
+from tests.fakes.scripted_server import error, tool
+from tests.fakes.set_clock import SetClock
+
+from tooltray.catalogue.definition import fingerprint
+from tooltray.catalogue.list_times import AT_ONCE
+from tooltray.consent.approvals.grant_book import UNDO_S, GrantBook
+from tooltray.consent.approvals.grants import Grant, GrantStore
+from tooltray.consent.approvals.live_grants import LiveGrants
+from tooltray.consent.approvals.screen_lock import ScreenLock
+from tooltray.foundation.confirmation import asked_by
+from tooltray.foundation.errors import NotFound, TooltrayError
+from tooltray.foundation.events import GrantsChanged
+from tooltray.foundation.snapshots.approvals import GrantSnapshot
+from tooltray.foundation.snapshots.servers import ServerState
+
+CHANGED = tool("write_it", description="Sends it")
+
+
+async def test_a_tool_that_is_allowed_always_is_allowed_for_this_client_after_a_restart_too(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow()
+        assert "result" in await here.call(arguments={"other": 1})
+    async with desk(tmp_path) as here:
+        assert "result" in await here.call()
+        other = here.calling(client=here.session("Other"))
+        await here.answer("refuse")
+        assert "error" in await other
+        [grant] = await here.parts.presenter.get_grants()
+        assert (grant.kind, grant.server, grant.tool, grant.client, grant.session) == ("tool", "s", "write_it", "Cursor", "")
+        assert grant.created_at <= time.time()
+
+
+async def test_a_grant_for_all_clients_and_one_for_a_time(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        before = time.time()
+        grant = await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=60.0)
+        assert before + 60 <= grant.expires_at <= time.time() + 60
+        assert "result" in await here.call()
+        assert "result" in await here.call(client=here.parts.client())
+
+
+async def test_a_grant_is_taken_back_whatever_it_is_for(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow(answer="session")
+        await here.allow("read_it", answer="always")
+        lasting, session = await here.parts.presenter.get_grants()
+        assert (lasting.tool, session.tool, session.session, session.client) == ("read_it", "write_it", here.client.state.id, "Cursor")
+        for grant in (session, lasting):
+            await here.parts.presenter.remove_grant(grant.id)
+            with pytest.raises(TooltrayError, match="nothing was allowed under"):
+                await here.parts.presenter.remove_grant(grant.id)
+        assert await here.parts.presenter.get_grants() == []
+        for name in ("write_it", "read_it"):
+            call = here.calling(name)
+            await here.answer("refuse")
+            await call
+        assert len(here.parts.heard.of(GrantsChanged)) == 4
+
+
+async def test_what_was_taken_back_is_allowed_again_as_it_was_until_its_own_end(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        p = here.parts.presenter
+        grant = await p.add_grant("s", "tool", "write_it", expires_in_s=60.0)
+        await p.remove_grant(grant.id)
+        await here.redefine(CHANGED, READ)  # a person has not seen that
+        with asked_by(here.parts.consent.window()):
+            assert await p.restore_grant(grant.id) == (await p.get_grants())[0]
+        assert (await here.parts.trail.entries())[0].about == {"grant": grant.id, "server": "s", "kind": "tool", "tool": "write_it"}
+        assert [(each.id, each.expires_at, each.is_held) for each in await p.get_grants()] == [(grant.id, grant.expires_at, True)]
+        assert (await p.get_tool_changes())[0].diff
+        with pytest.raises(NotFound, match="cannot be undone"):
+            await p.restore_grant(grant.id)
+
+
+async def test_what_was_taken_back_long_ago_or_of_a_server_that_is_gone_stays_so(tmp_path: Path) -> None:
+    clock = SetClock()
+    async with desk(tmp_path) as here:
+        parts = here.parts
+        store = GrantStore(tmp_path / "grants.json")
+        live = LiveGrants(grant_store=store, screen_lock=ScreenLock(bus=parts.bus, has_window=True), now=clock)
+        book = GrantBook(
+            live_grants=live,
+            states=parts.states,
+            tools=parts.tools,
+            bus=parts.bus,
+            spawn=parts.keeper.spawn,
+            is_of_file=lambda _: False,
+        )
+        routes = {name: route for name, route in parts.tools.routes("s").items() if name == "write_it"}
+        for after_s, is_removed in ((UNDO_S, False), (0.0, True)):
+            grant = await book.allow("s", "tool", routes)
+            await book.take_back(grant.id)
+            clock.now += after_s
+            if is_removed:
+                await parts.presenter.remove_mcp_server("s")
+            with pytest.raises(NotFound, match="cannot be undone"):
+                await book.give_back(grant.id)
+
+
+async def test_the_same_grant_again_replaces_the_first(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        first = await here.parts.presenter.add_grant("s", "tool", "write_it", "Cursor")
+        other = await here.parts.presenter.add_grant("s", "tool", "write_it")
+        again = await here.parts.presenter.add_grant("s", "tool", "write_it", "Cursor")
+        assert {each.id for each in await here.parts.presenter.get_grants()} == {other.id, again.id}
+        assert first.id != again.id
+
+
+async def test_a_yes_for_good_to_a_changed_tool_counts_for_every_grant_of_it(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it", "Other")
+        await here.parts.presenter.add_grant("s", "tool", "write_it", "Cursor")
+        await here.redefine(CHANGED)
+        await here.allow(answer="always")
+        assert "result" in await here.call(client=here.session("Other"))
+        assert await here.parts.presenter.get_tool_changes() == []
+
+
+async def test_a_yes_for_once_leaves_a_changed_tool_held(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow()
+        await here.redefine(CHANGED)
+        await here.allow(answer="once")
+        assert len(await here.parts.presenter.get_tool_changes()) == 1
+
+
+async def test_a_session_asks_again_about_a_changed_tool_and_shows_the_difference(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow(answer="session")
+        await here.redefine(CHANGED)
+        call = here.calling()
+        assert "+description: Sends it" in (await here.answer("session")).definition_diff
+        await call
+        assert "result" in await here.call()
+        [grant] = await here.parts.presenter.get_grants()
+        assert grant.session
+
+
+async def test_a_tool_that_is_back_to_what_was_allowed_is_not_held(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow()
+        await here.redefine(CHANGED)
+        await here.redefine({"description": WRITE["description"], **WRITE})
+        assert "result" in await here.call()
+
+
+async def test_a_reading_tool_that_writes_now_is_not_among_the_reads_any_more(tmp_path: Path) -> None:
+    reads = tool("note_it", annotations={"readOnlyHint": True})
+    async with desk(tmp_path, reads, READ) as here:
+        await here.parts.presenter.add_grant("s", "reads")
+        await here.redefine(tool("note_it"), READ)
+        await here.parts.presenter.accept_tool_change("s", "note_it")
+        call = here.calling("note_it")
+        await here.answer("refuse")
+        assert "error" in await call
+        assert "result" in await here.call("read_it")
+        assert await here.parts.presenter.get_tool_changes() == []
+
+
+async def test_a_tool_that_is_not_taken_for_a_reading_one_any_more_is_not_among_the_reads(tmp_path: Path) -> None:
+    """Another version may judge the same definition in another way."""
+    async with desk(tmp_path, has_window=False) as here:
+        now = fingerprint(here.parts.tools.routes("s")["write_it"].definition)
+    GrantStore(here.parts.home.grants).write([Grant(id="1", kind="reads", server="s", tools={"write_it": now})], {})
+    async with desk(tmp_path, has_window=False) as here:
+        assert len(await here.parts.presenter.get_grants()) == 1
+        assert "error" in await here.call("write_it")
+
+
+async def test_a_reading_tool_that_changed_is_accepted_into_the_reads(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.parts.presenter.add_grant("s", "reads")
+        await here.redefine(tool("read_it", description="Reads more"))
+        await here.parts.presenter.accept_tool_change("s", "read_it")
+        assert "result" in await here.call("read_it")
+
+
+async def test_a_change_of_a_server_without_grants_is_no_news_of_grants(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.redefine(CHANGED)
+        assert not here.parts.heard.of(GrantsChanged)
+
+
+async def test_what_was_allowed_of_a_server_goes_with_it(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow(answer="session")
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        await here.parts.conf.set_server("other", entry("program"))
+        await here.parts.presenter.remove_mcp_server("other")
+        assert len(await here.parts.presenter.get_grants()) == 2
+        await here.parts.presenter.remove_mcp_server("s")
+        await here.parts.ended()
+        assert await here.parts.presenter.get_grants() == []
+        assert json.loads(here.parts.home.grants.read_bytes())["grants"] == []
+
+
+@pytest.mark.expected_warnings("could not be taken back")
+async def test_grants_of_a_removed_server_do_not_count_even_if_the_disk_is_full(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        settings = here.parts.conf.entries["s"]
+        with here.unwritable():
+            await here.parts.presenter.remove_mcp_server("s")
+            await here.parts.presenter.add_mcp_server("s", settings)
+            await here.parts.ended()
+        await here.parts.servers.start("s")
+        assert await here.parts.presenter.get_grants() == []
+        assert "error" in await here.call()
+
+
+async def test_a_server_that_is_added_again_at_once_is_allowed_nothing(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        settings = here.parts.conf.entries["s"]
+        await here.parts.presenter.remove_mcp_server("s")
+        await here.parts.presenter.add_mcp_server("s", settings)
+        await here.parts.servers.start("s")
+        assert "error" in await here.call()
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        await here.parts.ended()
+        assert len(await here.parts.presenter.get_grants()) == 1
+
+
+async def test_grants_that_cannot_be_read_allow_nothing_and_are_said(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow()
+        here.parts.home.grants.write_text("{")
+    async with desk(tmp_path) as here:
+        assert any("allowed for longer than one call cannot be read" in each.title for each in here.parts.presenter.snapshot().notices)
+        call = here.calling()
+        await here.answer("refuse")
+        assert "error" in await call
+
+
+async def test_a_grant_reads_as_it_is_listed(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        grant = await here.parts.presenter.add_grant("s", "reads", client="Cursor")
+        assert isinstance(grant, GrantSnapshot)
+        assert (grant.kind, grant.tool, grant.client, grant.expires_at, grant.is_held) == ("reads", "", "Cursor", 0.0, False)
+        assert await here.parts.presenter.get_grants() == [grant]
+
+
+async def test_a_granted_call_after_a_restart_waits_for_what_the_server_is_now(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        assert "result" in await here.call()
+    async with desk(tmp_path, CHANGED, READ, has_window=False, is_started=False) as here:
+        assert "is defined in another way than when it was allowed" in await here.refusal()
+        assert here.calls == 0
+
+
+async def test_a_granted_call_waits_for_a_list_that_the_server_has_just_said_to_be_another(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        listed = here.program.hold("tools/list")
+        here.program.tools = [CHANGED, READ]
+        here.program.copy.notify("notifications/tools/list_changed")
+        await here.program.request("tools/list", count=2)
+        call = here.calling()
+        listed.set()
+        assert "is defined in another way" in (await call)["error"]["message"]
+        assert here.calls == 0
+
+
+async def test_a_granted_call_of_a_session_with_a_copy_of_its_own_goes_by_what_that_copy_lists(tmp_path: Path) -> None:
+    def listed(copy: Any, params: Any) -> Any:
+        return {"tools": [WRITE if copy is here.program.copies.all[0] else CHANGED]}
+
+    async with desk(tmp_path, has_window=False, isolation="session") as here:
+        here.program.handlers["tools/list"] = listed
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        assert "is defined in another way" in await here.refusal()
+        await here.parts.presenter.add_grant("s", "tool", "write_it", client="Cursor")
+        assert "error" in await here.call()
+        del here.program.handlers["tools/list"]
+        here.program.tools = [WRITE]
+        here.program.copy.notify("notifications/tools/list_changed")
+        await settled()
+        assert "result" in await here.call()
+
+
+# definitions that change and are not announced
+
+
+@pytest.mark.parametrize("answer", ["always", "session"])
+async def test_a_granted_call_goes_by_the_present_list_also_if_no_change_was_announced(tmp_path: Path, answer: str) -> None:
+    async with desk(tmp_path, waits={"present_for_s": 0.0}) as here:
+        await here.allow(answer=answer)
+        here.program.tools = [CHANGED, READ]
+        call = here.calling()
+        assert "defined in another way" in (await here.answer("refuse")).why
+        assert "error" in await call
+        assert here.calls == 1
+
+
+async def test_the_present_list_is_asked_for_once_in_a_while_and_only_where_a_grant_counts(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False, waits={"present_for_s": 600.0}, autoApprove=["read"]) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        for _ in range(3):
+            assert "result" in await here.call()
+        assert here.program.count("tools/list") == 1
+    async with desk(tmp_path / "other", has_window=False, waits={"present_for_s": 0.0}, autoApprove=["read"]) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        for _ in range(3):
+            assert "result" in await here.call("read_it")
+        assert here.program.count("tools/list") == 1
+        assert "result" in await here.call()
+        assert here.program.count("tools/list") == 2
+
+
+async def test_granted_calls_that_come_together_share_one_look_at_the_list(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False, is_started=False, waits={"present_for_s": 600.0}) as here:
+        go_on = here.program.hold("tools/list")
+        await here.parts.servers.start("s")
+        await here.program.request("tools/list")
+        go_on.set()
+        await here.parts.listed()
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        await here.parts.servers.get("s").stop(then=ServerState.ON_DEMAND)
+        go_on.clear()
+        calls = [here.calling(arguments={"number": number}) for number in range(5)]
+        await here.program.request("tools/list", count=2)
+        await settled()
+        go_on.set()
+        assert all(["result" in await call for call in calls])
+        assert here.program.count("tools/list") == 2
+
+
+async def test_looks_at_the_list_are_no_changes_after_which_a_server_is_listed_less_often(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False, waits={"present_for_s": 0.0}) as here, asyncio.timeout(PATIENCE_S):
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        for _ in range(3 * AT_ONCE):
+            assert "result" in await here.call()
+        assert here.program.count("tools/list") == 1 + 3 * AT_ONCE
+
+
+async def test_a_granted_call_waits_for_one_list_of_a_server_that_announces_changes_all_the_time(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here, asyncio.timeout(PATIENCE_S):
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+
+        def listed(copy: Any, params: Any) -> Any:
+            copy.notify("notifications/tools/list_changed")
+            return {"tools": here.program.tools}
+
+        here.program.handlers["tools/list"] = listed
+        here.program.copy.notify("notifications/tools/list_changed")
+        await here.program.request("tools/list", count=3)
+        assert "result" in await here.call()
+
+
+async def test_a_copy_of_ones_own_is_looked_at_by_itself_and_not_with_each_call(tmp_path: Path) -> None:
+    for present_for_s, looks in ((600.0, 2), (0.0, 4)):  # the first copy once, and its own
+        options = {"waits": {"present_for_s": present_for_s}, "isolation": "session"}
+        async with desk(tmp_path / str(looks), has_window=False, **options) as here:
+            await here.parts.presenter.add_grant("s", "tool", "write_it")
+            for _ in range(3):
+                assert "result" in await here.call()
+            assert here.program.count("tools/list") == looks
+
+
+async def test_a_list_that_is_as_it_was_is_not_worked_out_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    async with desk(tmp_path, WRITE, WRITE, has_window=False, waits={"present_for_s": 0.0}) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        for _ in range(3):
+            assert "result" in await here.call()
+        assert here.program.count("tools/list") == 4
+        assert caplog.text.count("is left out") == 1
+
+
+async def test_what_was_allowed_of_a_server_is_held_while_its_settings_are_others(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+    async with desk(tmp_path, has_window=False, args=["--elsewhere"]) as here:
+        assert "was allowed, but the server is started or reached in another way" in await here.refusal()
+        [grant] = await here.parts.presenter.get_grants()
+        assert grant.held_tools == ("write_it",)
+        [change] = await here.parts.presenter.get_tool_changes()
+        assert "started or reached in another way" in change.diff[0]
+        await here.parts.presenter.accept_tool_change("s", "write_it")
+        assert "result" in await here.call()
+
+
+async def test_a_granted_call_of_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        here.program.fails_to_open = TooltrayError("out of cheese")
+        here.program.copy.die()
+        assert "server 's' is not running: out of cheese" in await here.refusal()
+
+
+async def test_a_granted_call_of_a_server_that_does_not_say_in_time_what_it_is_is_refused(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False, waits={"confirmed_within_s": 0.02}) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        listed = here.program.hold("tools/list")
+        here.program.copy.notify("notifications/tools/list_changed")
+        await here.program.request("tools/list", count=2)
+        assert "server 's' has not said yet which tools it has now" in await here.refusal()
+        listed.set()
+        assert here.calls == 0
+
+
+async def test_a_granted_call_of_a_copy_that_does_not_list_goes_by_what_is_known(tmp_path: Path) -> None:
+    def listed(copy: Any, params: Any) -> Any:
+        return {"tools": [WRITE]} if copy is here.program.copies.all[0] else error(-32603, "no")
+
+    async with desk(tmp_path, has_window=False, isolation="session") as here:
+        here.program.handlers["tools/list"] = listed
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        assert "result" in await here.call()
+
+
+async def test_a_grant_for_one_client_that_nobody_was_shown_accepts_nothing_for_another_one(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow()
+        await here.redefine(CHANGED, READ)
+        await here.parts.presenter.add_grant("s", "tool", "write_it", "Other")
+        assert "result" in await here.call(client=here.session("Other"))
+        call = here.calling()
+        assert (await here.asked()).definition_diff
+        call.cancel()

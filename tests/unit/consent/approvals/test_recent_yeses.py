@@ -1,0 +1,136 @@
+"""approvals/recent_yeses.py: within seconds of a yes the same call is not asked about again, where the settings say so."""
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from msgspec import Raw
+from tests.fakes.approval_desk import desk
+from tests.fakes.scripted_server import tool
+from tests.fakes.set_clock import SetClock
+from tests.unit.consent.approvals.test_flow_guard import guard
+
+from tooltray.catalogue import approval
+from tooltray.catalogue.definition import read_definition
+from tooltray.catalogue.tool_routes import Route
+from tooltray.config.settings.settings_reading import read_settings
+from tooltray.consent.approvals.approval_questions import AskedCall
+from tooltray.consent.approvals.recent_yeses import MOST_KEPT, RecentYeses
+from tooltray.consent.approvals.screen_lock import ScreenLocked
+from tooltray.protocol.sessions.session_state import SessionState
+
+SOON = {"approvals": {"sameForSeconds": 30}}
+SAFE = tool("write_it", annotations={"destructiveHint": False})
+READ = tool("read_it")
+
+
+async def test_the_same_call_within_seconds_is_the_same_question_and_with_other_arguments_it_is_not(tmp_path: Path) -> None:
+    async with desk(tmp_path, settings=SOON) as here:
+        await here.allow(answer="once", arguments={"a": 1})
+        assert "result" in await here.call(arguments={"a": 1})
+        assert here.questions == 1
+        for client, arguments in ((None, {"a": 2}), (here.session("Other"), {"a": 1})):
+            call = here.calling(client=client, arguments=arguments)
+            await here.answer("refuse")
+            assert "error" in await call
+        await here.redefine(tool("write_it", description="Else"), READ)
+        call = here.calling(arguments={"a": 1})
+        await here.answer("refuse")
+        assert "error" in await call
+
+
+async def test_the_like_of_a_call_goes_through_for_some_seconds_where_a_person_chose_that(tmp_path: Path) -> None:
+    async with desk(tmp_path, READ, SAFE, settings=SOON) as here:
+        waiting = [here.calling("read_it", arguments={"n": n}) for n in range(4)]
+        questions = [await here.asked() for _ in waiting]
+        assert (questions[0].choices[:2], questions[0].like_for_s) == (("once", "like"), 30)
+        await here.parts.presenter.answer_approval(questions[0].id, "like")
+        assert all("result" in reply for reply in await asyncio.gather(*waiting))
+        assert "result" in await here.call("read_it", arguments={"n": 14})
+        [grant] = await here.parts.presenter.get_grants()
+        assert (grant.tool, grant.client, grant.expires_at - grant.created_at) == ("read_it", "Cursor", 30)
+
+
+@pytest.mark.parametrize("settings", [{}, {"approvals": {"sameForSeconds": 0}}])
+async def test_each_call_is_its_own_question_unless_the_settings_say_otherwise(tmp_path: Path, settings: dict[str, Any]) -> None:
+    async with desk(tmp_path, READ, settings=settings) as here:
+        await here.allow("read_it", "once")
+        call = here.calling("read_it")
+        question = await here.answer("refuse")
+        assert ("like" in question.choices, question.like_for_s) == (False, 0)
+        assert "error" in await call
+
+
+# by itself
+
+
+def call(name: str, hints: str = "{}", digest: str = "d", flow: str = "") -> AskedCall:
+    definition = read_definition(f'{{"name":"{name}","annotations":{hints}}}'.encode())
+    decision = approval.Decision(False, "write", flow=flow)
+    route = Route("s", definition, decision)
+    return AskedCall(route, decision, SessionState("s1"), "c", Raw(b"{}"), digest, "", lambda: None, gone)
+
+
+async def gone() -> None:
+    return None
+
+
+def yeses(clock: SetClock, settings: dict[str, Any] = SOON) -> tuple[RecentYeses, Any]:
+    of, bus = guard(settings)
+    config = SimpleNamespace(settings=read_settings(settings).settings)
+    return RecentYeses(config=config, flow_guard=of, bus=bus, now=clock), bus
+
+
+@pytest.mark.parametrize(
+    ("name", "hints", "same", "like"),
+    [
+        ("read_it", "{}", True, True),
+        ("write_it", '{"destructiveHint":false}', True, True),
+        ("write_it", "{}", True, False),  # its server does not say that it destroys nothing
+        ("write_it", '{"destructiveHint":true}', False, False),
+        ("run_command", '{"destructiveHint":false,"readOnlyHint":true}', False, False),
+        ("delete_it", '{"destructiveHint":false}', False, False),
+        ("pay", '{"destructiveHint":false}', False, False),
+        ("upload_it", '{"destructiveHint":false}', False, False),
+    ],
+)
+def test_what_destroys_sends_or_does_a_thing_twice_is_asked_about_each_time(name: str, hints: str, same: bool, like: bool) -> None:
+    of, _ = yeses(SetClock())
+    of.remember(asked := call(name, hints))
+    assert (of.covers(asked), of.like_for_s(asked)) == (same, 30 if like else 0)
+
+
+def test_it_ends_after_the_seconds_and_when_the_screen_locks_and_when_it_is_switched_off() -> None:
+    clock = SetClock()
+    of, bus = yeses(clock)
+    assert not of.covers(call("read_it"))
+    of.remember(call("read_it"))
+    clock.now += 29.9
+    assert of.covers(call("read_it"))
+    assert not of.covers(call("read_it", digest="other"))
+    clock.now += 0.1
+    assert not of.covers(call("read_it"))
+    of.remember(call("read_it"))
+    assert of.covers(call("read_it"))
+    bus.publish(ScreenLocked())
+    assert not of.covers(call("read_it"))
+    off, _ = yeses(clock, {})
+    off.remember(call("read_it"))
+    assert not off.covers(call("read_it"))
+
+
+def test_a_call_that_the_flow_guard_has_ask_is_never_the_same() -> None:
+    of, _ = yeses(SetClock())
+    of.remember(call("read_it", flow="it has read"))
+    assert not of.covers(call("read_it"))
+    assert of.like_for_s(call("read_it", flow="it has read")) == 0
+
+
+def test_only_so_many_are_kept() -> None:
+    of, _ = yeses(SetClock())
+    for n in range(MOST_KEPT + 1):
+        of.remember(call("read_it", digest=str(n)))
+    assert not of.covers(call("read_it", digest="0"))
+    assert of.covers(call("read_it", digest="1"))

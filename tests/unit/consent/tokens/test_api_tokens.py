@@ -1,0 +1,168 @@
+"""access/api_tokens.py: named tokens of the REST interface, which are kept as hashes, have scopes, and end."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.fakes.modes import has_mode
+from tests.fakes.set_clock import SetClock
+
+from tooltray.consent.tokens.api_token import ApiToken
+from tooltray.consent.tokens.api_tokens import MOST_TOKENS, ApiTokens, TokenHolder
+from tooltray.foundation.errors import NotFound, TooltrayError
+from tooltray.foundation.snapshots.http import ApiTokenSnapshot
+
+
+class Clocks:
+    """The wall's, which somebody may set, and one that nobody can."""
+
+    def __init__(self) -> None:
+        self.wall, self.elapsed = SetClock(1_000_000.0), SetClock(50.0)
+
+
+def tokens(folder: Path, clocks: Clocks | None = None) -> ApiTokens:
+    clocks = clocks or Clocks()
+    return ApiTokens(ApiToken(folder / "http-token"), folder / "api-tokens.json", clock=clocks.wall, elapsed=clocks.elapsed)
+
+
+def test_a_token_opens_what_its_scope_says_also_after_a_restart_and_is_kept_as_a_hash(tmp_path: Path) -> None:
+    made = tokens(tmp_path)
+    token = made.create("ci", "call")
+    assert token.startswith("tooltray_api_")
+    for known in (made, tokens(tmp_path)):
+        holder = known.holder(token)
+        assert holder is not None
+        assert (holder.name, holder.scope, holder.may_be_trusted) == ("ci", "call", False)
+        assert [holder.may(scope) for scope in ("read", "call", "manage")] == [True, True, False]
+        assert known.holder(token[:-1]) is None
+        assert known.holder("") is None
+    assert token not in (tmp_path / "api-tokens.json").read_text()
+    assert has_mode(tmp_path / "api-tokens.json", 0o600)
+
+
+def test_the_default_token_goes_on_as_before_and_may_manage_without_trust(tmp_path: Path) -> None:
+    before = ApiToken(tmp_path / "http-token").value()
+    known = tokens(tmp_path)
+    assert known.holder(before) == TokenHolder("default", "manage")
+    assert known.list() == [ApiTokenSnapshot("default", "manage", is_default=True)]
+    assert known.is_current(TokenHolder("default", "manage"))
+    known.revoke("default")
+    assert known.holder(before) is None
+    assert not (tmp_path / "http-token").exists()
+    assert known.default.value() != before
+
+
+def test_tokens_are_listed_replaced_and_revoked_one_by_one(tmp_path: Path) -> None:
+    known = tokens(tmp_path)
+    first, other = known.create("ci", "read"), known.create("panel", "manage", is_trusted=True)
+    holder = known.holder(first)
+    assert holder is not None
+    again = known.create("ci", "manage")
+    assert known.holder(first) is None
+    assert not known.is_current(holder)
+    assert [(each.name, each.scope, each.is_trusted) for each in known.list()] == [("ci", "manage", False), ("panel", "manage", True)]
+    known.revoke("ci")
+    assert (known.holder(again), known.digest("ci")) == (None, "")
+    assert known.holder(other) is not None
+    assert known.has_trusted
+    [digest] = known.distrust()
+    assert digest == known.digest("panel")
+    assert (known.has_trusted, known.distrust()) == (False, ())
+    with pytest.raises(NotFound, match="no token 'ci'"):
+        known.revoke("ci")
+    with pytest.raises(NotFound):
+        known.revoke("default")
+
+
+def test_a_token_ends_at_its_time_and_a_clock_that_is_set_back_does_not_bring_it_back(tmp_path: Path) -> None:
+    clocks = Clocks()
+    known = tokens(tmp_path, clocks)
+    token = known.create("ci", "manage", lasts_s=60.0, is_trusted=True)
+    clocks.wall.now += 59
+    holder = known.holder(token)
+    assert holder is not None
+    assert known.has_trusted
+    clocks.wall.now += 1
+    assert (known.holder(token), known.is_current(holder), known.has_trusted, known.is_saved) == (None, False, False, False)
+    clocks.wall.now -= 3600
+    assert known.holder(token) is None
+    assert known.list()[0].is_ended
+    known.save()
+    known.save()
+    assert known.is_saved
+    assert tokens(tmp_path, clocks).holder(token) is None
+
+
+def test_who_sets_the_clock_back_beforehand_gets_no_more_time(tmp_path: Path) -> None:
+    clocks = Clocks()
+    known = tokens(tmp_path, clocks)
+    token = known.create("ci", "manage", lasts_s=60.0)
+    clocks.wall.now -= 3600
+    clocks.elapsed.now += 60
+    assert known.holder(token) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "scope", "lasts_s", "said"),
+    [
+        ("", "read", None, "cannot be the name"),
+        ("default", "read", None, "cannot be the name"),
+        ("a\n", "read", None, "cannot be the name"),
+        ("a" * 65, "read", None, "cannot be the name"),
+        ("a", "all", None, "there is no scope 'all'"),
+        ("a", "read", 0.0, "cannot end then"),
+        ("a", "read", float("nan"), "cannot end then"),
+        ("a", "read", 1e12, "cannot end then"),
+    ],
+)
+def test_what_cannot_be_used_makes_no_token(tmp_path: Path, name: str, scope: str, lasts_s: float | None, said: str) -> None:
+    known = tokens(tmp_path)
+    with pytest.raises(TooltrayError, match=said):
+        known.create(name, scope, lasts_s=lasts_s)  # type: ignore[arg-type]
+    assert known.list() == []
+    assert not (tmp_path / "api-tokens.json").exists()
+
+
+def test_there_are_not_more_tokens_than_anybody_needs(tmp_path: Path) -> None:
+    made = {f"t{number}": {"sha256": "x", "scope": "read", "createdAt": 1.0} for number in range(MOST_TOKENS)}
+    (tmp_path / "api-tokens.json").write_text(json.dumps({"version": 1, "tokens": made}))
+    known = tokens(tmp_path)
+    with pytest.raises(TooltrayError, match="200 tokens already"):
+        known.create("more", "read")
+    assert known.create("t1", "read")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"tokens": {"a": {"sha256": "x", "scope": "all", "createdAt": 1}}}', "[" * 5000])
+def test_a_file_that_cannot_be_read_opens_nothing_and_is_set_aside(tmp_path: Path, text: str) -> None:
+    (tmp_path / "api-tokens.json").write_text(text)
+    known = tokens(tmp_path)
+    assert known.list() == []
+    assert "none of them opens it" in known.problems[0].title
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("api-tokens.json.broken-")]
+
+
+@pytest.mark.parametrize("time", [-1, 1e12])
+@pytest.mark.parametrize("member", ["createdAt", "expiresAt"])
+def test_a_time_that_no_clock_shows_was_not_written_by_us(tmp_path: Path, member: str, time: float) -> None:
+    kept = {"sha256": "x", "scope": "read", "createdAt": 1.0, member: time}
+    (tmp_path / "api-tokens.json").write_text(json.dumps({"tokens": {"a": kept}}))
+    assert tokens(tmp_path).problems
+
+
+def test_where_nothing_can_be_read_or_written_nothing_changes(tmp_path: Path) -> None:
+    (tmp_path / "api-tokens.json").mkdir()
+    known = tokens(tmp_path)
+    assert "Make it readable" in known.problems[0].hint
+    with pytest.raises(TooltrayError, match="cannot be saved"):
+        known.create("ci", "read")
+    assert known.list() == []
+
+
+def test_a_default_token_that_cannot_be_deleted_goes_on(tmp_path: Path) -> None:
+    known = tokens(tmp_path)
+    token = known.default.value()
+    (tmp_path / "http-token").unlink()
+    (tmp_path / "http-token").mkdir()
+    with pytest.raises(TooltrayError, match="cannot be taken back"):
+        known.revoke("default")
+    assert known.holder(token) is not None

@@ -1,0 +1,125 @@
+"""server_tasks/task_book.py: which tasks are known, for how long, and how many; and task_store.py: what of it is on the disk."""
+
+from pathlib import Path
+
+import pytest
+from tests.fakes.set_clock import SetClock
+
+from tooltray.foundation.tasks import TaskKeeper
+from tooltray.gateway.server_tasks.task_book import GRACE_S, KEPT_WITHOUT_TTL_S, LONGEST_KEPT_S, SWEPT_EVERY_S, TaskBook
+from tooltray.gateway.server_tasks.task_store import ServerTask, TaskStore
+from tooltray.protocol.task_messages import TaskState
+
+
+class Books:
+    """The books of hubs that follow one another."""
+
+    def __init__(self, path: Path, most: int = 100) -> None:
+        self.path, self.most, self.clock, self.keeper = path, most, SetClock(), TaskKeeper()
+
+    def open(self) -> TaskBook:
+        return TaskBook(TaskStore(self.path), spawn=self.keeper.spawn, most=self.most, now=self.clock)
+
+
+@pytest.fixture
+def books(tmp_path: Path) -> Books:
+    return Books(tmp_path / "server-tasks.json")
+
+
+def add(book: TaskBook, own_id: str = "1", *, owner: str = "A", server: str = "s", ttl_s: float | None = 60.0) -> ServerTask:
+    return book.add(server, TaskState(own_id, ttl_s=ttl_s), owner=owner, client="c", tool="t", is_modern=False)
+
+
+@pytest.mark.parametrize(
+    ("ttl_s", "kept_s"), [(60.0, 60.0 + GRACE_S), (None, KEPT_WITHOUT_TTL_S), (1e300, LONGEST_KEPT_S)], ids=["its time", "none", "too long"]
+)
+async def test_a_task_is_known_for_its_time_and_a_while(books: Books, ttl_s: float | None, kept_s: float) -> None:
+    book = books.open()
+    task = add(book, ttl_s=ttl_s)
+    books.clock.now += kept_s - 1
+    assert book.find(task.id) is task
+    assert book.at("s", "1") == book.of("A") == [task]
+    books.clock.now += 2
+    assert book.find(task.id) is None
+    assert not book.at("s", "1")
+    assert not book.of("A")
+    books.clock.now += SWEPT_EVERY_S
+    later = add(book, "2")
+    assert list(book) == [later]
+
+
+async def test_ten_thousand_tasks_of_one_client_cost_no_other_one_its_own(books: Books) -> None:
+    books.most = 10_000
+    book = books.open()
+    other = add(book, owner="B")
+    ended = add(book, "first")
+    second = add(book, "second")
+    book.note(ended, TaskState("first", "completed", 60.0))
+    for number in range(9997):
+        add(book, str(number))
+    assert len(list(book)) == 10_000
+    add(book, "one more")
+    assert book.find(ended.id) is None
+    assert book.find(second.id) is second
+    add(book, "and one more")
+    assert book.find(second.id) is None
+    assert book.find(other.id) is other
+    await book.written()
+
+
+async def test_what_was_noted_is_there_for_the_next_hub(books: Books) -> None:
+    book = books.open()
+    task, gone = add(book), add(book, "2", owner="")
+    book.note(task, TaskState("1", "input_required", 90.0))
+    book.note(task, TaskState("1", "input_required", 90.0))  # no news
+    book.drop(gone)
+    book.drop(gone)
+    await book.written()
+    (read,) = books.open()
+    assert (read.id, read.own_id, read.owner, read.status, read.ttl_s) == (task.id, "1", "A", "input_required", 90.0)
+    assert not read.is_over
+
+
+async def test_a_task_that_has_ended_stays_so_and_a_state_that_there_is_not_is_work(books: Books) -> None:
+    book = books.open()
+    task = add(book)
+    book.note(task, TaskState("1", "made up", 60.0))
+    assert task.status == "working"
+    book.note(task, TaskState("1", "failed", 60.0))
+    book.note(task, TaskState("1", "working", 60.0))
+    assert task.status == "failed"
+    assert task.is_over
+    await book.written()
+
+
+async def test_several_changes_at_once_are_few_writes(books: Books) -> None:
+    book = books.open()
+    store = TaskStore(books.path)
+    for number in range(50):
+        add(book, str(number))
+        book.note(book.of("A")[-1], TaskState(str(number), "completed", 60.0))
+    await book.written()
+    assert not store.found
+    assert len(TaskStore(books.path).found) == 50
+
+
+@pytest.mark.expected_warnings("which client each task of a server is of cannot be read")
+@pytest.mark.parametrize("content", [b"{", b'[{"id":1}]', b"[" * 100_000])
+async def test_a_file_that_makes_no_sense_is_set_aside(books: Books, content: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    books.path.write_bytes(content)
+    assert not list(books.open())
+    (record,) = caplog.records
+    assert "what was there is now in" in record.getMessage()
+    assert [each.read_bytes() for each in books.path.parent.iterdir()] == [content]
+
+
+@pytest.mark.expected_warnings("which client each task of a server is of cannot be")
+async def test_what_is_no_file_is_left_alone_and_that_nothing_can_be_kept_is_said(books: Books, caplog: pytest.LogCaptureFixture) -> None:
+
+    books.path.mkdir()
+    book = books.open()
+    assert "cannot be read" in caplog.records[0].getMessage()
+    task = add(book)
+    await book.written()
+    assert "cannot be kept" in caplog.records[1].getMessage()
+    assert book.find(task.id) is task

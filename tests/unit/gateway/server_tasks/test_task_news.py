@@ -1,0 +1,242 @@
+"""server_tasks/task_news.py: news and questions of servers about tasks reach the task's own client, wherever it is now."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.everything_server import answered
+from tests.fakes.hub_parts import MODERN_META, HubParts, hub_parts, one_server, settled, started, two_servers
+from tests.fakes.scripted_server import Copy
+from tests.fakes.task_server import KNOWS_TASKS, LEGACY, RELATED, TaskClient, TaskServer, begun
+
+from tooltray.gateway.server_tasks.task_news import LONGEST_EARLY_BYTES, MOST_EARLY
+from tooltray.protocol.envelope import success
+from tooltray.protocol.eras import CLIENT_CAPABILITIES_KEY
+
+STATUS, CHANGED = "notifications/tasks/status", "notifications/tasks"
+MODERN = {"_meta": {**MODERN_META, CLIENT_CAPABILITIES_KEY: KNOWS_TASKS}}
+ASKS = {"elicitation": {}}
+YES = {"action": "accept", "content": {}}
+
+
+@asynccontextmanager
+async def with_clients(root: Path, program: TaskServer, clients: list[TaskClient], **fields: Any) -> AsyncIterator[HubParts]:
+    """A hub at which these clients are connected; a test changes the list."""
+    async with hub_parts(root, **one_server(program, **fields), waits={"connected": lambda: clients}) as parts:
+        await started(parts)
+        yield parts
+
+
+def question(id: str) -> dict[str, Any]:
+    return {"message": "?", "requestedSchema": {"type": "object", "properties": {}}, "_meta": {RELATED: {"taskId": id}}}
+
+
+async def test_news_reach_the_tasks_client_alone_each_session_under_the_id_it_knows(tmp_path: Path) -> None:
+    program = TaskServer()
+    owner, alone, other, elsewhere = TaskClient("A"), TaskClient("A", server="s"), TaskClient("B"), TaskClient("A", server="x")
+    async with with_clients(tmp_path, program, [owner, alone, other, elsewhere]) as parts:
+        id = await begun(parts, owner)
+        await settled()
+        program.end("task-1")
+        program.copy.notify(STATUS, program.state("task-1"))
+        await owner.told.wait(lambda told: True)
+        assert owner.told.all == [(STATUS, program.state("task-1") | {"taskId": id})]
+        assert alone.told.all == [(STATUS, program.state("task-1"))]
+        assert not other.told.all
+        assert not elsewhere.told.all
+        assert parts.task_book.of("A")[0].status == "completed"
+
+
+async def test_news_and_questions_of_a_task_link_to_what_the_client_knows(tmp_path: Path) -> None:
+    programs = program, _ = TaskServer(), TaskServer()
+    link = {"type": "resource_link", "uri": "x://1", "name": "n"}
+    known = link | {"uri": "tooltray://a/x%3A%2F%2F1"}
+    for each in programs:
+        each.capabilities = LEGACY | {"resources": {}}
+        each.handlers["resources/list"] = lambda copy, params: {"resources": [link]}
+    client, alone = TaskClient("A", capabilities={"sampling": {}}, answer=success({})), TaskClient("A", server="a")
+    async with hub_parts(tmp_path, **two_servers(*programs), waits={"connected": lambda: [client, alone]}) as parts:
+        await started(parts, "a", "b")
+        await parts.listed()
+        await parts.resources.listing()
+        id = await begun(parts, client, "a_slow")
+        await settled()
+        program.copy.notify(STATUS, {"taskId": "task-1", "result": {"content": [link]}})
+        assert (await client.told.wait(lambda told: True))[1] == {"taskId": id, "result": {"content": [known]}}
+        assert alone.told.all == [(STATUS, {"taskId": "task-1", "result": {"content": [link]}})]
+        asks = {"messages": [{"role": "user", "content": link}], "_meta": {RELATED: {"taskId": "task-1"}}}
+        await program.copy.ask("sampling/createMessage", asks)
+        assert client.asked.all[0][1]["messages"] == [{"role": "user", "content": known}]
+
+
+async def test_the_flow_guard_hears_of_an_outcome_that_comes_as_news(tmp_path: Path) -> None:
+    program, client, alone = TaskServer(), TaskClient("A"), TaskClient("A", server="s")
+    async with with_clients(tmp_path, program, [client, alone]) as parts:
+        noted: list[tuple[str, str]] = []
+        parts.flow_guard.note_again = lambda route, server, state: noted.append((route.definition.name if route else "", state.id))
+        await begun(parts, client)
+        await settled()
+        program.copy.notify(CHANGED, {"taskId": "task-1", "status": "working"})
+        program.copy.notify(CHANGED, {"taskId": "task-1", "status": "completed", "result": {"content": []}})
+        await settled()
+        assert noted == [("slow", client.state.id), ("slow", alone.state.id)]
+
+
+async def test_the_flow_guard_hears_of_the_outcome_of_a_task_that_only_its_own_copy_knows(tmp_path: Path) -> None:
+    program, client = TaskServer(), TaskClient("A", server="s")
+    async with with_clients(tmp_path, program, [client], isolation="session") as parts:
+        noted: list[str] = []
+        parts.flow_guard.note_again = lambda route, server, state: noted.append(f"{server} {route} {state.id}")
+        await begun(parts, client, server="s")
+        await settled()
+        program.copy.notify(STATUS, {"taskId": "begun elsewhere", "status": "failed", "error": {"code": 1, "message": "no"}})
+        await client.told.wait(lambda told: True)
+        assert noted == [f"s None {client.state.id}"]
+
+
+async def test_news_that_come_before_the_answer_follow_it(tmp_path: Path) -> None:
+    program, client = TaskServer(), TaskClient("A")
+    async with with_clients(tmp_path, program, [client]) as parts:
+        usual = program.calls["slow"]
+
+        def early(copy: Copy, params: Any) -> Any:
+            copy.notify(STATUS, {"taskId": "task-1", "status": "input_required", "statusMessage": "x" * LONGEST_EARLY_BYTES})
+            copy.notify(STATUS, {"taskId": "task-1", "status": "working", "statusMessage": "early"})
+            return usual(copy, params)
+
+        program.calls["slow"] = early
+        id = await begun(parts, client)
+        assert not client.told.all
+        await client.told.wait(lambda told: told[1] == {"taskId": id, "status": "working", "statusMessage": "early"})
+
+
+async def test_news_of_tasks_that_nobody_has_are_kept_for_a_few_and_told_to_nobody(tmp_path: Path) -> None:
+    program, client = TaskServer(), TaskClient("A")
+    async with with_clients(tmp_path, program, [client]) as parts:
+        program.copy.notify(STATUS, {"taskId": "task-1", "status": "failed"})
+        for number in range(MOST_EARLY):
+            program.copy.notify(STATUS, {"taskId": f"x{number}"})
+        for nonsense in ([], {"taskId": 7}, {}):
+            program.copy.notify(STATUS, nonsense)
+        await settled()
+        await begun(parts, client)
+        await settled()
+        assert not client.told.all
+
+
+async def test_a_copy_of_ones_own_tells_its_client_everything(tmp_path: Path) -> None:
+    program, client = TaskServer(), TaskClient("A", server="s")
+    async with with_clients(tmp_path, program, [client], isolation="session") as parts:
+        await begun(parts, client, server="s")
+        await settled()
+        program.copy.notify(STATUS, {"taskId": "begun elsewhere"})
+        await client.told.wait(lambda told: told == (STATUS, {"taskId": "begun elsewhere"}))
+
+
+async def test_a_task_of_an_earlier_hub_is_heard_of_again(tmp_path: Path) -> None:
+    program, client = TaskServer(), TaskClient("A")
+    async with with_clients(tmp_path, program, [client]) as parts:
+        id = await begun(parts, client)
+    async with hub_parts(tmp_path, programs={"program": program}, waits={"connected": lambda: [client]}) as parts:
+        await started(parts)
+        program.copy.notify(STATUS, program.state("task-1"))
+        await client.told.wait(lambda told: told[1]["taskId"] == id)
+
+
+async def test_a_question_of_a_task_is_asked_of_its_client_although_another_one_has_a_call_in_flight(tmp_path: Path) -> None:
+    program = TaskServer()
+    owner, other = TaskClient("A", capabilities=ASKS, answer=success(YES)), TaskClient("B", capabilities=ASKS, answer=success({}))
+    async with with_clients(tmp_path, program, [other, owner]) as parts:
+        id = await begun(parts, owner)
+        calling = parts.spawn(parts.call("hang", other, server="s"), name="call")
+        assert await program.copy.ask("elicitation/create", question("task-1")) == YES
+        assert owner.asked.all == [("elicitation/create", question(id))]
+        assert not other.asked.all
+        calling.cancel()
+
+
+async def test_the_connection_that_waits_for_the_result_is_asked_first(tmp_path: Path) -> None:
+    program = TaskServer()
+    waiting = TaskClient("A", server="s", capabilities=ASKS, answer=success(YES))
+    owner = TaskClient("A", capabilities=ASKS, answer=success({}))
+    async with with_clients(tmp_path, program, [owner, waiting]) as parts:
+        await begun(parts, owner)
+        usual = program.handlers["tasks/result"]
+
+        async def asks(copy: Copy, params: Any) -> Any:
+            assert await copy.ask("elicitation/create", question("task-1")) == YES
+            return usual(copy, params)
+
+        program.handlers["tasks/result"] = asks
+        assert (await answered(parts, "tasks/result", waiting, server="s", taskId="task-1"))["result"]["content"][0]["text"] == "done"
+        assert waiting.asked.all == [("elicitation/create", question("task-1"))]
+        assert waiting.abouts == [1]
+
+
+@pytest.mark.parametrize("method", ["elicitation/create", "sampling/createMessage"])
+async def test_where_its_client_is_away_the_person_is_asked_and_never_another_client(tmp_path: Path, method: str) -> None:
+    program, clients = TaskServer(), [TaskClient("A", capabilities=ASKS | {"sampling": {}}, answer=success({}))]
+    asked: list[str] = []
+
+    async def ask_person(server: str, params: Any) -> Any:
+        asked.append(server)
+        return success(YES)
+
+    waits = {"connected": lambda: clients, "ask_person": ask_person}
+    async with hub_parts(tmp_path, **one_server(program), waits=waits) as parts:
+        await started(parts)
+        await begun(parts, clients.pop())
+        other = TaskClient("B", capabilities=ASKS, answer=success({}))
+        clients.append(other)
+        calling = parts.spawn(parts.call("slow", other), name="call")
+        answer = await program.copy.ask(method, question("task-1"))
+        await calling
+        assert not other.asked.all
+        if method == "elicitation/create":
+            assert (answer, asked) == (YES, ["s"])
+        else:
+            assert answer["message"] == "the client of this task cannot answer sampling/createMessage now"
+            assert not asked
+
+
+async def test_a_question_that_names_no_task_of_anybody_goes_the_way_of_all_questions(tmp_path: Path) -> None:
+    program, client = TaskServer(), TaskClient("A", capabilities=ASKS, answer=success(YES))
+    async with with_clients(tmp_path, program, [client]) as parts:
+
+        async def asks(copy: Copy, params: Any) -> Any:
+            return await copy.ask("elicitation/create", question("no such task"))
+
+        program.calls["slow"] = asks
+        assert (await parts.call("slow", client))["result"] == YES
+
+
+async def test_progress_goes_on_under_the_calls_token_until_as_many_others_have_come(tmp_path: Path) -> None:
+    program, client = TaskServer(), TaskClient("A")
+    async with with_clients(tmp_path, program, [client]) as parts:
+        await begun(parts, client, _meta={"progressToken": 7})
+        await begun(parts, client, _meta={"progressToken": 7})  # the client's own doing; the server sees another one
+        tokens = [call.params["_meta"]["progressToken"] for call in program.asked.all if call.method == "tools/call"]
+        assert tokens == [7, "shared-0"]
+        for token in tokens:
+            program.copy.notify("notifications/progress", {"progressToken": token, "progress": 1})
+        await client.told.wait(lambda told: True, count=2)
+        assert client.told.all == [("notifications/progress", {"progressToken": 7, "progress": 1})] * 2
+        assert client.abouts == [None, None]  # its request is answered
+        for number in range(1000):
+            await parts.call("slow", client, task={}, _meta={"progressToken": f"n{number}"})
+        program.copy.notify("notifications/progress", {"progressToken": 7, "progress": 2})
+        program.copy.notify("notifications/progress", {"progressToken": "n999", "progress": 2})
+        await client.told.wait(lambda told: told[1]["progressToken"] == "n999")
+        assert len(client.told.all) == 3
+
+
+async def test_a_call_that_did_not_become_a_task_leaves_its_token(tmp_path: Path) -> None:
+    program, client = TaskServer(), TaskClient("A")
+    async with with_clients(tmp_path, program, [client]) as parts:
+        program.calls["slow"] = lambda copy, params: {"content": []}
+        await parts.call("slow", client, task={}, _meta={"progressToken": 7})
+        program.copy.notify("notifications/progress", {"progressToken": 7, "progress": 1})
+        await settled()
+        assert not client.told.all

@@ -1,0 +1,107 @@
+"""The verbs about what happened."""
+
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.fakes.journals import NOW, RunningJournal, call, ids, running_journal
+
+from tooltray.foundation.confirmation import PERSON, UNATTENDED, asked_by
+from tooltray.foundation.errors import Denied, NotFound, TooltrayError
+from tooltray.foundation.events import ActivityWritten
+from tooltray.foundation.snapshots.activity import ActivityFilter
+from tooltray.protocol.sessions.call_course import CallCourse
+from tooltray.records.audit.audit_trail import AuditTrail, Decision
+from tooltray.records.journal.api import ActivityApi
+from tooltray.records.journal.calls_under_way import CallsUnderWay
+from tooltray.records.journal.happenings import Happened
+
+
+@contextlib.asynccontextmanager
+async def api_of(path: Path) -> AsyncIterator[tuple[ActivityApi, RunningJournal]]:
+    """With two calls, and a start between them."""
+    async with running_journal(path / "activity.db") as here:
+        here.happened(
+            call(client="Cursor", published="files__t"), Happened(kind="start", at=NOW, outcome="ok", server="files"), call(tool="u")
+        )
+        await here.rows()
+        trail, under_way = AuditTrail(path / "audit.jsonl"), CallsUnderWay()
+        await trail.record(Decision("A yes", "yes", "window"))
+        yield ActivityApi(journal=here.journal, journal_reader=here.reader, under_way=under_way, bus=here.bus, trail=trail), here
+
+
+async def test_what_happened_is_there_in_rows_in_full_and_in_figures(tmp_path: Path) -> None:
+    async with api_of(tmp_path) as (api, _):
+        assert ids(await api.get_activity()) == [3, 2, 1]
+        assert ids(await api.get_activity(ActivityFilter(kinds=("call",)), before=3, limit=5, collapsed=True)) == [1]
+        assert (await api.get_activity_entry(1)).entry.client == "Cursor"
+        with pytest.raises(NotFound, match="no entry 9"):
+            await api.get_activity_entry(9)
+        assert [point.calls for point in await api.get_activity_series(ActivityFilter(until=NOW + 1), bars=2)] == [0, 2]
+        assert [each.name for each in await api.get_activity_figures("tool")] == ["files/t", "files/u"]
+        with pytest.raises(TooltrayError, match="no figures by 'day'"):
+            await api.get_activity_figures("day")
+        assert (await api.count_activity()).entries == 3
+        assert (await api.get_activity_choices()).servers == ("files",)
+        assert {each.tool for each in await api.get_tool_use(days=36_500)} == {"t", "u"}
+        assert await api.get_calls_now() == []
+
+
+async def test_a_call_is_found_by_the_id_that_its_event_has_also_before_it_is_written(tmp_path: Path) -> None:
+    async with api_of(tmp_path) as (api, here):
+        course = CallCourse()
+        course.id = "call_7"
+        here.happened(call(tool="w", course=course), call(tool="x", course=CallCourse()))
+        found = await api.get_activity_entry("call_7")
+        assert (found.entry.tool, found.entry.id) == ("w", 4)
+        with pytest.raises(NotFound, match="no entry call_8"):
+            await api.get_activity_entry("call_8")
+
+
+async def test_the_last_calls_are_shown_as_clients_called_them(tmp_path: Path) -> None:
+    async with api_of(tmp_path) as (api, _):
+        [last, first] = await api.get_recent_calls()
+        assert (first.id, first.tool, first.client, first.outcome, last.id) == (1, "files__t", "Cursor", "ok", 3)
+        assert len(await api.get_recent_calls(1)) == 1
+
+
+async def test_the_journal_says_where_it_is_and_what_it_lost(tmp_path: Path) -> None:
+    async with api_of(tmp_path) as (api, here):
+        status = await api.get_journal_status()
+        assert (status.path, status.entries, status.oldest_at, status.lost, status.problem) == (str(here.path), 3, NOW, 0, "")
+
+
+async def test_an_export_has_all_that_has_happened_until_now(tmp_path: Path) -> None:
+    async with api_of(tmp_path) as (api, here):
+        here.happened(call(tool="last"))
+        assert await api.export_activity(str(tmp_path / "out.jsonl"), ActivityFilter(kinds=("call",))) == 3
+        assert json.loads((tmp_path / "out.jsonl").read_text().splitlines()[-1])["tool"] == "last"
+    assert await api.export_activity(str(tmp_path / "out.jsonl")) == 5  # also where nobody writes any more
+    kinds = [json.loads(line)["kind"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert sorted(kinds) == ["call", "call", "call", "decision", "start"]
+    here.reader.close()
+
+
+async def test_a_person_empties_it_and_brings_it_back(tmp_path: Path) -> None:
+    async with api_of(tmp_path) as (api, here):
+        with asked_by(UNATTENDED), pytest.raises(Denied):
+            await api.clear_activity()
+        with pytest.raises(NotFound, match="nothing to bring back"):
+            await api.undo_clear_activity()
+        with asked_by(PERSON):
+            await api.clear_activity()
+        assert await api.get_activity() == []
+        await api.undo_clear_activity()
+        assert ids(await api.get_activity()) == [3, 2, 1]
+        assert here.heard.of(ActivityWritten)[-2:] == [ActivityWritten(0)] * 2
+
+
+async def test_a_journal_that_cannot_be_read_is_said_and_looked_at(tmp_path: Path) -> None:
+    async with api_of(tmp_path) as (api, here):
+        here.reader.close()
+        await here.journal.close()
+        here.path.write_bytes(b"no database" * 1000)
+        with pytest.raises(TooltrayError, match="The journal cannot be read"):
+            await api.get_activity()

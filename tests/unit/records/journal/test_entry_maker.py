@@ -1,0 +1,114 @@
+"""What becomes of a call in the journal: what it touched, why it failed, where its time went, and no secret."""
+
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+from tests.fakes.journals import NOW, SECRET, call, large
+
+from tooltray.config.settings.settings import ActivitySettings
+from tooltray.protocol.envelope import NOTHING, dump
+from tooltray.protocol.sessions.call_course import CallCourse
+from tooltray.records.activity.masking import Mask
+from tooltray.records.journal.entry_maker import LONGEST_REASON, READ_BELOW_BYTES, EntryMaker
+from tooltray.records.journal.happenings import Happened
+from tooltray.records.journal.journal_file import COLUMNS, Contents, NewEntry
+
+
+def made(event: Happened, **wanted: Any) -> NewEntry:
+    mask = Mask(lambda: {SECRET})
+    mask.refresh()
+    return EntryMaker(mask, "r1", wanted=lambda: ActivitySettings(**wanted), clock=lambda: NOW).entry(event)
+
+
+def columns(event: Happened, **wanted: Any) -> dict[str, Any]:
+    return dict(zip(COLUMNS, made(event, **wanted).values, strict=True))
+
+
+def said(event: Happened, **wanted: Any) -> list[str]:
+    return columns(event, **wanted)["said"].split("\n")
+
+
+def failing(result: Any) -> list[str]:
+    return said(call(result=result, outcome="error", is_fault=True))
+
+
+def test_a_call_says_who_what_and_how_much() -> None:
+    row = columns(call(client="Cursor", session="s1", project="/p", published="files__t", duration_s=0.5))
+    assert (row["kind"], row["at"], row["outcome"], row["duration"]) == ("call", NOW, "ok", 0.5)
+    assert (row["client"], row["session"], row["project"], row["server"]) == ("Cursor", "s1.r1", "/p", "files")
+    assert (row["tool"], row["published"], row["argument_bytes"], row["result_bytes"]) == ("t", "files__t", 27, 14)
+    assert (row["tokens"], row["allowed_by"], row["has_contents"], row["server_s"]) == (3, "", False, None)
+
+
+def test_the_trace_that_its_client_named_is_kept_and_masked() -> None:
+    parent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"
+    meta = {"traceparent": parent, "tracestate": "a=1", "baggage": f"key={SECRET}"}
+    row = columns(call(params=dump({"name": "t", "arguments": {}, "_meta": meta})))
+    assert row["trace"] == "0af7651916cd43dd8448eb211c80319c"
+    assert json.loads(row["trace_context"]) == meta | {"baggage": "key=***"}
+    row = columns(call(kind="start", params=dump({"_meta": meta})))
+    assert (row["trace"], row["trace_context"]) == ("", "")
+
+
+def test_what_it_touched_is_there_unless_a_person_wants_it_not() -> None:
+    event = call(arguments={"path": f"/home/{SECRET}/a\u202e\nb"})
+    assert said(event) == ["/home/***/a b", ""]
+    assert said(event, line=False) == ["", ""]
+    assert said(Happened(kind="start", at=NOW, outcome="ok", params=event.params)) == ["", ""]
+    assert said(Happened(kind="approval", at=NOW, outcome="once", line="fetch a.example → send")) == ["fetch a.example → send", ""]
+
+
+@pytest.mark.parametrize(
+    ("result", "reason"),
+    [
+        ({"code": -32000, "message": "It is\ngone"}, "It is gone"),
+        ({"isError": True, "content": [{"type": "image"}, {"type": "text", "text": f"no {SECRET}"}]}, "no ***"),
+        ({"isError": True, "content": [{"type": "image"}]}, ""),
+        ({"content": "odd"}, ""),
+        ([1], ""),
+        (Raw(b"[" * 100_000), ""),
+        (large(READ_BELOW_BYTES), ""),
+    ],
+)
+def test_why_it_failed(result: Any, reason: str) -> None:
+    event = call(result=result, outcome="error", is_fault=True) if not isinstance(result, Raw) else call(reply=result, is_fault=True)
+    assert said(event)[1] == reason
+
+
+def test_a_long_reason_is_cut_and_one_that_is_given_counts() -> None:
+    assert len(failing({"message": "x" * 1000})[1]) == LONGEST_REASON
+    assert said(call(result={"message": "x"}, is_fault=True, reason=f"so it is {SECRET}"))[1] == "so it is ***"
+    assert said(call(result={"message": "all well"}))[1] == ""
+    assert said(call(reply=NOTHING, is_fault=True))[1] == ""
+
+
+def test_where_its_time_went() -> None:
+    course = CallCourse()
+    course.received_at, course.person_s, course.start_s, course.server_s = 10.0, 1.0, 2.0, 3.0
+    course.answered_at, course.sent_at, course.allowed_by = 16.5, 17.0, "person"
+    row = columns(call(course=course))
+    assert [row[name] for name in ("queue_s", "person_s", "start_s", "server_s", "back_s", "allowed_by")] == [0.5, 1, 2, 3, 0.5, "person"]
+    course.server_s, course.person_s, course.sent_at = 3.6, None, None
+    course.answered_at = 15.0
+    row = columns(call(course=course))
+    assert (row["queue_s"], row["person_s"], row["back_s"]) == (0.0, None, None)  # parts that were measured one by one
+    course.answered_at = None
+    assert columns(call(course=course))["queue_s"] is None
+
+
+def test_arguments_and_result_are_kept_where_a_person_wants_them_until_the_time_is_over() -> None:
+    event = call(arguments={"a": SECRET}, result={"b": SECRET})
+    assert made(event).contents is None
+    assert made(event, contents=True).contents == Contents('{"a": "***"}', '{"b": "***"}', False)
+    assert columns(event, contents=True, contents_until=NOW + 1)["has_contents"] is True
+    assert made(event, contents=True, contents_until=NOW).contents is None
+    assert made(Happened(kind="start", at=NOW, outcome="ok"), contents=True).contents is None
+
+
+def test_what_was_left_out_of_them_is_marked() -> None:
+    assert made(call(params=NOTHING, argument_bytes=10**7), contents=True).contents == Contents("", '{"content": []}', True)
+    kept = made(call(result={"a": "x" * 10**6}), contents=True).contents
+    assert kept
+    assert kept.is_cut

@@ -1,0 +1,146 @@
+"""confinement/api.py and confinements.py: how a server is confined, and how it is to be."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.file_servers import file_server
+
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.confirmation import PERSON, UNATTENDED, Person, Wish, asked_by
+from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, RefusedThing
+from tooltray.servers.confinement.api import ConfinementApi
+from tooltray.servers.confinement.confinements import Confinements
+from tooltray.servers.confinement.guarded_folders import GuardedFolders
+from tooltray.servers.confinement.support import Support
+
+ALL = Support("linux", 7, True, "/usr/bin/bwrap")
+REFUSED = RefusedThing("host", "example.org:443", 1.0)
+
+
+async def api_of(folder: Path, support: Support = ALL) -> tuple[ConfinementApi, McpConfHelper]:
+    config = McpConfHelper(folder / "settings.json", EventBus())
+    await config.load()
+    await config.set_server("s", {"command": "p"})
+    await config.set_server("far", {"url": "http://127.0.0.1:9/"})
+    guarded = GuardedFolders(str(folder / "me"), str(folder / "me" / ".tooltray"))
+    confinements = Confinements(support=support, refused=lambda server: (REFUSED,))
+    return ConfinementApi(config=config, confinements=confinements, guarded=lambda: guarded), config
+
+
+async def test_what_is_chosen_is_written_shortly_and_shown(tmp_path: Path) -> None:
+    api, config = await api_of(tmp_path)
+    assert await api.get_confinement("s") == ConfinementSnapshot(refused=(REFUSED,))
+    shown = await api.set_confinement("s", "own", "none", read=["/usr/share"])
+    assert shown == ConfinementSnapshot("own", "none", read=("/usr/share",), refused=(REFUSED,))
+    assert config.entries["s"] == {"command": "p", "confinement": {"files": "own", "network": "none", "read": ["/usr/share"]}}
+    with asked_by(PERSON):
+        await api.set_confinement("s")
+    assert config.entries["s"] == {"command": "p"}
+
+
+async def test_what_was_named_is_kept_while_a_server_is_open_and_counts_when_it_is_confined_again(tmp_path: Path) -> None:
+    api, config = await api_of(tmp_path)
+    with asked_by(PERSON):
+        await api.set_confinement("s", "own", "hosts", hosts=["a"], read=["/usr/share"])
+        shown = await api.set_confinement("s", "open", "open", hosts=["a"], read=["/usr/share"])
+    assert (shown.files, shown.network, shown.hosts, shown.read) == ("open", "open", ("a",), ("/usr/share",))
+    assert config.settings.mcp_servers["s"].confinement.is_open
+    with asked_by(UNATTENDED):
+        shown = await api.set_confinement("s", "own", "hosts", hosts=shown.hosts, read=shown.read)
+    assert (shown.network, shown.hosts) == ("hosts", ("a",))
+
+
+async def test_more_needs_a_person_and_less_does_not(tmp_path: Path) -> None:
+    api, config = await api_of(tmp_path)
+    with asked_by(UNATTENDED):
+        await api.set_confinement("s", "read", "hosts", hosts=["a"])
+        with pytest.raises(Denied, match="Letting a server do more"):
+            await api.set_confinement("s", "read", "hosts", hosts=["a", "b"])
+        await api.set_confinement("s", "read", "none")
+    assert config.entries["s"]["confinement"] == {"files": "read", "network": "none"}
+
+
+class Asked(Person):
+    """A person who says yes, and what was asked."""
+
+    wish: Wish | None = None
+
+    async def confirm(self, wish: Wish) -> None:
+        self.wish = wish
+
+
+async def test_who_is_asked_sees_what_more_is_and_so_does_the_record(tmp_path: Path) -> None:
+    api, _ = await api_of(tmp_path)
+    await api.set_confinement("s", "read", "none")
+    with asked_by(asked := Asked()):
+        await api.set_confinement("s", "own", "hosts", hosts=["a", "b"], write=["/w"])
+    assert asked.wish
+    assert asked.wish.about == {"server": "s", "files": "own", "network": "hosts", "hosts": "a, b", "write": "/w"}
+
+
+class ChangesMeanwhile(Person):
+    """A person who says yes when the server is another program already."""
+
+    def __init__(self, config: McpConfHelper) -> None:
+        self._config = config
+
+    async def confirm(self, wish: Wish) -> None:
+        await self._config.change_server("s", command="q")
+
+
+async def test_a_yes_is_for_the_program_that_was_asked_about(tmp_path: Path) -> None:
+    api, config = await api_of(tmp_path)
+    await api.set_confinement("s", "read", "none")
+    with asked_by(ChangesMeanwhile(config)):
+        for asking in (api.set_confinement("s", "own"), api.allow_refused("s", "host", "x:443"), api.watch_server("s")):
+            with pytest.raises(Conflict, match="changed meanwhile"):
+                await asking
+            await config.change_server("s", command="p")
+    assert config.entries["s"]["confinement"] == {"files": "read", "network": "none"}
+
+
+async def test_of_a_server_of_another_file_it_is_kept_beside_it_also_that_it_is_open(tmp_path: Path) -> None:
+    api, config = await api_of(tmp_path)
+    config.set_file_servers({"theirs": file_server("y", confinement="own")})
+    assert (await api.get_confinement("theirs")).files == "own"
+    with asked_by(PERSON):
+        await api.set_confinement("theirs", "open")
+    assert config.document["fileServers"] == {"theirs": {"confinement": {"files": "open"}}}
+    assert (await api.get_confinement("theirs")).files == "open"
+
+
+@pytest.mark.parametrize(
+    ("server", "given", "support", "error", "why"),
+    [
+        ("gone", {}, ALL, NotFound, "no server 'gone'"),
+        ("far", {}, ALL, TooltrayError, "no process of its own"),
+        ("s", {"read": ["x"]}, ALL, TooltrayError, "'x' is no whole path of a folder"),
+        ("s", {"hosts": ["https://x"], "network": "hosts"}, ALL, TooltrayError, "'https://x' is no name of a host"),
+        ("s", {"read": ["/a"] * 201}, ALL, TooltrayError, "read: there are more than 200"),
+        ("s", {"files": "own", "write": ["/"]}, ALL, TooltrayError, "'s' cannot be given /. / is all that you have"),
+        ("s", {"network": "hosts"}, Support("linux", 2, True), TooltrayError, "cannot be kept to some hosts on this computer"),
+    ],
+)
+async def test_what_cannot_be_is_refused_and_nothing_is_written(
+    tmp_path: Path, server: str, given: dict[str, Any], support: Support, error: type[TooltrayError], why: str
+) -> None:
+    api, config = await api_of(tmp_path, support)
+    with pytest.raises(error, match=why):
+        await api.set_confinement(server, **given)
+    assert "confinement" not in config.entries["s"]
+
+
+async def test_a_computer_that_cannot_says_so_where_something_is_confined(tmp_path: Path) -> None:
+    api, _ = await api_of(tmp_path, Support())
+    assert (await api.get_confinement("s")).missing == ()
+    assert (await api.set_confinement("s", "own")).missing
+    assert not (await api.get_confinement_support()).files
+
+
+async def test_a_server_elsewhere_has_none(tmp_path: Path) -> None:
+    api, config = await api_of(tmp_path)
+    assert Confinements(support=ALL).of("far", config.settings.mcp_servers["far"]) is None
+    assert (await api.get_confinement_support()).hosts

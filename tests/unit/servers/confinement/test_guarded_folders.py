@@ -1,0 +1,63 @@
+"""confinement/guarded_folders.py: what nobody gives a server by naming it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tooltray.servers.confinement.guarded_folders import GuardedFolders
+
+
+def guarded_in(tmp_path: Path) -> GuardedFolders:
+    home = tmp_path / "me"
+    for folder in (".ssh", "notes", ".config/google-chrome", ".tooltray/confined/x", "links"):
+        (home / folder).mkdir(parents=True)
+    (home / "links" / "out").symlink_to(home / ".ssh")
+    return GuardedFolders(str(home), str(home / ".tooltray"))
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("/", "all that you have"),
+        ("~", "all that you have"),
+        ("{home}/..", "all that you have"),
+        ("{home}/notes/..", "all that you have"),
+        ("~/.ssh", "keys and passwords"),
+        ("~/.ssh/known_hosts", "keys and passwords"),
+        ("~/.aws/credentials", "keys and passwords"),
+        ("~/links/out", "keys and passwords"),
+        ("~/.config", "a browser's profile"),
+        *((path, "all programs share") for path in ("/dev", "/dev/pts/0", "/proc", "/proc/1", "/run", "/run/user", "/run/user/1")),
+        ("~/.tooltray", "in Tooltray's own folder"),
+        ("~/.tooltray/confined/x/cache", "in Tooltray's own folder"),
+    ],
+)
+def test_what_holds_keys_a_browser_tooltray_or_everything_is_not_given(tmp_path: Path, path: str, why: str) -> None:
+    guarded = guarded_in(tmp_path)
+    assert why in str(guarded.why_not(path.format(home=guarded.home)))
+
+
+def test_a_folder_that_holds_tooltrays_home_is_not_given_wherever_that_is(tmp_path: Path) -> None:
+    (tmp_path / "data" / "tooltray").mkdir(parents=True)
+    guarded = GuardedFolders(str(tmp_path / "me"), str(tmp_path / "data" / "tooltray"))
+    assert "Tooltray's own files in it" in str(guarded.why_not(str(tmp_path / "data")))
+
+
+@pytest.mark.parametrize("path", ["~/notes", "~/links", "/usr/share", "/dev/ttyUSB0", "/run/user/1/gvfs/host", "~/not-there"])
+def test_other_folders_are(tmp_path: Path, path: str) -> None:
+    assert guarded_in(tmp_path).why_not(path) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "advice"), [("~/.config", "folder below it"), ("~/.ssh/id_rsa", "another place"), ("~/.tooltray/confined/x", "another place")]
+)
+def test_what_to_do_instead_is_something_that_can_be_done(tmp_path: Path, path: str, advice: str) -> None:
+    assert advice in str(guarded_in(tmp_path).instead_of(path))
+
+
+def test_a_home_that_is_a_link_is_the_same_home(tmp_path: Path) -> None:
+    home = guarded_in(tmp_path).home
+    os.symlink(home, tmp_path / "link")
+    guarded = GuardedFolders(str(tmp_path / "link"), str(tmp_path / "link" / ".tooltray"))
+    assert [bool(guarded.why_not(path)) for path in (home, f"{home}/.ssh", f"{home}/notes")] == [True, True, False]

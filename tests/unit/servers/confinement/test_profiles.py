@@ -1,0 +1,163 @@
+"""confinement/profiles.py: what a person chose, as paths."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tooltray.config.settings.confinement import Confinement
+from tooltray.servers.confinement.guarded_folders import GuardedFolders
+from tooltray.servers.confinement.launch_line import lasting
+from tooltray.servers.confinement.profiles import Profile, Subject, preparing_policy, profile_of
+from tooltray.servers.confinement.state_folders import state_folder
+
+
+class World:
+    """A home with a project, notes, a package, keys and Tooltray's own folder."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        self.home = tmp_path / "me"
+        for folder in ("shop/.venv", "notes", "docs", ".ssh", "pkg/dist", ".tooltray/bundles/b"):
+            (self.home / folder).mkdir(parents=True)
+        for file in ("pkg/package.json", "pkg/dist/index.js", "data.db", ".tooltray/bundles/b/server.js", ".ssh/run.js"):
+            (self.home / file).touch()
+        self.state = state_folder(self.home / ".tooltray/confined", "s")
+        self.state.root.parent.mkdir()
+        self.state.prepare()
+
+    def profile(self, chosen: Any, *args: str, cwd: str = "", **fields: Any) -> Profile:
+        return profile_of(self.subject(*args, cwd=cwd, **fields), Confinement.model_validate(chosen))
+
+    def subject(self, *args: str, cwd: str = "", **fields: Any) -> Subject:
+        return Subject(
+            program="/usr/bin/node",
+            args=[each.format(home=self.home) for each in args],
+            env={"PATH": "/usr/bin"},
+            cwd=str(self.home / cwd) if cwd else str(self.state.work),
+            state=self.state,
+            guarded=GuardedFolders(str(self.home), str(self.home / ".tooltray")),
+            bundles=str(self.home / ".tooltray/bundles"),
+            **fields,
+        )
+
+    def own(self, profile: Profile) -> tuple[set[str], set[str]]:
+        """What is readable, and what is writable, below the home, beside what every server has there."""
+        always = {*self.state.written, str(self.state.packages)}
+        read, write = (
+            {path.removeprefix(f"{self.home}/") for path in paths if path.startswith(f"{self.home}/") and path not in always}
+            for paths in (profile.policy.read, profile.policy.write)
+        )
+        return read, write
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path.resolve())
+
+
+def test_own_files_are_the_system_the_program_its_own_folder_and_limits(world: World) -> None:
+    policy = world.profile("own").policy
+    assert policy.write == world.state.written
+    assert (policy.network, policy.private_tmp) == ("all", str(world.state.tmp))
+    assert policy.file_bytes
+    assert policy.processes
+    assert "/dev/tty" not in (*policy.read, *policy.write)
+    assert str(world.state.root) not in policy.write
+
+
+@pytest.mark.parametrize(
+    ("chosen", "read", "write"),
+    [
+        ("own", {"pkg"}, {"notes", "data.db", "shop"}),
+        ("read", {"pkg", "notes", "data.db", "shop"}, set()),
+    ],
+)
+def test_what_is_given_is_changed_under_own_and_read_under_read(world: World, chosen: str, read: set[str], write: set[str]) -> None:
+    profile = world.profile(
+        chosen, "{home}/pkg/dist/index.js", "~/notes", "--db={home}/data.db", "/usr/share", project=f"{world.home}/shop"
+    )
+    assert world.own(profile) == (read, write)
+    assert profile.left_out == ()
+
+
+def test_folders_that_the_entry_names_and_its_own_count(world: World) -> None:
+    chosen = {"files": "own", "read": ["~/docs"], "write": ["~/notes"], "network": "none"}
+    profile = world.profile(chosen, cwd="shop")
+    assert world.own(profile) == ({"docs"}, {"notes", "shop"})
+    assert profile.policy.network == "none"
+
+
+def test_a_folder_of_the_system_is_not_changed_and_one_in_opt_may_be_a_project(world: World) -> None:
+    profile = world.profile("own", "/usr", project="/opt/shop")
+    assert "/usr" not in profile.policy.write
+    assert "/opt/shop" in profile.policy.write
+
+
+def test_where_a_link_in_a_folder_that_it_may_write_leads_the_server_has_chosen_itself(world: World) -> None:
+    (world.home / "private/bin").mkdir(parents=True)
+    (world.home / "private/package.json").touch()
+    for name in ("bin/tool", "secret.js", "secret.txt"):
+        (world.home / "private" / name).touch(0o755)
+    shop = world.home / "shop"
+    (shop / ".venv/bin").mkdir()
+    (shop / ".venv/bin/python").symlink_to(world.home / "private/bin/tool")
+    (shop / "run.js").symlink_to(world.home / "private/secret.js")
+    (shop / "data").symlink_to(world.home / "private")
+    subject = world.subject(f"{shop}/run.js", f"{shop}/data", cwd="shop")
+    profile = profile_of(msgspec.structs.replace(subject, program=str(shop / ".venv/bin/python")), Confinement(files="own"))
+    assert not any("private" in path for path in (*profile.policy.read, *profile.policy.write))
+    read, write = lasting(profile.policy, subject.program)
+    assert not any("private" in path for path in (*read, *write))
+    assert str(shop) in write
+
+
+def test_a_bundle_is_read_and_not_changed(world: World) -> None:
+    profile = world.profile("own", "{home}/.tooltray/bundles/b/server.js", cwd=".tooltray/bundles/b")
+    assert world.own(profile) == ({".tooltray/bundles/b"}, set())
+
+
+def test_guarded_folders_are_left_out_and_said(world: World) -> None:
+    profile = world.profile({"read": ["~/.ssh"], "write": ["~"]}, "/", "{home}", "{home}/.ssh/run.js", cwd=".")
+    assert world.own(profile) == (set(), set())
+    assert "/" not in (*profile.policy.read, *profile.policy.write)
+    assert [str(each).partition(":")[0] for each in profile.left_out] == [
+        "It does not get ~/.ssh",
+        "It does not get ~",
+        f"It does not get {world.home}",
+        "It does not get /",
+    ]
+
+
+def test_all_files_with_a_kept_network_are_the_root(world: World) -> None:
+    policy = world.profile({"hosts": ["a"]}, proxy_port=7).policy
+    assert (policy.read, policy.write, policy.network, policy.proxy_port) == (("/",), ("/",), "proxy", 7)
+    assert world.profile({"hosts": ["a"]}).policy.network == "none"
+
+
+def test_an_installation_gets_the_network_and_nothing_of_what_the_server_may_see(world: World) -> None:
+    policy = preparing_policy(world.subject("{home}/notes", cwd="shop"))
+    assert (policy.network, policy.write) == ("all", (str(world.state.packages),))
+    assert not any(path.startswith(str(world.home)) for path in policy.read)
+
+
+def test_code_of_a_workspace_reads_the_packages_beside_it_and_a_program_its_editable_sources(world: World) -> None:
+    for folder in (
+        "shelf/node_modules",
+        "shelf/packages/one",
+        "env/bin",
+        "env/lib/python3.12/site-packages/notes-1.dist-info",
+        "notes-src",
+    ):
+        (world.home / folder).mkdir(parents=True)
+    for file in ("shelf/packages/one/package.json", "shelf/packages/one/index.js", "env/pyvenv.cfg", "env/bin/notes"):
+        (world.home / file).touch()
+    (world.home / "notes-src/pyproject.toml").write_text('project = { name = "notes" }')
+    note = {"url": (world.home / "notes-src").as_uri(), "dir_info": {"editable": True}}
+    (world.home / "env/lib/python3.12/site-packages/notes-1.dist-info/direct_url.json").write_text(json.dumps(note))
+    read, _ = world.own(world.profile("own", "{home}/shelf/packages/one/index.js"))
+    assert read == {"shelf/packages/one", "shelf/node_modules"}
+    subject = msgspec.structs.replace(world.subject(), program=str(world.home / "env/bin/notes"))
+    read, _ = world.own(profile_of(subject, Confinement(files="own")))
+    assert read == {"env", "env/bin/notes", "notes-src"}

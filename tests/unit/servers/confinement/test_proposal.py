@@ -1,0 +1,155 @@
+"""From what was seen to the tightest profile, and what it would have refused."""
+
+from pathlib import Path
+
+import pytest
+
+from tooltray.foundation.snapshots.confinement import Files
+from tooltray.foundation.snapshots.watch import SeenThing, WatchProposal
+from tooltray.servers.confinement.guarded_folders import GuardedFolders
+from tooltray.servers.confinement.private_places import PrivatePlaces
+from tooltray.servers.confinement.proposal import Proposer, split
+from tooltray.servers.confinement.watched import Watched
+
+
+class Seen:
+    """What a server did, in a home with real files."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self.home.mkdir()
+        self.watched = Watched("")
+
+    def file(self, name: str) -> str:
+        path = self.home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        return str(path)
+
+    def __call__(self, kind: str, *names: str) -> "Seen":
+        self.watched.things.setdefault(kind, set()).update(names)
+        return self
+
+    def name(self, name: str, *addresses: str) -> "Seen":
+        self.watched.addresses.setdefault(name, set()).update(addresses)
+        return self
+
+    @property
+    def proposer(self) -> Proposer:
+        places = PrivatePlaces(GuardedFolders(str(self.home), str(self.home / ".tooltray")))
+        return Proposer(granted=self._granted, places=places)
+
+    def _granted(self, files: Files, path: str, writes: bool) -> bool:
+        return path.startswith("/usr/") if not writes else path.startswith("/state/") or (files == "own" and path.startswith("/project/"))
+
+    @property
+    def proposed(self) -> WatchProposal:
+        return self.proposer.propose(self.watched)
+
+
+@pytest.fixture
+def seen(tmp_path: Path) -> Seen:
+    return Seen(tmp_path)
+
+
+def test_what_the_profile_grants_by_itself_needs_nothing(seen: Seen) -> None:
+    seen("read", "/usr/lib/a")("write", "/state/x")
+    assert seen.proposed == WatchProposal("read", "none")
+    assert seen.proposer.shown(seen.watched) == ()
+    seen("create", "/venv/lib/__pycache__/a.pyc")
+    assert seen.proposed == WatchProposal("read", "none")
+    seen("create", "/project/x")
+    assert seen.proposed == WatchProposal("own", "none")
+
+
+def test_files_are_named_as_tight_as_they_can_be(seen: Seen) -> None:
+    seen("read", seen.file("one/.gitconfig"), *(seen.file(f"lib/{name}") for name in "abc"))
+    seen("write", seen.file("notes/list.txt"))
+    seen("create", seen.file("new/a"), str(seen.home / "tmp" / "gone"), seen.file("made/inside/a"), str(seen.home / "made"))
+    (seen.home / "tmp").mkdir()
+    found = seen.proposed
+    assert found.read == ("~/lib", "~/one/.gitconfig")
+    assert found.write == ("~/made", "~/new", "~/notes/list.txt", "~/tmp")
+    assert found.refused == ()
+
+
+def test_keys_the_home_and_other_processes_are_never_proposed(seen: Seen) -> None:
+    key, env = seen.file(".ssh/id_ed25519"), seen.file("project/.env")
+    beside = [seen.file(f"project/{name}") for name in "abc"]
+    home = str(seen.home)
+    seen("read", key, env, *beside, "/proc/7/environ")("list", home, "/")("create", f"{home}/.config/new")
+    seen("write", f"{home}/\udcff/x", f"{home}/gone/a")
+    found = seen.proposed
+    assert (found.read, found.write) == (("~/project/a", "~/project/b", "~/project/c"), ())
+    assert found.refused[:3] == (
+        SeenThing("write", "~/.config/new"),
+        SeenThing("write", "~/gone/a"),
+        SeenThing("write", "~/\N{REPLACEMENT CHARACTER}/x"),
+    )
+    assert set(found.refused[3:]) == {
+        SeenThing("read", "~/.ssh/id_ed25519", True), SeenThing("read", "~/project/.env", True), SeenThing("read", "/proc/7/environ"),
+        SeenThing("list", home), SeenThing("list", "/"),
+    }  # fmt: skip
+    assert found.refused_count == 8
+
+
+def test_a_folder_that_was_listed_is_needed_as_a_whole(seen: Seen) -> None:
+    seen.file("docs/a")
+    seen("list", str(seen.home / "docs"))
+    assert seen.proposed.read == ("~/docs",)
+
+
+def test_hosts_are_the_names_that_were_looked_up_for_the_connections(seen: Seen) -> None:
+    seen("connect", "192.0.2.1:443", "192.0.2.2:8443", "192.0.2.9:80", "[2001:db8::1]:443", "no address")
+    seen.name("api.example.org", "192.0.2.1").name("other.example.org", "192.0.2.2").name("never.example.org", "192.0.2.7")
+    found = seen.proposed
+    assert (found.network, found.hosts) == ("hosts", ("192.0.2.9", "api.example.org", "other.example.org:8443"))
+    assert found.refused == (SeenThing("name", "never.example.org"),)
+
+
+def test_without_an_answer_every_name_that_was_asked_for_may_be_meant(seen: Seen) -> None:
+    seen("connect", "192.0.2.1:443").name("api.example.org").name("localhost")
+    assert seen.proposed.hosts == ("api.example.org",)
+
+
+def test_what_a_proxy_cannot_carry_opens_the_network_and_says_why(seen: Seen) -> None:
+    seen("connect", "127.0.0.1:5432", "192.0.2.1:443")("dgram", "192.0.2.1:443")("bind", "0.0.0.0:80")
+    seen.name("example.org", "192.0.2.1")
+    found = seen.proposed
+    assert (found.network, found.hosts) == ("open", ())
+    assert found.opens_network == (
+        SeenThing("dgram", "192.0.2.1:443"), SeenThing("bind", "0.0.0.0:80"), SeenThing("connect", "127.0.0.1:5432"),
+    )  # fmt: skip
+    assert found.refused == ()
+
+
+def test_local_sockets_and_special_rights_are_refused_by_every_profile(seen: Seen) -> None:
+    seen("unix", "/run/docker.sock", "/run/nscd/socket")("setuid", "/usr/bin/sudo")("ptrace", "/usr/bin/gdb")
+    expected = {SeenThing("unix", "/run/docker.sock"), SeenThing("setuid", "/usr/bin/sudo"), SeenThing("ptrace", "/usr/bin/gdb")}
+    assert {*seen.proposed.refused} == {*seen.proposer.shown(seen.watched)} == expected
+
+
+def test_what_is_shown_is_what_is_more_than_every_program_does(seen: Seen) -> None:
+    key = seen.file(".ssh/id_rsa")
+    seen("read", key, *(seen.file(f"lib/{name}") for name in "abc"), "/usr/lib/x")("connect", "192.0.2.1:443")("name", "example.org")
+    assert seen.proposer.shown(seen.watched) == (
+        SeenThing("connect", "192.0.2.1:443"), SeenThing("name", "example.org"),
+        SeenThing("read", "~/.ssh/id_rsa", True), SeenThing("read", "~/lib"),
+    )  # fmt: skip
+
+
+def test_a_folder_with_keys_in_it_is_not_opened_as_a_whole(seen: Seen) -> None:
+    places = seen.proposer.places
+    seen.file("plain/a")
+    seen.file("certs/server.key")
+    (seen.home / ".gnupg").mkdir()
+    where = str(seen.home)
+    assert places.may_be_opened(f"{where}/plain")
+    assert places.may_be_opened(f"{where}/gone")
+    for folder in ("/etc", "/proc/7/x", where, str(seen.home.parent), f"{where}/certs", f"{where}/.ssh", f"{where}/.cache", "/usr/share"):
+        assert not places.may_be_opened(folder)
+
+
+def test_a_peer_without_a_port_has_none() -> None:
+    assert split("x") == ("", 0)
+    assert split("[::1]:80") == ("::1", 80)

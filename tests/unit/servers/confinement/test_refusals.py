@@ -1,0 +1,157 @@
+"""refusals.py: what confined servers were kept from since they started, and nothing of others."""
+
+import asyncio
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from tooltray.foundation.errors import NotFound
+from tooltray.foundation.events import EventBus, ServerRemoved, ServerStarted, ServerStopped
+from tooltray.foundation.snapshots.confinement import RefusedThing
+from tooltray.foundation.tasks import TaskKeeper
+from tooltray.records.journal.happenings import CALL, START, Happened
+from tooltray.servers.confinement.policy import Policy
+from tooltray.servers.confinement.refusals import MAX_LOOKS_PER_S, MAX_THINGS, MAX_WAITING, Refusals, SomethingRefused
+
+
+class Desk:
+    """Refusals with a clock that counts, and what was published."""
+
+    def __init__(self, policy: Policy | None = None) -> None:
+        self.bus, self.heard, self.time = EventBus(), list[str](), 0.0
+        self.step = 1.0
+        self.keeper, self.spawned = TaskKeeper(), list[asyncio.Task[Any]]()
+        self.refusals = Refusals(bus=self.bus, spawn=self.spawn, clock=self.clock)
+        self.bus.subscribe(SomethingRefused, lambda event: self.heard.append(event.server))
+        self.refusals.begin("s", policy or Policy())
+
+    def spawn(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
+        self.spawned.append(self.keeper.spawn(work, name=name))
+        return self.spawned[-1]
+
+    def clock(self) -> float:
+        self.time += self.step
+        return self.time
+
+    async def hear(self, *lines: str) -> list[tuple[str, str, bool]]:
+        for line in lines:
+            self.refusals.heard("s", line)
+        return await self.things()
+
+    async def things(self) -> list[tuple[str, str, bool]]:
+        if self.spawned:
+            await asyncio.wait(self.spawned)
+        return [(thing.kind, thing.name, thing.is_write) for thing in self.refusals.of("s")]
+
+
+def failed(text: str, server: str = "s", kind: str = CALL, is_fault: bool = True) -> Happened:
+    return Happened(kind=kind, at=0.0, outcome="error", server=server, is_fault=is_fault, reply=Raw(text.encode()))
+
+
+async def test_the_latest_comes_first_and_the_same_is_counted() -> None:
+    desk = Desk()
+    for name in ("a:443", "b:443", "a:443"):
+        desk.refusals.host("s", name)
+    assert desk.refusals.of("s") == (RefusedThing("host", "a:443", 3.0, 2), RefusedThing("host", "b:443", 2.0))
+    assert desk.heard == ["s", "s", "s"]
+    for number in range(MAX_THINGS):
+        desk.refusals.host("s", f"{number}:443")
+    assert len(desk.refusals.of("s")) == MAX_THINGS
+
+
+async def test_a_path_is_shown_as_what_it_is_and_its_folder_where_it_was_to_be_made(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "keys")
+    desk = Desk()
+    said = f"EACCES: permission denied, open '{tmp_path}/link'", f"EACCES: permission denied, open '{tmp_path}/new'"
+    assert set(await desk.hear(*said)) == {("path", f"{tmp_path}/keys", False), ("path", str(tmp_path), True)}
+
+
+async def test_what_may_be_read_was_to_be_changed_and_what_may_be_changed_was_not_refused_here(tmp_path: Path) -> None:
+    desk = Desk(Policy(read=(str(tmp_path / "r"),), write=(str(tmp_path / "w"),)))
+    for name in ("r", "w", "x"):
+        (tmp_path / name).mkdir()
+    said = [f"[Errno 13] Permission denied: '{tmp_path / name}'" for name in ("r", "w", "x")]
+    assert sorted(await desk.hear(*said)) == [("path", f"{tmp_path}/r", True), ("path", f"{tmp_path}/x", False)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["EACCES", "EACCES: open '/nowhere/x/y'", "EACCES: mkdir '/nowhere'", "EACCES /nowhere", "open '/proc/self/root': permission denied"],
+)
+async def test_without_a_path_that_can_be_allowed_only_that_something_was_refused_is_known(said: str) -> None:
+    assert await Desk().hear(said) == [("unknown", "", False)]
+
+
+async def test_errors_of_calls_are_looked_at_and_other_results_are_not(tmp_path: Path) -> None:
+    desk = Desk()
+    quoted = f'{{"content":[{{"type":"text","text":"x\\nEACCES: permission denied, open \\"{tmp_path}\\""}}],"isError":true}}'
+    for event in (failed(quoted, is_fault=False), failed(quoted, server="other"), failed(quoted, kind=START), failed('"no"')):
+        desk.bus.publish(event)
+    assert await desk.things() == []
+    desk.bus.publish(failed(quoted))
+    assert await desk.things() == [("path", str(tmp_path), False)]
+
+
+async def test_servers_that_are_not_confined_cost_nothing_and_have_nothing() -> None:
+    desk = Desk()
+    desk.refusals.heard("other", "EACCES '/x'")
+    desk.refusals.host("other", "a:443")
+    assert desk.refusals.of("other") == ()
+    assert (desk.spawned, desk.heard) == ([], [])
+
+
+async def test_a_start_begins_anew_but_a_further_copy_of_what_runs_does_not() -> None:
+    desk = Desk()
+    desk.refusals.host("s", "a:443")
+    desk.bus.publish(ServerStarted("s"))
+    desk.refusals.begin("s", Policy())
+    assert len(desk.refusals.of("s")) == 1
+    desk.bus.publish(ServerStopped("s"))
+    assert len(desk.refusals.of("s")) == 1  # why it has ended
+    desk.refusals.begin("s", Policy())
+    assert desk.refusals.of("s") == ()
+
+
+async def test_of_a_server_that_is_gone_nothing_is_kept(tmp_path: Path) -> None:
+    desk = Desk()
+    desk.refusals.heard("s", f"open '{tmp_path}': permission denied")
+    desk.refusals.host("s", "a:443")
+    desk.bus.publish(ServerRemoved("s"))
+    assert await desk.things() == []
+
+
+async def test_a_flood_of_paths_waits_in_no_queue() -> None:
+    desk = Desk()
+    for number in range(3 * MAX_WAITING):
+        desk.refusals.heard("s", f"open '/x{number}': permission denied")
+    assert len(desk.spawned) == MAX_WAITING
+    await desk.things()
+    await desk.hear("EACCES")
+    assert desk.refusals.of("s")[0].count == MAX_WAITING + 1
+
+
+async def test_what_was_allowed_is_shown_no_longer() -> None:
+    desk = Desk()
+    desk.refusals.host("s", "a:443")
+    thing = desk.refusals.get("s", "host", "a:443")
+    desk.refusals.allowed("s", thing)
+    desk.refusals.allowed("s", thing)
+    desk.refusals.allowed("other", thing)
+    assert desk.heard == ["s", "s"]
+    with pytest.raises(NotFound, match="'a:443' was not refused to 's'"):
+        desk.refusals.get("s", "host", "a:443")
+
+
+async def test_who_says_too_much_in_a_second_is_listened_to_in_the_next() -> None:
+    desk = Desk()
+    desk.step = 0.0
+    for _ in range(3 * MAX_LOOKS_PER_S):
+        desk.refusals.heard("s", "EACCES")
+    assert desk.refusals.of("s")[0].count == MAX_LOOKS_PER_S
+    desk.time += 1
+    desk.refusals.heard("s", "EACCES")
+    assert desk.refusals.of("s")[0].count == MAX_LOOKS_PER_S + 1

@@ -1,0 +1,133 @@
+"""ai_clients/found_entries.py: the servers in a client's file."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.client_files import BRIDGE, KINDS, document_of
+
+from tooltray.foundation.files.file_text import CannotOpen
+from tooltray.sources.clients.found_entries import MAX_ENTRIES, Approvals, FoundEntry, entries_in
+
+RUNS = {"command": "npx"}
+
+
+def found(tmp_path: Path, id: str, content: Any, name: str = "", **about: Any) -> list[FoundEntry]:
+    return entries_in(KINDS[id], document_of(KINDS[id], tmp_path, content, name), **about)
+
+
+def names(entries: list[FoundEntry]) -> list[tuple[str, str]]:
+    return [(entry.name, entry.state) for entry in entries]
+
+
+@pytest.mark.parametrize(
+    ("id", "content", "place"),
+    [
+        ("cursor", {"mcpServers": {"a": RUNS}}, ("mcpServers", "a")),
+        ("vscode", {"servers": {"a": RUNS}, "inputs": []}, ("servers", "a")),
+        ("vscode", {"mcp": {"servers": {"a": RUNS}}}, ("mcp", "servers", "a")),
+        ("amp", {"amp.mcpServers": {"a": RUNS}}, ("amp.mcpServers", "a")),
+        ("opencode", {"mcp": {"a": {"type": "local", "command": ["npx"]}}}, ("mcp", "a")),
+        ("opencode", {"mcp": {"servers": {"a": RUNS}}}, ("mcp", "servers", "a")),
+        ("zed", {"context_servers": {"ext": {"settings": {}}, "a": RUNS}}, ("context_servers", "a")),
+        ("codex", "[mcp_servers.a]\ncommand = 'npx'\n", ("mcp_servers", "a")),
+        ("goose", "extensions:\n  developer: {type: builtin}\n  a: {cmd: npx}\n", ("extensions", "a")),
+        ("continue", "mcpServers:\n  - name: a\n    command: npx\n  - 1\n  - {command: x}\n", ("mcpServers", 0)),
+        ("jan", {"a": RUNS, "mcpSettings": {}}, ("a",)),
+        ("claude-desktop-extensions", {"name": "a", "server": {"mcp_config": RUNS}}, ("server", "mcp_config")),
+    ],
+)
+def test_each_client_s_servers_are_found_where_it_keeps_them(tmp_path: Path, id: str, content: Any, place: tuple[str | int, ...]) -> None:
+    [entry] = found(tmp_path, id, content)
+    assert (entry.client.id, entry.name, entry.place, entry.state, entry.kind) == (id, "a", place, "on", "server")
+    assert entry.line >= 1
+    assert "name" not in entry.entry
+
+
+@pytest.mark.parametrize("content", ["[]", "1", "", '{"mcpServers": []}', '{"mcpServers": {"a": 1, "b": null}}', '{"mcpServers": null}'])
+def test_what_makes_no_sense_has_no_servers(tmp_path: Path, content: str) -> None:
+    assert found(tmp_path, "cursor", content) == []
+
+
+@pytest.mark.parametrize("content", [[], {"name": 1, "server": {"mcp_config": {}}}, {"name": "a", "server": 1}])
+def test_a_manifest_that_makes_no_sense_has_no_server(tmp_path: Path, content: Any) -> None:
+    assert found(tmp_path, "claude-desktop-extensions", content) == []
+
+
+def test_an_entry_that_starts_nothing_is_shown_where_only_servers_stand(tmp_path: Path) -> None:
+    assert names(found(tmp_path, "cursor", {"mcpServers": {"a": {}}})) == [("a", "on")]
+
+
+def test_a_server_may_be_called_like_the_place_of_servers(tmp_path: Path) -> None:
+    assert names(found(tmp_path, "opencode", {"mcp": {"servers": RUNS}})) == [("servers", "on")]
+
+
+def test_claude_code_also_has_servers_of_one_folder(tmp_path: Path) -> None:
+    content = {
+        "mcpServers": {"a": RUNS, "t": BRIDGE},
+        "projects": {"/p": {"mcpServers": {"b": RUNS, "c": RUNS}, "disabledMcpServers": ["c", 1]}, "/q": {}, "/r": 1},
+    }
+    entries = found(tmp_path, "claude-code", content)
+    assert [(each.name, each.project, each.kind, each.state) for each in entries] == [
+        ("a", "", "server", "on"),
+        ("t", "", "bridge", "on"),
+        ("b", "/p", "server", "on"),
+        ("c", "/p", "server", "off"),
+    ]
+    assert entries[2].place == ("projects", "/p", "mcpServers", "b")
+    assert names(found(tmp_path, "cursor", content)) == [("a", "on"), ("t", "on")]
+    assert names(found(tmp_path, "claude-code", content, project="/p")) == [("a", "on"), ("t", "on")]
+
+
+def test_a_project_s_file_may_be_the_servers_themselves(tmp_path: Path) -> None:
+    bare = {"a": RUNS, "b": {"version": 1}, "c": 1}
+    assert names(found(tmp_path, "copilot-cli", bare, project="/p")) == [("a", "on")]
+    assert names(found(tmp_path, "copilot-cli", {"mcpServers": {}, **bare}, project="/p")) == []
+    assert names(found(tmp_path, "copilot-cli", bare)) == []
+
+
+def test_lists_and_objects_of_continue_are_both_read(tmp_path: Path) -> None:
+    assert names(found(tmp_path, "continue", {"mcpServers": {"a": RUNS}}, "a.json", project="/p")) == [("a", "on")]
+
+
+def test_what_is_switched_off_says_so(tmp_path: Path) -> None:
+    assert names(found(tmp_path, "cline", {"mcpServers": {"a": {**RUNS, "disabled": True}}})) == [("a", "off")]
+    gemini = {"mcpServers": {"a": RUNS, "b": RUNS}, "mcp": {"excluded": ["a"]}}
+    assert names(found(tmp_path, "gemini-cli", gemini)) == [("a", "off"), ("b", "on")]
+    assert names(found(tmp_path, "gemini-cli", gemini | {"mcp": {"excluded": "a"}})) == [("a", "on"), ("b", "on")]
+
+
+def test_servers_of_a_project_wait_for_their_client_s_yes(tmp_path: Path) -> None:
+    content = {"mcpServers": {"a": RUNS, "b": RUNS, "c": RUNS, "d": {**RUNS, "disabled": True}}}
+    some = Approvals(enabled=frozenset("a"), disabled=frozenset("b"))
+    assert names(found(tmp_path, "claude-code", content, project="/p", approvals=some)) == [
+        ("a", "on"),
+        ("b", "off"),
+        ("c", "waits"),
+        ("d", "off"),
+    ]
+    every = Approvals(all=True, disabled=frozenset("b"))
+    assert [state for _, state in names(found(tmp_path, "claude-code", content, project="/p", approvals=every))] == [
+        "on",
+        "off",
+        "on",
+        "off",
+    ]
+
+
+def test_what_leads_to_us_is_named(tmp_path: Path) -> None:
+    content = {"mcpServers": {"a": {"url": "http://127.0.0.1:7717/mcp"}, "b": {"command": "x", "args": ["http://127.0.0.1:7717/mcp"]}}}
+    assert [entry.kind for entry in found(tmp_path, "cursor", content, own_url="http://127.0.0.1:7717")] == ["bridge", "loop"]
+
+
+def test_a_file_with_more_servers_than_anybody_has_is_refused(tmp_path: Path) -> None:
+    servers = {str(number): RUNS for number in range(MAX_ENTRIES)}
+    assert len(found(tmp_path, "cursor", {"mcpServers": servers})) == MAX_ENTRIES
+    with pytest.raises(CannotOpen, match="more than 1000 servers"):
+        found(tmp_path, "cursor", {"mcpServers": {**servers, "one more": RUNS}})
+
+
+def test_no_entry_shows_its_content(tmp_path: Path) -> None:
+    [entry] = found(tmp_path, "cursor", {"mcpServers": {"a": {**RUNS, "env": {"TOKEN": "not-real"}}}})
+    assert "not-real" not in repr(entry)
+    assert entry.entry["env"] == {"TOKEN": "not-real"}

@@ -1,0 +1,266 @@
+"""entries/setup.py: the set-up taken out, taken over and put back; through McpPresenter's verbs."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.hub_parts import HubParts, entry, hub_parts
+from tests.fakes.scripted_server import ScriptedServer, tool
+
+from tooltray.config.settings.given_entries import BUILTIN_NAMES, check_name, read_entry
+from tooltray.config.settings.settings_edits import npm_registry
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ConfigChanged
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.setup import SetupChange
+from tooltray.sources.entries.setup import shipped_servers
+
+PROGRAM = {"command": "program", "autoApprove": ["all"]}
+SHIPPED = {"mcpServers": {"memory": {"command": "program"}, "time": {"command": "program", "args": ["utc"]}}, "defaultServers": ["time"]}
+
+
+@pytest.fixture
+async def parts(tmp_path: Path) -> AsyncIterator[HubParts]:
+    servers = {"own": entry("program", env={"API_KEY": "hunter2"}), "memory": {"command": "program", "disable": True}}
+    programs = {"program": ScriptedServer(tool("get_it"))}
+    settings = {"npmRegistries": [{"url": "https://me:pw@mirror.example/"}]}
+    async with hub_parts(tmp_path / "home", servers=servers, default=("own",), settings=settings, programs=programs) as parts:
+        parts.shipped_setup = json.loads(json.dumps(SHIPPED))
+        yield parts
+
+
+# out
+
+
+async def test_an_export_has_everything_but_secrets_and_says_which_it_wants(parts: HubParts) -> None:
+    await parts.presenter.set_secret("known", "a known value")
+    await parts.presenter.update_mcp_server("memory", {"command": "program", "args": ["a known value"], "disable": True})
+    exported = await parts.presenter.export_setup()
+    assert exported == {
+        "version": 1,
+        "mcpServers": {
+            "own": {"command": "program", "autoApprove": ["all"], "env": {"API_KEY": "${secret:own/API_KEY}"}},
+            "memory": {"command": "program", "args": ["${secret:memory/ARGUMENT}"], "disable": True},
+        },
+        "defaultServers": ["own"],
+        "npmRegistries": [{"url": "https://mirror.example/", "name": ""}],
+        "secrets": ["own/API_KEY", "memory/ARGUMENT"],
+    }
+
+
+async def test_a_chosen_registry_is_exported_without_its_login(parts: HubParts) -> None:
+    await parts.conf.edit(npm_registry(custom="https://me:pw@mine.example/npm/", is_auto_detect=False))
+    exported = await parts.presenter.export_setup()
+    assert (exported["customNpmRegistry"], exported["autoDetectNpmRegistry"]) == ("https://mine.example/npm/", False)
+
+
+async def test_what_was_exported_is_taken_over_elsewhere_as_it_was(parts: HubParts, tmp_path: Path) -> None:
+    exported = await parts.presenter.export_setup()
+    async with hub_parts(tmp_path / "other", servers={}, programs={"program": ScriptedServer(tool("get_it"))}) as other:
+        changes = await other.presenter.import_setup(exported)
+        assert SetupChange("add", "server", "own", "program (approved without asking: all)") in changes
+        assert SetupChange("add", "default", "own", "starts with the hub") in changes
+        assert SetupChange("add", "setting", "npmRegistries") in changes
+        assert changes[-1] == SetupChange("add", "secret", "own/API_KEY", "its value is not in the backup")
+        assert (await other.presenter.export_setup())["mcpServers"] == exported["mcpServers"]
+        assert other.settings_on_disk["defaultServers"] == ["own"]
+
+
+# in
+
+
+async def test_an_import_starts_what_starts_with_the_hub(parts: HubParts) -> None:
+    await parts.presenter.import_setup({"mcpServers": {"new": PROGRAM}, "defaultServers": ["new", "unknown"]})
+    await parts.heard.until(lambda: parts.presenter.snapshot().servers[-1].state is ServerState.RUNNING)
+    assert parts.settings_on_disk["defaultServers"] == ["own", "new"]
+
+
+async def test_a_preview_says_the_same_and_changes_nothing(parts: HubParts) -> None:
+    before = parts.home.settings.read_bytes()
+    setup = {"mcpServers": {"own": PROGRAM, "new": PROGRAM}, "customNpmRegistry": "https://a.example/"}
+    preview = await parts.presenter.preview_import(setup)
+    assert parts.home.settings.read_bytes() == before
+    assert await parts.presenter.import_setup(setup) == preview
+
+
+async def test_what_is_there_stays_unless_it_is_to_be_replaced(parts: HubParts) -> None:
+    own = parts.settings_on_disk["mcpServers"]["own"]
+    setup = {"mcpServers": {"own": PROGRAM, "memory": {"command": "program", "disable": True}}, "npmRegistries": []}
+    assert await parts.presenter.import_setup(setup) == [
+        SetupChange("keep", "server", "own", "there is one of this name"),
+        SetupChange("keep", "server", "memory", "the same already"),
+        SetupChange("keep", "setting", "npmRegistries"),
+    ]
+    assert parts.settings_on_disk["mcpServers"]["own"] == own
+    assert await parts.presenter.import_setup(setup, replace=True) == [
+        SetupChange("replace", "server", "own", "changes env"),
+        SetupChange("keep", "server", "memory", "the same already"),
+        SetupChange("replace", "setting", "npmRegistries"),
+    ]
+    assert parts.settings_on_disk["mcpServers"]["own"] == PROGRAM
+    assert parts.settings_on_disk["npmRegistries"] == []
+
+
+async def test_a_server_that_runs_already_under_another_name_is_recognised(parts: HubParts) -> None:
+    await parts.presenter.import_setup({"mcpServers": {"files": {"command": "program", "args": ["a"], "env": {"B": "c"}}}})
+    again = {"command": "program", "args": ["a"], "env": {"B": "c"}, "transport": "stdio", "autoApprove": ["read"]}
+    others = {"d": {**again, "args": ["d"]}, "e": {**again, "env": {}}, "f": {"command": "program"}}
+    setup = {"mcpServers": {"again": again, **others}, "defaultServers": ["again"]}
+    done = await parts.presenter.import_setup(setup)
+    assert done[0] == SetupChange("keep", "server", "again", "the same is there already, as 'files'")
+    assert {change.name for change in done if change.kind == "add"} == set(others)  # what is switched off here (`memory`) offers nothing
+    assert "again" not in parts.settings_on_disk["mcpServers"]
+    assert await parts.presenter.preview_import(setup, replace=True) == [
+        done[0],
+        *(SetupChange("keep", "server", name, "the same already") for name in others),
+    ]
+
+
+async def test_with_another_key_it_is_another_server(parts: HubParts) -> None:
+    def keyed(value: str) -> dict[str, Any]:
+        return {"command": "program", "args": ["a"], "env": {"API_KEY": value}}
+
+    await parts.presenter.import_setup({"mcpServers": {"work": keyed("sk-12345678")}})
+    done = await parts.presenter.import_setup({"mcpServers": {"again": keyed("sk-12345678"), "home": keyed("sk-87654321")}})
+    assert done[0] == SetupChange("keep", "server", "again", "the same is there already, as 'work'")
+    assert (done[1].kind, done[1].name) == ("add", "home")
+    assert await parts.presenter.get_secret_names() == ["home/API_KEY", "work/API_KEY"]
+    named = {"mcpServers": {"third": keyed("${secret:third/API_KEY}"), "fourth": keyed("${secret:work/API_KEY}")}}
+    assert [change.kind for change in await parts.presenter.preview_import(named)][:2] == ["add", "keep"]
+
+
+async def test_an_import_is_one_change_of_the_settings(parts: HubParts) -> None:
+    before = len(parts.heard.of(ConfigChanged))
+    await parts.presenter.import_setup({"mcpServers": {"a": PROGRAM, "b": PROGRAM}})
+    assert len(parts.heard.of(ConfigChanged)) == before + 1
+
+
+async def test_a_setting_that_is_the_same_is_not_mentioned(parts: HubParts) -> None:
+    registries = parts.settings_on_disk["npmRegistries"]
+    assert await parts.presenter.preview_import({"mcpServers": {}, "npmRegistries": registries}) == []
+
+
+@pytest.mark.parametrize(
+    ("setup", "said"),
+    [
+        ({}, "no `mcpServers`"),
+        ({"mcpServers": []}, "no `mcpServers`"),
+        ({"version": 99, "mcpServers": {}}, "newer Tooltray"),
+        ({"mcpServers": {}, "defaultServers": "own"}, "`defaultServers` must be"),
+        ({"mcpServers": {}, "defaultServers": [1]}, "`defaultServers` must be"),
+        ({"mcpServers": {"good": PROGRAM, "bad": {}}}, "The entry of server 'bad' cannot be used"),
+        ({"mcpServers": {"hub": PROGRAM}}, "comes with Tooltray"),
+    ],
+)
+async def test_what_cannot_be_used_is_refused_as_a_whole(parts: HubParts, setup: dict[str, Any], said: str) -> None:
+    before = parts.home.settings.read_bytes()
+    for verb in (parts.presenter.preview_import, parts.presenter.import_setup):
+        with pytest.raises(TooltrayError, match=said):
+            await verb(setup)
+    assert parts.home.settings.read_bytes() == before
+
+
+async def test_secrets_that_are_there_are_not_asked_for_and_a_closed_store_asks_for_all(parts: HubParts) -> None:
+    setup = {"mcpServers": {"new": {"command": "x", "env": {"A": "${secret:a}", "B": "${secret:b}"}}}}
+    await parts.presenter.set_secret("a", "value")
+    assert [each.name for each in await parts.presenter.preview_import(setup) if each.subject == "secret"] == ["b"]
+    parts.home.secrets_file.write_bytes(b"no vault")
+    parts.secrets.use("file")
+    assert [each.name for each in await parts.presenter.preview_import(setup) if each.subject == "secret"] == ["a", "b"]
+
+
+async def test_a_file_that_was_damaged_since_is_replaced_by_what_counts(parts: HubParts) -> None:
+    await parts.conf.edit(lambda document: document.update(mcpServers=[], defaultServers=None))
+    changes = await parts.presenter.import_setup({"mcpServers": {"new": PROGRAM}})
+    assert [change.name for change in changes] == ["new"]
+    assert list(parts.settings_on_disk["mcpServers"]) == ["new"]
+
+
+async def test_an_entry_that_cannot_be_used_is_replaced_by_one_that_can(parts: HubParts) -> None:
+    await parts.conf.edit(lambda document: document["mcpServers"].update(odd="text"))
+    assert await parts.presenter.import_setup({"mcpServers": {"odd": PROGRAM}}, replace=True) == [
+        SetupChange("replace", "server", "odd", "changes command, autoApprove")
+    ]
+
+
+# back
+
+
+async def test_a_reset_shows_what_it_will_do_does_it_and_keeps_a_person_s_own_servers(parts: HubParts) -> None:
+    own = parts.settings_on_disk["mcpServers"]["own"]
+    preview = await parts.presenter.preview_reset()
+    assert preview == [
+        SetupChange("replace", "server", "memory", "changes disable"),
+        SetupChange("add", "server", "time", "program utc (approved without asking: read)"),
+        SetupChange("add", "default", "time", "starts with the hub"),
+        SetupChange("keep", "server", "own", "your own"),
+    ]
+    assert await parts.presenter.reset_to_default_servers() == preview
+    assert parts.settings_on_disk["mcpServers"] == {"own": own, **SHIPPED["mcpServers"]}  # type: ignore[dict-item]
+    assert parts.settings_on_disk["defaultServers"] == ["own", "time"]
+
+
+async def test_a_second_reset_changes_nothing(parts: HubParts) -> None:
+    await parts.presenter.reset_to_default_servers()
+    assert {change.kind for change in await parts.presenter.reset_to_default_servers()} == {"keep"}
+
+
+async def test_a_reset_puts_back_what_starts_with_the_hub(parts: HubParts) -> None:
+    await parts.presenter.reset_to_default_servers()
+    await parts.presenter.remove_mcp_default_server("time")
+    await parts.presenter.add_mcp_default_server("memory")
+    changes = [change for change in await parts.presenter.reset_to_default_servers() if change.kind != "keep"]
+    assert changes == [
+        SetupChange("remove", "default", "memory", "starts when it is first used"),
+        SetupChange("add", "default", "time", "starts with the hub"),
+    ]
+    assert parts.settings_on_disk["defaultServers"] == ["own", "time"]
+
+
+def test_the_servers_that_come_with_tooltray_can_be_used() -> None:
+    shipped = shipped_servers()
+    for name, each in shipped["mcpServers"].items():
+        check_name(name, BUILTIN_NAMES)
+        assert read_entry(name, each).descriptions
+    assert set(shipped["defaultServers"]) <= set(shipped["mcpServers"])
+
+
+async def test_a_secret_in_plain_text_moves_into_the_secrets_and_never_into_the_settings(parts: HubParts) -> None:
+    setup = {"mcpServers": {"new": {**PROGRAM, "env": {"API_KEY": "hunter22"}}, "own": {**PROGRAM, "env": {"API_KEY": "other"}}}}
+    moved = SetupChange("replace", "secret", "new/API_KEY", "stands in the file in plain text; is kept among your secrets")
+    assert moved in await parts.presenter.preview_import(setup)
+    assert await parts.presenter.get_secret_names() == []
+    assert moved in await parts.presenter.import_setup(setup)
+    assert parts.settings_on_disk["mcpServers"]["new"]["env"] == {"API_KEY": "${secret:new/API_KEY}"}
+    assert await parts.secrets.get("new/API_KEY") == "hunter22"
+    assert await parts.presenter.get_secret_names() == ["new/API_KEY"]  # `own` was there already and stays as it is
+    assert "hunter22" not in parts.home.settings.read_text()
+
+
+async def test_where_secrets_cannot_be_kept_nothing_is_taken_over(parts: HubParts) -> None:
+    parts.home.secrets_file.write_bytes(b"no vault")
+    parts.secrets.use("file")
+    with pytest.raises(TooltrayError):
+        await parts.presenter.import_setup({"mcpServers": {"new": {**PROGRAM, "env": {"API_KEY": "hunter22"}}}})
+    assert "new" not in parts.settings_on_disk["mcpServers"]
+
+
+async def test_where_the_settings_cannot_be_written_the_secrets_are_what_they_were(parts: HubParts) -> None:
+    await parts.secrets.set("own/API_KEY", "before")
+    parts.home.settings.unlink()
+    parts.home.settings.mkdir()  # so that it cannot be written
+    keyed = {**PROGRAM, "env": {"API_KEY": "hunter22"}}
+    with pytest.raises(TooltrayError):
+        await parts.presenter.import_setup({"mcpServers": {"own": keyed, "new": keyed}}, replace=True)
+    parts.home.settings.rmdir()
+    assert (await parts.secrets.names(), await parts.secrets.get("own/API_KEY")) == (["own/API_KEY"], "before")
+
+
+async def test_replacing_takes_over_what_starts_with_the_hub_where_the_file_says_it(parts: HubParts) -> None:
+    setup = {"mcpServers": {"own": PROGRAM, "memory": {"command": "program", "disable": True}}, "defaultServers": ["memory"]}
+    await parts.presenter.import_setup(setup)
+    assert parts.settings_on_disk["defaultServers"] == ["own"]
+    assert SetupChange("add", "default", "memory", "starts with the hub") in await parts.presenter.import_setup(setup, replace=True)
+    assert parts.settings_on_disk["defaultServers"] == ["memory"]

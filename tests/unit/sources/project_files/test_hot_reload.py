@@ -1,0 +1,151 @@
+"""Which files are watched, and what happens when the settings have changed."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.events import ConfigChanged, EventBus, ProblemReported
+from tooltray.foundation.tasks import Spawn, TaskKeeper
+from tooltray.sources.project_files.hot_reload import HotReload, WatchedFileChanged
+
+BOUND_S = 20.0
+
+
+class ScriptedWatcher:
+    """Tells what a test says."""
+
+    def __init__(self, spawn: Spawn, on_changed: Callable[[str], None]) -> None:
+        self.tell = on_changed
+        self.followed: set[str] = set()
+
+    def follow(self, paths: Iterable[str]) -> None:
+        self.followed = set(paths)
+
+    def close(self) -> None:
+        self.followed = set()
+
+
+class Parts:
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "settings.json"
+        self.put({"mcpServers": {}})
+        self.bus, self.tasks, self.heard = EventBus(), TaskKeeper(), list[Any]()
+        self.news = asyncio.Event()
+        self.bus.subscribe_all(self._on_event)
+        self.conf = McpConfHelper(self.path, self.bus)
+
+    def _on_event(self, event: Any) -> None:
+        self.heard.append(event)
+        self.news.set()
+
+    async def start(self) -> HotReload:
+        await self.conf.load()
+        reload = HotReload(config=self.conf, make_watcher=self.make, spawn=self.tasks.spawn, bus=self.bus)
+        reload.start()
+        return reload
+
+    def make(self, spawn: Spawn, on_changed: Callable[[str], None]) -> ScriptedWatcher:
+        self.watcher = ScriptedWatcher(spawn, on_changed)
+        return self.watcher
+
+    def put(self, document: Any) -> None:
+        self.path.write_text(document if isinstance(document, str) else json.dumps(document))
+
+    def changed(self) -> None:
+        self.watcher.tell(str(self.path))
+
+    async def until(self, kind: type) -> Any:
+        async with asyncio.timeout(BOUND_S):
+            while not (found := [each for each in self.heard if isinstance(each, kind)]):
+                self.news.clear()
+                await self.news.wait()
+        return found[-1]
+
+    async def until_read(self) -> None:
+        async with asyncio.timeout(BOUND_S):
+            await asyncio.gather(*(task for task in asyncio.all_tasks() if task.get_name() == "read the settings again"))
+
+
+async def test_the_settings_are_read_again_when_their_file_has_changed(tmp_path: Path) -> None:
+    parts = Parts(tmp_path)
+    await parts.start()
+    assert parts.watcher.followed == {str(parts.path)}
+    parts.put({"mcpServers": {"a": {"command": "x"}}})
+    parts.changed()
+    assert list((await parts.until(ConfigChanged)).mcp_servers) == ["a"]
+    await parts.until_read()
+
+
+async def test_other_files_are_told_to_who_listens_and_the_settings_are_not(tmp_path: Path) -> None:
+    parts, told = Parts(tmp_path), list[str]()
+    reload = await parts.start()
+    parts.bus.subscribe(WatchedFileChanged, lambda event: told.append(event.path))
+    reload.follow(["/shop/.mcp.json", str(parts.path)])
+    assert parts.watcher.followed == {"/shop/.mcp.json", str(parts.path)}
+    parts.watcher.tell("/shop/.mcp.json")
+    parts.changed()
+    assert told == ["/shop/.mcp.json"]
+    await parts.until_read()
+
+
+async def test_before_the_start_and_after_the_end_nothing_is_watched(tmp_path: Path) -> None:
+    parts = Parts(tmp_path)
+    await parts.conf.load()
+    reload = HotReload(config=parts.conf, make_watcher=parts.make, spawn=parts.tasks.spawn, bus=parts.bus)
+    reload.follow(["/shop/.mcp.json"])
+    assert parts.watcher.followed == set()
+    reload.start()
+    assert len(parts.watcher.followed) == 2
+    reload.close()
+    reload.follow(["/other/.mcp.json"])
+    assert parts.watcher.followed == set()
+
+
+async def test_hot_reload_off_ends_the_watching_and_on_begins_it_again(tmp_path: Path) -> None:
+    parts = Parts(tmp_path)
+    reload = await parts.start()
+    reload.follow(["/shop/.mcp.json"])
+    parts.put({"mcpServers": {}, "hotReload": False})
+    parts.changed()
+    await parts.until(ConfigChanged)
+    assert parts.watcher.followed == set()
+    await parts.conf.edit(lambda document: document.update(hotReload=True))
+    assert parts.watcher.followed == {"/shop/.mcp.json", str(parts.path)}
+    await parts.until_read()
+
+
+async def test_half_a_file_that_is_whole_at_the_second_look_is_no_problem(tmp_path: Path) -> None:
+    parts = Parts(tmp_path)
+    await parts.start()
+    parts.put('{"mcpServers": {"a"')
+    parts.changed()
+    await asyncio.to_thread(parts.conf.path.read_bytes)
+    parts.put({"mcpServers": {"a": {"command": "x"}}})
+    await parts.until(ConfigChanged)
+    await parts.until_read()
+    assert not any(isinstance(each, ProblemReported) for each in parts.heard)
+
+
+async def test_half_a_file_that_stays_half_is_told_once_with_its_line(tmp_path: Path) -> None:
+    parts = Parts(tmp_path)
+    await parts.start()
+    parts.put('{\n"mcpServers": {"a"')
+    for _ in range(2):
+        parts.changed()
+        await parts.until_read()
+    problems = [each.problem for each in parts.heard if isinstance(each, ProblemReported)]
+    assert ["line 2" in problem.message for problem in problems] == [True]
+
+
+async def test_what_changes_while_the_settings_are_read_is_read_too(tmp_path: Path) -> None:
+    parts = Parts(tmp_path)
+    await parts.start()
+    parts.changed()
+    await asyncio.sleep(0)
+    parts.put({"mcpServers": {"a": {"command": "x"}}})
+    parts.changed()
+    await parts.until_read()
+    assert list(parts.conf.settings.mcp_servers) == ["a"]

@@ -1,0 +1,241 @@
+"""server_files/trust_decisions.py: consents are for the content that a person has seen, and take back all that came with them."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tooltray.config.foreign_configs.reading import read_file
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_edits import choices
+from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
+from tooltray.foundation.events import EventBus
+from tooltray.foundation.snapshots.trust import TrustRequest
+from tooltray.servers.confinement.confinements import Confinements
+from tooltray.servers.confinement.support import Support
+from tooltray.sources.project_files.project_file import ProjectFile
+from tooltray.sources.project_files.started_files import StartedTexts
+from tooltray.sources.project_files.trust_decisions import TrustDecisions
+from tooltray.sources.project_files.trust_store import TrustStore
+from tooltray.sources.project_files.trusted_entries import Trust
+from tooltray.sources.projects.project_folders import ProjectFolders
+
+ONE = {"command": "program", "args": ["one"]}
+TWO = {"command": "program", "args": ["two"]}
+
+
+class Desk:
+    """A person's set-up with one project, on the disk."""
+
+    def __init__(self, root: Path, settings: Mapping[str, Any]) -> None:
+        self.project, self.settings_file = root / "shop", root / "settings.json"
+        self.folder = str(self.project)
+        self.project.mkdir()
+        self.settings_file.write_text(json.dumps({"version": 1, **settings}))
+        self.config = McpConfHelper(self.settings_file, EventBus())
+        self.trust = Trust(TrustStore(root / "trust.json"), is_taken=lambda _: False, reserved=())
+        self.environs_read = 0
+        self.decisions = TrustDecisions(
+            config=self.config,
+            trust=self.trust,
+            folders=ProjectFolders(config=self.config, home=str(root / "people" / "me")),
+            read=read_file,
+            environ=self._environ,
+            texts=StartedTexts(root / "started-files"),
+            confinements=Confinements(support=Support("linux", 7, True)),
+        )
+
+    async def _environ(self) -> Mapping[str, str]:
+        self.environs_read += 1
+        return {"SET": "value"}
+
+    def write(self, **entries: Any) -> None:
+        (self.project / ".mcp.json").write_text(json.dumps({"mcpServers": entries}))
+
+    async def file(self) -> ProjectFile:
+        return await self.decisions.file(self.folder)
+
+    async def requests(self) -> list[TrustRequest]:
+        file = await self.file()
+        return await self.decisions.requests(file, file.running)
+
+    async def say_yes(self) -> list[str]:
+        """To all that waits."""
+        asked = {each.entry: each.digest for each in await self.requests()}
+        file, names = await self.decisions.trust(self.folder, asked)
+        assert [file.running(entry) is not None for entry in asked] == [True] * len(asked)
+        return names
+
+    @property
+    def choices(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = json.loads(self.settings_file.read_text()).get("fileServers", {})
+        return found
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> Desk:
+    return await desk_with(tmp_path)
+
+
+async def desk_with(tmp_path: Path, **settings: Any) -> Desk:
+    desk = Desk(tmp_path.resolve(), settings)
+    await desk.config.load()
+    return desk
+
+
+async def test_what_waits_is_asked_about_until_the_answer_is_yes(desk: Desk) -> None:
+    desk.write(one=ONE, off={**TWO, "disabled": True})
+    assert [(each.entry, each.is_change, each.auto_approve) for each in await desk.requests()] == [("one", False, ("read",))]
+    assert await desk.say_yes() == ["one"]
+    assert await desk.requests() == []
+    desk.write(one=TWO)
+    assert [(each.entry, each.is_change) for each in await desk.requests()] == [("one", True)]
+
+
+async def test_the_environment_is_asked_for_only_where_an_entry_wants_something_of_it(desk: Desk) -> None:
+    desk.write(one=ONE)
+    await desk.requests()
+    assert desk.environs_read == 0
+    desk.write(one={**ONE, "env": {"A": "${SET}", "B": "${GONE}"}})
+    [request] = await desk.requests()
+    assert dict(zip(request.variables, request.variable_states, strict=True)) == {"SET": "set", "GONE": "missing"}
+
+
+async def test_the_rules_that_a_person_has_chosen_before_are_those_of_the_question(tmp_path: Path) -> None:
+    desk = await desk_with(tmp_path, fileServers={"one": {"autoApprove": ["all"]}, "two": {"disabledTools": ["t"]}})
+    desk.write(one=ONE, two={**TWO, "autoApprove": ["write"]})
+    assert [each.auto_approve for each in await desk.requests()] == [("all",), ("write",)]
+
+
+async def test_a_yes_to_what_is_another_one_by_now_or_gone_changes_nothing(desk: Desk) -> None:
+    desk.write(one=ONE, two=TWO)
+    asked = {each.entry: each.digest for each in await desk.requests()}
+    desk.write(one=ONE, two=ONE)
+    with pytest.raises(Conflict, match="'two' is another one by now"):
+        await desk.decisions.trust(desk.folder, asked)
+    desk.write(one=ONE)
+    with pytest.raises(NotFound, match="there is no 'two'"):
+        await desk.decisions.trust(desk.folder, asked)
+    assert list(desk.trust.entries()) == []
+
+
+@pytest.mark.parametrize(("text", "error"), [("{", TooltrayError), pytest.param(None, Denied, marks=pytest.mark.posix)])
+async def test_a_file_that_cannot_be_read_or_leads_elsewhere_is_an_error(desk: Desk, tmp_path: Path, text: str | None, error: type) -> None:
+    file = desk.project / ".mcp.json"
+    if text is None:
+        file.symlink_to(tmp_path / "elsewhere.json")
+    else:
+        file.write_text(text)
+    with pytest.raises(TooltrayError) as caught:
+        await desk.file()
+    assert ("leads out of the project" in str(caught.value)) is (error is Denied)
+
+
+async def test_a_project_without_a_file_has_nothing_to_ask_about(desk: Desk) -> None:
+    assert (await desk.file()).entries == ()
+
+
+async def test_what_is_written_here_is_trusted_and_nothing_is_chosen_for_it(desk: Desk) -> None:
+    desk.write(one=ONE, two=TWO)
+    digests = {each.entry: each.digest for each in await desk.requests()}
+    assert [await desk.decisions.trust_own(desk.folder, name, digests[name]) for name in ("one", "two")] == [["one"], ["two"]]
+    assert desk.choices == {}
+    assert [each.is_own for each in desk.trust.entries()] == [True, True]
+
+
+async def test_with_a_consent_its_choices_go_and_come_back_only_with_the_same_content(desk: Desk) -> None:
+    desk.write(one=ONE)
+    await desk.say_yes()
+    digest = desk.trust.digest(desk.folder, "one")
+    await desk.config.edit(choices("one", {"auto_approve": ["write"]}))
+    await desk.decisions.trust_own(desk.folder, "one", digest)
+    assert await desk.decisions.distrust(desk.folder, "one") == desk.folder
+    assert (desk.choices, list(desk.trust.entries())) == ({}, [])
+    await desk.decisions.trust_own(desk.folder, "one", "another content")
+    assert desk.choices == {}
+    await desk.decisions.trust_own(desk.folder, "one", digest)
+    assert desk.choices == {"one": {"confinement": "own", "autoApprove": ["write"]}}
+
+
+async def test_the_last_consent_that_was_taken_back_is_restored_with_its_choices(desk: Desk) -> None:
+    desk.write(one=ONE, two=TWO)
+    await desk.say_yes()
+    await desk.config.edit(choices("one", {"auto_approve": ["write"]}))
+    await desk.decisions.trust_own(desk.folder, "one", desk.trust.digest(desk.folder, "one"))
+    for name in ("two", "one"):
+        await desk.decisions.distrust(desk.folder, name)
+    with pytest.raises(NotFound, match="cannot be undone"):
+        await desk.decisions.restore(desk.folder, "two")
+    assert (await desk.decisions.restore(desk.folder, "one"))[1] == ["one"]
+    assert desk.choices == {"one": {"confinement": "own", "autoApprove": ["write"]}}
+    assert [each.entry for each in desk.trust.entries()] == ["one"]
+
+
+async def test_a_consent_is_not_restored_for_another_content(desk: Desk) -> None:
+    desk.write(one=ONE)
+    with pytest.raises(NotFound, match="cannot be undone"):
+        await desk.decisions.restore(desk.folder, "one")
+    await desk.say_yes()
+    await desk.decisions.distrust(desk.folder, "one")
+    desk.write(one=TWO)
+    with pytest.raises(Conflict):
+        await desk.decisions.restore(desk.folder, "one")
+    desk.write(one=ONE)
+    await desk.decisions.restore(desk.folder, "one")
+    assert [each.entry for each in desk.trust.entries()] == ["one"]
+
+
+async def test_a_server_that_is_trusted_for_the_first_time_is_kept_to_its_own_files(desk: Desk) -> None:
+    desk.write(one=ONE, far={"url": "http://127.0.0.1:9/"}, wide={**ONE, "confinement": "open"})
+    waiting = {each.entry: each.confinement for each in await desk.requests()}
+    assert [waiting[name] and waiting[name].files for name in ("one", "far", "wide")] == ["own", None, "open"]
+    await desk.say_yes()
+    assert json.loads(desk.settings_file.read_text())["fileServers"] == {"one": {"confinement": "own"}}
+
+
+async def test_what_was_chosen_of_its_confinement_stays_when_its_entry_is_another_one(desk: Desk) -> None:
+    desk.write(one=ONE)
+    await desk.say_yes()
+    await desk.config.edit(choices("one", {"confinement": {"files": "open"}}))
+    desk.write(one={**ONE, "args": ["new"]})
+    [request] = await desk.requests()
+    assert request.confinement
+    assert request.confinement.files == "open"
+    await desk.say_yes()
+    assert json.loads(desk.settings_file.read_text())["fileServers"] == {"one": {"confinement": {"files": "open"}}}
+
+
+async def test_an_entry_that_drops_its_own_confinement_is_not_open_for_that(desk: Desk) -> None:
+    desk.write(one={**ONE, "confinement": "read"})
+    await desk.say_yes()
+    desk.write(one=ONE)
+    [request] = await desk.requests()
+    assert request.confinement
+    assert request.confinement.files == "own"
+    await desk.say_yes()
+    assert json.loads(desk.settings_file.read_text())["fileServers"] == {"one": {"confinement": "own"}}
+
+
+async def test_where_nothing_was_chosen_the_settings_are_not_written(desk: Desk) -> None:
+    desk.write(one={**ONE, "confinement": "open"})
+    await desk.say_yes()
+    before = desk.settings_file.stat().st_mtime_ns
+    await desk.decisions.distrust(desk.folder, "one")
+    await desk.decisions.restore(desk.folder, "one")
+    assert desk.settings_file.stat().st_mtime_ns == before
+
+
+@pytest.mark.posix
+async def test_a_consent_is_taken_back_by_any_path_of_the_folder_and_after_it_is_gone(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(desk.project)
+    desk.write(one=ONE, two=TWO)
+    await desk.say_yes()
+    assert await desk.decisions.distrust(str(tmp_path / "link"), "one") == desk.folder
+    (desk.project / ".mcp.json").unlink()
+    desk.project.rmdir()
+    assert await desk.decisions.distrust(desk.folder, "two") == desk.folder
+    for folder in ("shop", f"{desk.folder}\0"):
+        with pytest.raises(NotFound):
+            await desk.decisions.distrust(folder, "")
