@@ -21,9 +21,9 @@ MODULES = (
 )
 """What may be run that way, each with `main() -> int`."""
 
-_BRIDGE = Path(__file__).absolute().parents[1] / "tooltray_bridge" / "__main__.py"
+_BRIDGE = Path(__file__).absolute().parents[2] / "tooltray_bridge" / "__main__.py"
 _WATCH = _BRIDGE.parents[1] / "tooltray_watch" / "__main__.py"
-_LAUNCHER = Path(__file__).absolute().parents[1] / "tooltray_confine" / "__main__.py"
+_LAUNCHER = Path(__file__).absolute().parents[2] / "tooltray_confine" / "__main__.py"
 _ORIGINAL = "_ORIG"
 _SEARCH_PATHS = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FRAMEWORK_PATH", "LIBPATH")
 # the bootloader's own, and what its run-time hooks set for Qt; only inside a frozen app

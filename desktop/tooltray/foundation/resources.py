@@ -6,7 +6,7 @@ The lowest layer: standard library only. Above it: everybody who reads such a fi
 import sys
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parent
+PACKAGE = Path(__file__).resolve().parents[1]
 IN_WHEEL = "_resources"  # pyproject.toml and pyinstaller.spec put the folder there, inside the package
 
 

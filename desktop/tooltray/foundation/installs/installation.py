@@ -76,7 +76,7 @@ def this_installation() -> Installation:
 def _kind() -> str:
     if is_frozen():
         return _said_kind(_beside_programs(Path(sys.executable).parent) / ABOUT)
-    return CHECKOUT if (Path(__file__).absolute().parents[3] / "pyproject.toml").exists() else WHEEL
+    return CHECKOUT if (Path(__file__).absolute().parents[4] / "pyproject.toml").exists() else WHEEL
 
 
 def _beside_programs(folder: Path) -> Path:

@@ -15,7 +15,7 @@ from tooltray.foundation.installs.installation import ARCHIVE, CHECKOUT, WHEEL, 
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.programs import is_frozen
 
-ROOT = Path(__file__).absolute().parents[3]  # of a checkout
+ROOT = Path(__file__).absolute().parents[4]  # of a checkout
 LICENCES = "LICENCES.txt"
 _UPDATE: Mapping[str, str] = {
     "deb": Phrase("Install the newer package: {command}", command="sudo apt install ./tooltray_VERSION_amd64.deb"),

@@ -149,7 +149,7 @@ def test_half_a_surrogate_pair_is_searched_like_any_text() -> None:
 
 # words of queries, and the table that comes with Tooltray
 
-DEFINITIONS = Path(__file__).parents[2] / "contract" / "definitions"
+DEFINITIONS = Path(__file__).parents[3] / "contract" / "definitions"
 BROWSER = (
     ToolText("browser_click", "playwright", "Click", "Perform click on a web page", ("element", "doubleClick", "button")),
     ToolText("browser_close", "playwright", "Close browser", "Close the page"),

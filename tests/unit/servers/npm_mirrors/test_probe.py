@@ -241,7 +241,7 @@ async def test_an_index_for_python_packages_counts_if_it_answers_with_packages()
 
 def test_the_http_library_is_loaded_when_something_is_measured_and_not_before() -> None:
     script = "import sys; from tooltray.servers.npm_mirrors import npm_registries; import json; print(json.dumps(sorted(sys.modules)))"
-    environ = {"PYTHONPATH": str(Path(__file__).parents[4] / "desktop")}
+    environ = {"PYTHONPATH": str(Path(__file__).parents[5] / "desktop")}
     output = subprocess.run([sys.executable, "-c", script], env=environ, capture_output=True, check=True).stdout
     modules = json.loads(output)
     assert "tooltray.servers.npm_mirrors.measuring" in modules
