@@ -6,9 +6,10 @@ can name the parts without an import of the engine: the classes are imported for
 """
 
 import inspect
-from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
+
+from tooltray.foundation.remote import RemotePart, Verb
 
 if TYPE_CHECKING:
     from tooltray.api.presenter.hub_api import HubApi
@@ -38,10 +39,6 @@ if TYPE_CHECKING:
     from tooltray.sources.entries.settings_api import SettingsApi
     from tooltray.sources.entries.setup_api import SetupApi
     from tooltray.sources.projects.api import ProjectsApi
-
-Verb: TypeAlias = Callable[..., Coroutine[object, None, Any]]
-JsonObject: TypeAlias = dict[str, Any]
-"""An object of JSON with whatever is in it, where it comes from another program or goes to one."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -92,27 +89,6 @@ def verb_table(api: Api) -> dict[str, Verb]:
     """All verbs by name, for callers that have nothing but the name: the control channel, and the seed's own calls."""
     parts = (getattr(api, name) for name in PARTS)
     return {verb: getattr(part, verb) for part in parts for verb in verbs_of(type(part))}
-
-
-class RemotePart:
-    """Stands for a part elsewhere: each of its methods hands its name and arguments to `carry`."""
-
-    def __init__(self, carry: Verb) -> None:
-        """
-        Args:
-            carry: called with the verb's name and then the verb's own arguments.
-        """
-        self._carry = carry
-
-    def __getattr__(self, verb: str) -> Verb:
-        if verb.startswith("_"):  # asked for by copy, pickle and the like; no verb begins so
-            raise AttributeError(verb)
-
-        async def carried(*args: Any, **kwargs: Any) -> Any:
-            return await self._carry(verb, *args, **kwargs)
-
-        carried.__name__ = verb
-        return carried
 
 
 def remote_parts(carry: Verb) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
-from tooltray.api.parts import JsonObject
 from tooltray.catalogue.formats import contents
 from tooltray.catalogue.formats.calls import tool_call
 from tooltray.catalogue.formats.declared import declared
 from tooltray.catalogue.formats.names import ANY_NAME, PLAIN, NameRule
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 
 

@@ -7,10 +7,11 @@ in three parts beside these.
 
 from typing import TYPE_CHECKING
 
-from tooltray.api.parts import Api, Verb, verb_table
+from tooltray.api.parts import Api, verb_table
 from tooltray.api.presenter.hub_snapshots import HubSnapshots
 from tooltray.api.presenter.session_clients import SessionClients
 from tooltray.api.presenter.session_servers import SessionServers
+from tooltray.foundation.remote import Verb
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.gateway.calls.request_router import RequestRouter
 

@@ -13,12 +13,12 @@ from typing import Any, get_type_hints
 import msgspec
 
 from tooltray import __version__
-from tooltray.api.parts import Verb
 from tooltray.api.presenter.mcp_presenter import McpPresenter
 from tooltray.foundation.confirmation import UNATTENDED, Asker, NeedsPassphrase, asked_by, set_call
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.phrases import as_json
+from tooltray.foundation.remote import Verb
 from tooltray.protocol import envelope
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher

@@ -5,13 +5,13 @@ of its machine. It is kept out because it cannot choose `Host` and `Origin` (tho
 and because it has no token.
 """
 
-import ipaddress
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Raw
 
+from tooltray.foundation.loopback import address_of
 from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, Envelope, failure
 
 OWN_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -130,7 +130,7 @@ class Guard:
 
     def _is_ours(self, place: SplitResult) -> bool:
         name = (place.hostname or "").lower()
-        return name in self._names or (self._is_everywhere and _address(name) is not None)
+        return name in self._names or (self._is_everywhere and address_of(name) is not None)
 
 
 def check_browser(headers: Headers) -> None:
@@ -149,13 +149,13 @@ def check_browser(headers: Headers) -> None:
 
 def is_loopback(host: str) -> bool:
     """Returns whether only programs on this machine can connect to a host."""
-    address = _address(host)
+    address = address_of(host)
     return host.lower() == "localhost" or (address is not None and address.is_loopback)
 
 
 def is_everywhere(host: str) -> bool:
     """Returns whether a host means all addresses of this machine; `Host` may then be any IP address, but no foreign name."""
-    address = _address(host)
+    address = address_of(host)
     return address is not None and address.is_unspecified
 
 
@@ -180,10 +180,3 @@ def _split(url: str) -> SplitResult | None:
 
 def _port_of(page: SplitResult) -> int | None:
     return page.port or {"http": HTTP_PORT, "https": HTTPS_PORT}.get(page.scheme)
-
-
-def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        return None

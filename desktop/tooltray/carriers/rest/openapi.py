@@ -9,12 +9,12 @@ from functools import cache
 import msgspec
 
 from tooltray import __version__
-from tooltray.api.parts import JsonObject
 from tooltray.carriers.rest.operation import Operation
 from tooltray.carriers.rest.operations import OPERATIONS
 from tooltray.carriers.rest.problems import PROBLEM_TYPE
 from tooltray.carriers.rest.requests import MOST
 from tooltray.carriers.rest.shapes import Kind
+from tooltray.foundation.remote import JsonObject
 
 INDEX_PATH, OPENAPI_PATH, EVENTS_PATH = "/api/mcp", "/api/openapi.json", "/api/events"
 _JSON, _COMPONENTS = "application/json", "#/components/schemas/{name}"

@@ -12,10 +12,10 @@ from typing import Any, Literal, TypeAlias, get_type_hints
 
 import msgspec
 
-from tooltray.api.parts import JsonObject, Verb
 from tooltray.api.presenter.mcp_presenter import McpPresenter
 from tooltray.carriers.rest.shapes import Kind, mirror
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.remote import JsonObject, Verb
 from tooltray.foundation.snapshots.http import Scope
 from tooltray.foundation.tasks import Spawn
 

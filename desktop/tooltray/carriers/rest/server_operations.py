@@ -9,7 +9,6 @@ from collections import defaultdict
 from typing import Protocol
 from urllib.parse import quote
 
-from tooltray.api.parts import JsonObject
 from tooltray.api.presenter.hub_api import HubApi
 from tooltray.carriers.rest import server_json
 from tooltray.carriers.rest.confirmation_rules import changes_arguments, mends, switches_on
@@ -23,6 +22,7 @@ from tooltray.consent.skills.api import SkillsApi
 from tooltray.foundation.confirmation import must_wait, with_current_asker
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.files.json_text import check_revision
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.snapshots.tools import ToolSnapshot

@@ -5,13 +5,13 @@ Above it: the table of all operations. Below it: the presenter's API.
 
 from typing import Any, Literal, Protocol
 
-from tooltray.api.parts import JsonObject
 from tooltray.api.presenter.mcp_presenter import McpPresenter
 from tooltray.carriers.rest.operation import Call, Operation
 from tooltray.catalogue.formats.api import FormatsApi
 from tooltray.catalogue.formats.copilot_names import copilot_description, copilot_names, copilot_parameters
 from tooltray.catalogue.views.api import ViewsApi
 from tooltray.consent.skills.api import SkillsApi
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.skills import SkillSnapshot
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.gateway.calls.api import PromptsApi, ResourcesApi, ToolsApi

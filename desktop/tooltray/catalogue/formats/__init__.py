@@ -7,12 +7,12 @@ modules `declared` (definitions), `calls` (calls of models), `contents` (results
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from tooltray.api.parts import JsonObject
 from tooltray.catalogue.formats.anthropic import Anthropic
 from tooltray.catalogue.formats.gemini import Gemini
 from tooltray.catalogue.formats.names import NameRule
 from tooltray.catalogue.formats.openai import OpenAiChat, OpenAiResponses
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 
 

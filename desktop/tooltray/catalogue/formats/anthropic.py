@@ -7,12 +7,12 @@ images and PDF, and a flag for errors.
 import re
 from collections.abc import Iterable, Mapping
 
-from tooltray.api.parts import JsonObject
 from tooltray.catalogue.formats import contents
 from tooltray.catalogue.formats.calls import no_call, tool_call
 from tooltray.catalogue.formats.contents import Media
 from tooltray.catalogue.formats.declared import declared, renamed
 from tooltray.catalogue.formats.names import PLAIN, NameRule
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 
 KIND = "`tool_use` block of Anthropic's API"

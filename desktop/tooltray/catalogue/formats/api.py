@@ -1,8 +1,8 @@
 """The API about the formats of model providers; the formats themselves stand beside it."""
 
-from tooltray.api.parts import JsonObject
 from tooltray.catalogue.formats.tool_formats import ToolFormats
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 
 _OPENAI = {"chat": "openai_chat", "responses": "openai_responses"}  # the format of each of its APIs

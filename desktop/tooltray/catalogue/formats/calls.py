@@ -9,9 +9,9 @@ import re
 import uuid
 from collections.abc import Mapping
 
-from tooltray.api.parts import JsonObject
 from tooltray.catalogue.formats.lenient_json import NotMeant, read
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.calls import MCPToolCall
 
 MADE_UP = "tooltray-"  # begins the ids of calls whose provider gave none

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from tooltray.api.parts import JsonObject
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.calls import MCPToolResponse
 
 NOTHING_SAID = "(The tool returned nothing.)"

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from tooltray.api.parts import JsonObject
+from tooltray.foundation.remote import JsonObject
 
 Tool = tuple[str, str]
 """A server's name and the server's own name for the tool."""

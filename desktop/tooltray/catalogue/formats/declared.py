@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from tooltray.api.parts import JsonObject
 from tooltray.catalogue.formats import mending
 from tooltray.catalogue.formats.json_schema import by_name, required
 from tooltray.catalogue.formats.names import NameMap, NameRule
 from tooltray.catalogue.formats.schemas import object_schema, with_words
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.remote import JsonObject
 
 MAX_DEPTH = 2 * mending.MAX_DEPTH  # levels in which references are searched: a schema within a schema is two levels of JSON
 _PROPERTIES = "#/properties/"

@@ -9,7 +9,6 @@ that `Schema` does not have are put into descriptions.
 import re
 from collections.abc import Iterable, Mapping
 
-from tooltray.api.parts import JsonObject
 from tooltray.catalogue.formats import contents
 from tooltray.catalogue.formats.calls import MADE_UP, no_call, tool_call
 from tooltray.catalogue.formats.contents import Media
@@ -18,6 +17,7 @@ from tooltray.catalogue.formats.gemini_schema import gemini_schema
 from tooltray.catalogue.formats.json_schema import string
 from tooltray.catalogue.formats.names import NameMap, NameRule
 from tooltray.catalogue.formats.schemas import with_words
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 
 KIND = "`functionCall` part of Gemini's API"

@@ -10,10 +10,10 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
-from tooltray.api.parts import JsonObject
 from tooltray.catalogue.formats import mending
 from tooltray.catalogue.formats.contents import as_json
 from tooltray.catalogue.formats.json_schema import Schema, alternatives, both, by_name, either, entries, required, string, target
+from tooltray.foundation.remote import JsonObject
 
 MAX_TURNS = 2  # how often a definition may stand within itself
 MAX_DEPTH = 32  # of what is written out; models lose the thread long before

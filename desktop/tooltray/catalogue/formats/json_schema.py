@@ -9,7 +9,7 @@ server validates the arguments in any case.
 from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import unquote
 
-from tooltray.api.parts import JsonObject
+from tooltray.foundation.remote import JsonObject
 
 MAX_CHAIN = 16  # references to references; a longer chain is circular, or no real schema
 MAX_PAIRS = 32  # combinations of two lists of alternatives

@@ -6,8 +6,8 @@ everything else stays as it is. One tool that is not valid makes a provider refu
 
 from collections.abc import Iterator, Mapping
 
-from tooltray.api.parts import JsonObject
 from tooltray.catalogue.formats.json_schema import Schema, by_name, entries, required
+from tooltray.foundation.remote import JsonObject
 
 MAX_DEPTH = 64  # what is nested deeper stays as it is; Python could not follow without end
 

@@ -5,12 +5,12 @@ Above it: formats. Schemas go whole and not `strict`, which allows a part of JSO
 
 from collections.abc import Iterable, Mapping
 
-from tooltray.api.parts import JsonObject
 from tooltray.catalogue.formats import contents
 from tooltray.catalogue.formats.calls import no_call, tool_call
 from tooltray.catalogue.formats.contents import Media
 from tooltray.catalogue.formats.declared import declared
 from tooltray.catalogue.formats.names import ANY_NAME, PLAIN, NameRule
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 
 CHAT_CALL = "tool call of OpenAI's chat API"

@@ -7,10 +7,10 @@ description. Below the top level everything stays as the server wrote it.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tooltray.api.parts import JsonObject
 from tooltray.catalogue.formats.contents import as_json
 from tooltray.catalogue.formats.json_schema import Schema, alternatives, both, by_name, either, required, string, target
 from tooltray.catalogue.formats.mending import mended
+from tooltray.foundation.remote import JsonObject
 
 MAX_NESTED = 8  # alternatives within alternatives at the top; nobody writes more than two
 NOT_AT_THE_TOP = ("not", "enum", "const", "$ref", "anyOf", "oneOf", "allOf")

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from tooltray.api.parts import JsonObject
 from tooltray.catalogue.formats import find_format
 from tooltray.catalogue.formats.declared import argument_names
 from tooltray.catalogue.formats.names import NameMap
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.foundation.errors import NotFound
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.protocol import envelope

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tooltray.api.parts import JsonObject
 from tooltray.catalogue.views.client_modes import ClientModes
 from tooltray.catalogue.views.profiles import Profiles
 from tooltray.catalogue.views.tool_costs import ToolCosting
@@ -14,6 +13,7 @@ from tooltray.config.settings.widening import client_rules_widen, override_widen
 from tooltray.foundation.confirmation import OTHER_WORDS, YES_TO_CALLS, check_unchanged, confirm_widening
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.foundation.snapshots.tools import ToolCosts
 from tooltray.protocol.sessions.session_state import SessionState

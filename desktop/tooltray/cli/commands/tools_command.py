@@ -6,13 +6,13 @@ Above it: run. Below it: a hub; one is started where none runs.
 import argparse
 import json
 
-from tooltray.api.parts import JsonObject
 from tooltray.carriers.control.control_client import HubSilent
 from tooltray.cli.hubs import Hub, folder_path, started_hub
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, print_json, print_notes, print_table
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCost, ToolCosts, ToolSnapshot
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for

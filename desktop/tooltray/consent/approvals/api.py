@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tooltray.api.parts import JsonObject
 from tooltray.catalogue import approval
 from tooltray.config.settings.call_rule import read_rule
 from tooltray.config.settings.widening import ALL, rules_widen
@@ -19,6 +18,7 @@ from tooltray.foundation.confirmation import (
 )
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.approvals import TAKEN_BACK, ApprovalSnapshot, GrantSnapshot, RulePreview, ServerPermissions, ToolChange
 from tooltray.foundation.snapshots.tools import CoveredTool
 

@@ -12,11 +12,11 @@ from tempfile import mkstemp
 
 import msgspec
 
-from tooltray.api.parts import JsonObject
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.atomic_file import replace
 from tooltray.foundation.home.home import hint_for
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.activity import ActivityDetails
 from tooltray.foundation.snapshots.audit import AuditEntry
 

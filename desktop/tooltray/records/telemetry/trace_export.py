@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import EventBus, ProblemReported
+from tooltray.foundation.loopback import is_loopback
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.records.activity.masking import Mask
@@ -159,7 +160,6 @@ def endpoint_of(url: str) -> str:
 
 def _fault(url: str) -> Problem | None:
     """Traces leave this machine encrypted or not at all."""
-    from tooltray.servers.launch.proxies import is_loopback  # what it stands on is not needed at a hub's start
 
     try:
         parts = urlsplit(url)

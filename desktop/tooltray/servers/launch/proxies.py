@@ -12,10 +12,9 @@ from collections.abc import Mapping
 
 from yarl import URL
 
+from tooltray.foundation.loopback import address_of, is_loopback
 from tooltray.foundation.phrases import Phrase
 from tooltray.servers.launch.program_launch import CannotStart
-
-LOOPBACK_NAMES = {"localhost", "localhost.localdomain", "ip6-localhost"}
 
 
 def proxy_for(url: URL, environ: Mapping[str, str]) -> URL | None:
@@ -29,12 +28,6 @@ def proxy_for(url: URL, environ: Mapping[str, str]) -> URL | None:
     if not value or is_loopback(host) or _is_excluded(host, url.port, _variable(environ, "no_proxy")):
         return None
     return _checked(value)
-
-
-def is_loopback(host: str) -> bool:
-    """Returns whether a host name or address means this machine, without resolving it."""
-    address = _address(host)
-    return address.is_loopback if address else host in LOOPBACK_NAMES or host.endswith(".localhost")
 
 
 def _variable(environ: Mapping[str, str], name: str) -> str:
@@ -68,7 +61,7 @@ def _matches(host: str, port: int | None, entry: str) -> bool:
         if int(only_port) != port:
             return False
         entry = name
-    if address := _address(host):
+    if address := address_of(host):
         return _is_in(address, entry.strip("[]"))
     bare = entry.removeprefix("*").lstrip(".").rstrip(".")
     return bool(bare) and (host == bare or host.endswith(f".{bare}"))
@@ -79,10 +72,3 @@ def _is_in(address: ipaddress.IPv4Address | ipaddress.IPv6Address, entry: str) -
         return address in ipaddress.ip_network(entry, strict=False)
     except ValueError:
         return False
-
-
-def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        return None

@@ -14,9 +14,10 @@ from yarl import URL
 
 from tooltray import __version__
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.loopback import is_loopback
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.servers.launch.proxies import is_loopback, proxy_for
+from tooltray.servers.launch.proxies import proxy_for
 from tooltray.servers.transports.http.certificate_trust import tls_context
 from tooltray.servers.transports.http.http_connections import redirection
 from tooltray.servers.transports.http.http_failures import explain_error

@@ -7,8 +7,8 @@ that is not certain is left out, since some clients refuse a whole file for it.
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from tooltray.api.parts import JsonObject
 from tooltray.foundation.files.member_change import NAME
+from tooltray.foundation.remote import JsonObject
 from tooltray.sources.clients.client_kinds import Shape
 
 KEY = "tooltray"

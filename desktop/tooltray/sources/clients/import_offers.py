@@ -7,12 +7,12 @@ import re
 from collections.abc import Collection, Mapping
 from typing import ClassVar
 
-from tooltray.api.parts import JsonObject
 from tooltray.config.foreign_configs.config_source import CannotUse
 from tooltray.config.settings.secret_looks import looks_secret
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.ai_clients import FoundSecret, ImportCandidate
 from tooltray.foundation.snapshots.forms import FieldValue, FormField
 from tooltray.sources.clients.import_sources import Found

@@ -13,7 +13,6 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 
-from tooltray.api.parts import JsonObject
 from tooltray.config.foreign_configs.config_source import CannotUse, shown
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.expansion import secret_names
@@ -23,6 +22,7 @@ from tooltray.foundation.errors import Problem, SecretsUnreachable, TooltrayErro
 from tooltray.foundation.files.file_text import CannotOpen, read_text
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.ai_clients import ImportCandidate
 from tooltray.sources.clients.import_offers import Offer, found_secrets, masked
 from tooltray.sources.clients.import_sources import Found

@@ -8,10 +8,10 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from tooltray.api.parts import JsonObject
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.discovery import RegistrySearch, RegistryServer, RegistryStatus, RegistryUpdate, StarterServer
 from tooltray.foundation.snapshots.forms import FieldValue, NewServer
 from tooltray.servers.confinement.new_servers import as_new

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from tooltray.api.parts import JsonObject
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.forms import FieldValue
 from tooltray.sources.discovery.server_forms import Choice, Made, fingerprint
 from tooltray.sources.entries.server_entries import ORIGIN

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import msgspec
 
-from tooltray.api.parts import JsonObject
 from tooltray.config.settings.server_config import shown_url
 from tooltray.foundation.errors import NotFound
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.discovery import StarterServer
 from tooltray.sources.discovery.registry_json import Described, Package, read_described

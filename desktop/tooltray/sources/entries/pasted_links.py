@@ -13,10 +13,10 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 import msgspec
 
-from tooltray.api.parts import JsonObject
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.json_text import NotJson, check_depth
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.remote import JsonObject
 from tooltray.sources.entries.placeholders import filled_in
 
 LONGEST_LINK = 64 * 1024  # characters; published links have less than 2000, and nobody could read more

@@ -15,7 +15,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from tooltray.api.parts import JsonObject
 from tooltray.config.foreign_configs.config_source import CannotUse, shown
 from tooltray.config.foreign_configs.mcp_json import FIELD_SPELLINGS, WITHOUT_EFFECT, in_our_spelling
 from tooltray.config.settings.expansion import VARIABLE_NAME
@@ -24,6 +23,7 @@ from tooltray.config.settings.secret_looks import PATH_VALUE, looks_secret
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.shell_words import split
 from tooltray.foundation.snapshots.forms import FormField
 from tooltray.sources.entries.pasted import is_placeholder

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from tooltray.api.parts import Verb
 from tooltray.foundation.confirmation import PERSON, Asker, set_asker, set_call
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import FOR_THE_WINDOW, ConfigChanged, EventBus, ServerChanged, ToolCallResult
+from tooltray.foundation.remote import Verb
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr

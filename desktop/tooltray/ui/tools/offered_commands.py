@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from PySide6.QtCore import Signal
 
-from tooltray.api.parts import JsonObject
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.pages.action import CoalescedRead, Commands, action, as_notice
 from tooltray.ui.pages.page_context import PageContext

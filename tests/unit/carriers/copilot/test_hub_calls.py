@@ -14,8 +14,8 @@ import pytest
 from tests.fakes.fake_control_hub import BOUND_S, FakeControlHub, HangUp, KeepSilent
 
 from tooltray.carriers.control.control_client import HubLost, HubSilent
-from tooltray.carriers.copilot import start_hub
 from tooltray.carriers.copilot.hub_calls import HubCalls
+from tooltray.cli import start_hub
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 

@@ -8,10 +8,10 @@ import pytest
 from tests.fakes.hub_parts import HubParts, hub_parts
 from tests.fakes.unconfirmed import Program
 
-from tooltray.api.parts import JsonObject
 from tooltray.config.settings.given_entries import read_entry
 from tooltray.foundation.confirmation import UNATTENDED, asked_by
 from tooltray.foundation.errors import Conflict, Denied, SecretsUnreachable, TooltrayError
+from tooltray.foundation.remote import JsonObject
 from tooltray.sources.entries.pasted import parse_pasted
 from tooltray.sources.entries.server_entries import ORIGIN, free_name
 

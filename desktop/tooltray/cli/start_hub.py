@@ -1,4 +1,4 @@
-"""Starts a hub in a home like the command line does, and exits: `python -m tooltray.carriers.copilot.start_hub HOME`.
+"""Starts a hub in a home like the command line does, and exits: `python -m tooltray.cli.start_hub HOME`.
 
 Above it: hub_calls, which runs it as a process. Below it: the command line's code. If it fails, the reason is written to stdout.
 """

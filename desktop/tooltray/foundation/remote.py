@@ -1,0 +1,29 @@
+"""Carries calls of verbs to where the parts of an API are, and names the types that both sides write."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeAlias
+
+Verb: TypeAlias = Callable[..., Coroutine[object, None, Any]]
+JsonObject: TypeAlias = dict[str, Any]
+"""An object of JSON with whatever is in it, where it comes from another program or goes to one."""
+
+
+class RemotePart:
+    """Stands for a part elsewhere: each of its methods hands its name and arguments to `carry`."""
+
+    def __init__(self, carry: Verb) -> None:
+        """
+        Args:
+            carry: called with the verb's name and then the verb's own arguments.
+        """
+        self._carry = carry
+
+    def __getattr__(self, verb: str) -> Verb:
+        if verb.startswith("_"):  # asked for by copy, pickle and the like; no verb begins so
+            raise AttributeError(verb)
+
+        async def carried(*args: Any, **kwargs: Any) -> Any:
+            return await self._carry(verb, *args, **kwargs)
+
+        carried.__name__ = verb
+        return carried
