@@ -56,8 +56,9 @@ package: .cache/package/.installed
 	.cache/package/bin/python packaging/build.py
 
 # on Linux too, by Wine: what only Windows has, and the unit tests of what asks the system for files, programs and connections
-ON_WINDOWS = access activity control files foreign_configs home http_server installs launch projects secrets server_files settings \
-    tooltray_bridge transports
+ON_WINDOWS = carriers/control carriers/http_server config/foreign_configs config/secrets config/settings consent/tokens foundation/files \
+    foundation/home foundation/installs records/activity servers/launch servers/transports sources/project_files sources/projects \
+    tooltray_bridge
 test-windows:
 	scripts/windows_python.sh -m pytest -c tests/windows/pytest.ini --rootdir . --confcutdir tests/windows tests/windows
 	scripts/windows_python.sh -m pytest -c tests/windows/pytest.ini --rootdir . --confcutdir . $(addprefix tests/unit/,$(ON_WINDOWS))

@@ -23,7 +23,7 @@ PLAIN = ("-m", "pytest")
 MEASURED = ("-m", "coverage", "run", *PLAIN)
 KINDS = {  # how its Python is called, what is not torn apart, in how many batches
     "end2end": (PLAIN, ("tests/end2end/test_*.py",), 6),
-    "unit": (MEASURED, ("tests/unit/test_*.py", "tests/unit/*/", "tests/contract/test_*.py"), 5),
+    "unit": (MEASURED, ("tests/unit/test_*.py", "tests/unit/*/test_*.py", "tests/unit/*/*/", "tests/contract/test_*.py"), 5),
     "ui": (MEASURED, ("tests/ui/test_*.py",), 3),
 }
 COUNT = re.compile(r"(\d+) (passed|failed|skipped|errors?)\b")
