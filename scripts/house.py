@@ -107,11 +107,11 @@ def files_of_verbs(modules: Sequence[Module]) -> list[int]:
 
 
 def rooms(modules: Iterable[Module]) -> Counter[str]:
-    """Lines of each folder directly in a package, and of each directly in `ui` and `cli`, which have rooms of their own."""
+    """Counts the lines of each package, and of each folder directly in one."""
     sizes: Counter[str] = Counter()
     for module in modules:
         folders = module.path.parts[1:-1]
-        sizes["/".join(folders[: 2 if folders[:1] in (("ui",), ("cli",)) else 1]) or module.path.parts[0]] += module.lines
+        sizes["/".join(folders[:2]) or module.path.parts[0]] += module.lines
     return sizes
 
 
@@ -138,7 +138,7 @@ def tests_in(modules: Iterable[Module]) -> tuple[int, int]:
 def way_in(tasks: Iterable[object], package: str) -> list[str]:
     """The files of the nested coroutines in which a session awaits a server's answer, outermost first; empty while none does."""
     ways = ([*_nested(task, package)] for task in tasks)
-    return max((way for way in ways if any("downstream/" in each for each in way) and way[-1] == ANSWERED_IN), key=len, default=[])
+    return max((way for way in ways if any("carriers/mcp/" in each for each in way) and way[-1] == ANSWERED_IN), key=len, default=[])
 
 
 def _nested(coroutine: object, package: str) -> Iterator[str]:

@@ -19,7 +19,7 @@ ROOM_HEIGHT, ROW_HEIGHT = 34, 40
 MOST_IN_A_ROW = 5
 HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-labelledby="title">
-<title id="title">The rooms of Tooltray, grouped by subject</title>
+<title id="title">The packages of Tooltray, floor by floor</title>
 <style>
 text {{ font: 14px system-ui, sans-serif; fill: #1f2328 }} .name {{ fill: #59636e }}
 .label {{ text-anchor: middle; font-family: ui-monospace, monospace; font-size: 13px }}
@@ -39,7 +39,7 @@ def floors_of(page: str) -> Mapping[str, list[str]]:
     """
     floors: dict[str, list[str]] = {}
     name = ""
-    for floor, rooms in ROW.findall(page.partition("## Rooms")[2].partition("\n## ")[0]):
+    for floor, rooms in ROW.findall(page.partition("## Packages")[2].partition("\n## ")[0]):
         name = floor.strip() or name
         floors.setdefault(name, []).extend(room for room in ROOM.findall(rooms) if not room.startswith("__"))
     return floors

@@ -25,21 +25,21 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 ROOMS = (
-    "calls",
-    "sessions",
-    "upstream",
-    "relay",
-    "approvals",
-    "settings",
-    "server_files",
-    "entries",
-    "foreign_configs",
-    "secrets",
-    "ai_clients",
-    "foreign_entries",
-    "bundles",
-    "discovery",
-    "journal",
+    "gateway/calls",
+    "protocol/sessions",
+    "servers/upstream",
+    "servers/relay",
+    "consent/approvals",
+    "config/settings",
+    "sources/project_files",
+    "sources/entries",
+    "config/foreign_configs",
+    "config/secrets",
+    "sources/clients",
+    "sources/foreign_entries",
+    "sources/bundles",
+    "sources/discovery",
+    "records/journal",
 )
 COPIED = ("desktop", "tests", "scripts", "docs", "resources", "pyproject.toml", "Makefile", "README.md")
 PRELOADED = (

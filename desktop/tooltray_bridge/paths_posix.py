@@ -1,6 +1,6 @@
 """Where the hub's socket is, found from HOME alone; on Linux and macOS.
 
-Above it: hot and start, which use this or paths_windows (the same names). The rules are those at the top of tooltray/foundation/home/home.py, in
+Above it: hot and start, which use this or paths_windows (the same names). The rules are those at the top of tooltray's home.py, in
 bytes and without `os`, whose import costs more than everything else here; what is rare (an untidy path, a missing HOME, a long path)
 imports what it needs.
 """

@@ -1,6 +1,6 @@
 """Where the hub's pipe is, found from USERPROFILE alone; on Windows.
 
-Above it: hot and start, which use this or paths_posix (the same names). The rules are those at the top of tooltray/foundation/home/home.py, without
+Above it: hot and start, which use this or paths_posix (the same names). The rules are those at the top of tooltray's home.py, without
 `os` and `hashlib`, whose imports cost more than everything else here.
 """
 

@@ -1,6 +1,6 @@
 """Whether the hub at the other end of a pipe is this user's: anybody may make a pipe of any name that is free.
 
-Above it: relay_windows. Below it: advapi32. The owner of a pipe is who made it. tooltray/foundation/platform/win32/security.py asks the same for the hub's
+Above it: relay_windows. Below it: advapi32. The owner of a pipe is who made it. tooltray's win32/security.py asks the same for the hub's
 own programs; the bridge imports nothing of tooltray.
 """
 

@@ -23,7 +23,7 @@ ON_WINDOWS = sys.platform == "win32"
 PYTHON = [sys.executable] if ON_WINDOWS else [str(build.ROOT / "scripts" / "windows_python.sh")]
 COMPILER = "gcc" if ON_WINDOWS else "x86_64-w64-mingw32-gcc"
 ICON_SIZES = (16, 20, 24, 32, 40, 48, 64, 256)
-SETUP, PORTABLE = "windows-setup", "windows-portable"  # kinds, as in installs/installation.py
+SETUP, PORTABLE = "windows-setup", "windows-portable"  # kinds, as in foundation/installs/installation.py
 
 
 def freeze(icon: Path) -> Path:

@@ -98,35 +98,37 @@ class Copy:
 
 def add_server_type(copy: Copy) -> None:
     """A new type of server."""
-    copy.write("unix_transport.py", "transports")
-    copy.insert("transports/transports.py", "TRANSPORTS:", '    "unix": TransportKind(make_unix),')
+    copy.write("unix_transport.py", "servers/transports")
+    copy.insert("servers/transports/transports.py", "TRANSPORTS:", '    "unix": TransportKind(make_unix),')
     copy.insert(
-        "transports/transports.py",
+        "servers/transports/transports.py",
         "from tooltray.servers.transports.transport import",
         "from tooltray.servers.transports.unix_transport import make_unix",
     )
-    copy.replace("settings/server_config.py", 'Transport = Literal["stdio", ', 'Transport = Literal["unix", "stdio", ')
-    copy.insert("settings/server_config.py", "    direct_start: StrictBool", "    socket: Target = None")
-    copy.insert("settings/server_config.py", "    return json.dumps(parts", "    parts += (config.socket,)", before=True)
+    copy.replace("config/settings/server_config.py", 'Transport = Literal["stdio", ', 'Transport = Literal["unix", "stdio", ')
+    copy.insert("config/settings/server_config.py", "    direct_start: StrictBool", "    socket: Target = None")
+    copy.insert("config/settings/server_config.py", "    return json.dumps(parts", "    parts += (config.socket,)", before=True)
     copy.replace(
-        "settings/server_config.py", 'return shown_url(self.base_url or "")', 'return self.socket or shown_url(self.base_url or "")'
+        "config/settings/server_config.py", 'return shown_url(self.base_url or "")', 'return self.socket or shown_url(self.base_url or "")'
     )
 
 
 def add_format(copy: Copy) -> None:
     """A new tool format."""
-    copy.write("plain.py", "formats")
-    copy.insert("formats/__init__.py", "    for each in (", "        Plain(),")
-    copy.insert("formats/__init__.py", "from tooltray.catalogue.formats.openai", "from tooltray.catalogue.formats.plain import Plain")
-    copy.append("formats/api.py", VERBS)
-    rest = "rest/tool_operations.py"
+    copy.write("plain.py", "catalogue/formats")
+    copy.insert("catalogue/formats/__init__.py", "    for each in (", "        Plain(),")
+    copy.insert(
+        "catalogue/formats/__init__.py", "from tooltray.catalogue.formats.openai", "from tooltray.catalogue.formats.plain import Plain"
+    )
+    copy.append("catalogue/formats/api.py", VERBS)
+    rest = "carriers/rest/tool_operations.py"
     copy.replace(rest, '"gemini", "copilot", "mcp"]', '"gemini", "plain", "copilot", "mcp"]')
     copy.insert(rest, '        case "copilot":', PLAIN_TOOLS, before=True)
     copy.insert(rest, "    FormatsApi.mcp_tools_to_gemini_tools,", "    FormatsApi.mcp_tools_to_plain_tools,")
     copy.insert(rest, '    "gemini": FormatsApi', '    "plain": FormatsApi.mcp_response_to_plain,')
     copy.insert(rest, "OPERATIONS = (", PLAIN_CALL)
-    results = "control/verb_results.py"
-    copy.insert(results, '    "gemini_function_call', '    "plain_call_to_mcp_tool": "snapshots.calls:MCPToolCall",')
+    results = "carriers/control/verb_results.py"
+    copy.insert(results, '    "gemini_function_call', '    "plain_call_to_mcp_tool": "foundation.snapshots.calls:MCPToolCall",')
 
 
 def add_rule(copy: Copy) -> None:
@@ -159,7 +161,7 @@ def test_what_the_guide_adds_works_through_a_hub(tmp_path: Path, home: Path) -> 
 def test_the_recipe_for_a_format_leaves_style_and_tests_green(tmp_path: Path) -> None:
     copy = Copy(tmp_path)
     add_format(copy)
-    changed = ("formats", "rest/tool_operations.py", "control/verb_results.py")
+    changed = ("catalogue/formats", "carriers/rest/tool_operations.py", "carriers/control/verb_results.py")
     files = [str(copy.source / "tooltray" / each) for each in changed]
     style = ("--config", str(ROOT / "pyproject.toml"), "--no-cache")
     copy.output("-m", "ruff", "check", *style, *files)

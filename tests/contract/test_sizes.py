@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 
 DESKTOP = Path(__file__).parents[2] / "desktop"
-SPLIT = ("cli", "ui")  # whose folders are rooms of their own
 LISTS = ("hub.py", "tooltray/cli/commands")  # of parts, and of commands that know nothing of each other
 MOST_PARAMETERS, LONGEST_FILE, LARGEST_ROOM = 7, 500, 5_000
 
@@ -51,5 +50,5 @@ def test_no_room_is_too_large_to_be_known_whole() -> None:
     rooms: Counter[str] = Counter()
     for path, text in sources().items():
         folders = path.parts[:-1]
-        rooms["/".join(folders[: 3 if folders[1:2] and folders[1] in SPLIT else 2])] += text.count("\n")
+        rooms["/".join(folders[:3])] += text.count("\n")
     assert {room: lines for room, lines in rooms.items() if lines > LARGEST_ROOM and room not in LISTS} == {}

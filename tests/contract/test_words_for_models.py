@@ -9,16 +9,17 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "desktop" / "tooltray"
 ON_THE_WAY = (
-    "approvals", "calls", "catalogue", "copilot", "downstream", "feedback", "formats", "kept_results", "naming", "projects", "protocol",
-    "relay", "server_tasks", "sessions", "skills", "transports", "upstream", "views",
-)  # fmt: skip
-"""Rooms through which a request of a session goes, and its reply."""
+    *("carriers/copilot", "carriers/mcp", "catalogue", "config/naming", "consent/approvals", "consent/skills", "gateway", "protocol"),
+    *("servers/relay", "servers/transports", "servers/upstream", "sources/projects"),
+)
+"""Packages through which a request of a session goes, and its reply."""
 RECIPE = re.compile(r'\btooltray (?!catalogue)[a-z]+|settings\.json|"(autoApprove|flowGuard|allowedFolders)"')
-NO_REPLIES = {"transports/http/reachability.py"}  # the doctor's
+NO_REPLIES = {"servers/transports/http/reachability.py"}  # the doctor's
 
 
 def modules() -> list[Path]:
-    return sorted(module for room in ON_THE_WAY for module in (SOURCE / room).rglob("*.py"))
+    assert all((SOURCE / package).is_dir() for package in ON_THE_WAY)
+    return sorted(module for package in ON_THE_WAY for module in (SOURCE / package).rglob("*.py"))
 
 
 def with_parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:

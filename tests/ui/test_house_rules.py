@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 DESKTOP = Path(__file__).parents[2] / "desktop" / "tooltray"
-FILES = [DESKTOP / "app.py", *sorted((DESKTOP / "ui").rglob("*.py"))]
+FILES = [DESKTOP / "app/desktop.py", *sorted((DESKTOP / "ui").rglob("*.py"))]
 NEVER = {
     r"\.exec\(|\.exec_\(": "a second event loop inside a coroutine breaks every task; use open() or show() and a signal",
     r"processEvents": "lets anything happen in the middle of anything",

@@ -103,19 +103,41 @@ def test_no_text_goes_past_tr() -> None:
 SAYING = {"Problem", "TooltrayError", "NotFound", "Conflict", "Denied", "CannotUse", "CannotRead", "CannotOpen", "NotJson", "ValueError"}
 """What carries a sentence for a person."""
 OF_STARTS = (
-    *("transports/stdio_transport.py", "transports/transports.py", "transports/self_reference.py", "launch/command_lookup.py"),
-    *("launch/login_shell.py", "transports/http/http_*.py", "transports/http/sse_transport.py", "launch/proxies.py"),
-    *("upstream/instance.py", "upstream/managed_server.py", "upstream/handshake.py", "presenter/notices.py", "secrets/vaults.py"),
+    *(
+        "servers/transports/stdio_transport.py",
+        "servers/transports/transports.py",
+        "servers/transports/self_reference.py",
+        "servers/launch/command_lookup.py",
+    ),
+    *(
+        "servers/launch/login_shell.py",
+        "servers/transports/http/http_*.py",
+        "servers/transports/http/sse_transport.py",
+        "servers/launch/proxies.py",
+    ),
+    *(
+        "servers/upstream/instance.py",
+        "servers/upstream/managed_server.py",
+        "servers/upstream/handshake.py",
+        "api/presenter/notices.py",
+        "config/secrets/vaults.py",
+    ),
 )
 """Where that is worded which a card says of a server that does not run."""
 OF_FILES = (
     *(
-        "settings/settings.py",
-        "settings/settings_file.py",
-        "settings/server_config.py",
-        "settings/usable.py",
+        "config/settings/settings.py",
+        "config/settings/settings_file.py",
+        "config/settings/server_config.py",
+        "config/settings/usable.py",
     ),
-    *("files/json_text.py", "foreign_configs/[!c]*.py", "foreign_configs/config_source.py", "server_files/*.py", "settings/file_server.py"),
+    *(
+        "foundation/files/json_text.py",
+        "config/foreign_configs/[!c]*.py",
+        "config/foreign_configs/config_source.py",
+        "sources/project_files/*.py",
+        "config/settings/file_server.py",
+    ),
 )
 """Where that is worded which a window says of files with servers in them."""
 

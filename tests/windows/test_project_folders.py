@@ -1,4 +1,4 @@
-"""upstream/project_folder.py with Windows' own paths: spellings, drive letters, shares, other people's folders."""
+"""servers/upstream/project_folder.py with Windows' own paths: spellings, drive letters, shares, other people's folders."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""catalogue/approval.py"""
+"""approval.py"""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""catalogue/call_routes.py: a call finds its tool, also one that nobody has listed yet."""
+"""call_routes.py: a call finds its tool, also one that nobody has listed yet."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""catalogue/catalogue.py"""
+"""catalogue.py"""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""catalogue/definition.py"""
+"""definition.py"""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""catalogue/known_servers.py: what is said of servers that are known, and of others."""
+"""known_servers.py: what is said of servers that are known, and of others."""
 
 import json
 from typing import Any

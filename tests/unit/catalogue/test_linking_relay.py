@@ -1,4 +1,4 @@
-"""catalogue/linking_relay.py, for calls, prompts and what is read of servers whose resources clash"""
+"""linking_relay.py, for calls, prompts and what is read of servers whose resources clash"""
 
 from pathlib import Path
 from typing import Any

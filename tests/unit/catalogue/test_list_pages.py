@@ -1,4 +1,4 @@
-"""catalogue/list_pages.py"""
+"""list_pages.py"""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""catalogue/list_times.py"""
+"""list_times.py"""
 
 import asyncio
 import math

@@ -1,4 +1,4 @@
-"""catalogue/offer.py"""
+"""offer.py"""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""catalogue/offers.py"""
+"""offers.py"""
 
 import logging
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""catalogue/prompt_manager.py"""
+"""prompt_manager.py"""
 
 import asyncio
 import json

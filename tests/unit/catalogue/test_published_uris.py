@@ -1,4 +1,4 @@
-"""catalogue/published_uris.py, through the lists of a hub."""
+"""published_uris.py, through the lists of a hub."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""catalogue/resource_manager.py"""
+"""resource_manager.py"""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""catalogue/resource_uris.py"""
+"""resource_uris.py"""
 
 from urllib.parse import urlsplit
 

@@ -1,4 +1,4 @@
-"""catalogue/result_uris.py"""
+"""result_uris.py"""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""catalogue/server_lists.py, as tools and offers use it"""
+"""server_lists.py, as tools and offers use it"""
 
 import asyncio
 import logging

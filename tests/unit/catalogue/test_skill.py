@@ -1,4 +1,4 @@
-"""catalogue/skill.py"""
+"""skill.py"""
 
 import json
 from pathlib import Path

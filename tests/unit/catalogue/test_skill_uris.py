@@ -1,4 +1,4 @@
-"""catalogue/skill_uris.py"""
+"""skill_uris.py"""
 
 from pathlib import Path
 

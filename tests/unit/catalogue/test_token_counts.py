@@ -1,4 +1,4 @@
-"""catalogue/token_counts.py"""
+"""token_counts.py"""
 
 import itertools
 import json

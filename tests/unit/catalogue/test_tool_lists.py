@@ -1,4 +1,4 @@
-"""catalogue/tool_manager.py and server_lists.py as one: what is listed when, what is kept, what becomes of a list that changes."""
+"""tool_manager.py and server_lists.py as one: what is listed when, what is kept, what becomes of a list that changes."""
 
 import asyncio
 import json

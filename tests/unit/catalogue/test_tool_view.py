@@ -1,4 +1,4 @@
-"""catalogue/tool_view.py"""
+"""tool_view.py"""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""catalogue/tool_words.py, and settings/tool_override.py as what it reads"""
+"""tool_words.py, and config/settings/tool_override.py as what it reads"""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""cli/effects.py: commands do not claim what the hub does not say."""
+"""effects.py: commands do not claim what the hub does not say."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""cli/secret_place.py: whether there is a place for secrets is known before a person types them."""
+"""secret_place.py: whether there is a place for secrets is known before a person types them."""
 
 import getpass
 import json

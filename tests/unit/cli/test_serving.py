@@ -288,7 +288,8 @@ def test_on_stdio_a_person_at_standard_error_is_told(
 
 def test_a_hub_runs_on_where_nobody_reads_what_it_says(hub_home: Home) -> None:
     code = (
-        "import sys; from tooltray.cli.serving import Serving, announce; from tooltray.foundation.home.home import Home; from pathlib import Path\n"
+        "import sys; from tooltray.cli.serving import Serving, announce\n"
+        "from tooltray.foundation.home.home import Home; from pathlib import Path\n"
         "announce(Serving(Home(Path('/h')))); print('more'); print('still here', file=sys.stderr)"
     )
     reader, writer = os.pipe()

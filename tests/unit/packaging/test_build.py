@@ -1,4 +1,4 @@
-"""packaging/build.py: what stands in the packages besides the programs. The packages themselves are tried by `make package-test`."""
+"""build.py: what stands in the packages besides the programs. The packages themselves are tried by `make package-test`."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""packaging/release.py: the files of a release are those that each system's job has built."""
+"""release.py: the files of a release are those that each system's job has built."""
 
 import importlib.util
 from pathlib import Path

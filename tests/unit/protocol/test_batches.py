@@ -1,4 +1,4 @@
-"""protocol/batches.py"""
+"""batches.py"""
 
 from msgspec import Raw
 

@@ -1,4 +1,4 @@
-"""protocol/declarations.py"""
+"""declarations.py"""
 
 from typing import Any
 

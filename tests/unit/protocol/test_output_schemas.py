@@ -1,4 +1,4 @@
-"""protocol/output_schemas.py"""
+"""output_schemas.py"""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""protocol/uri_template.py"""
+"""uri_template.py"""
 
 import re
 

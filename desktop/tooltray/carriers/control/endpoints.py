@@ -6,7 +6,7 @@ Versions before the control socket (until November 2026) had one socket for brid
 a command of this one comes, and the other way round. Both then meet at the socket of bridges:
 
 - a command finds no control socket, or one that a killed hub has left, and connects to the socket of bridges;
-- the hub serves the role `control` there too (downstream/doors.py).
+- the hub serves the role `control` there too (carriers/mcp/doors.py).
 """
 
 from pathlib import Path

@@ -10,7 +10,7 @@ KINDS = ("call", "question", "approval", "start", "stop", "failure")
 """What an entry is about."""
 
 OUTCOMES = ("ok", "error", "refused", "cancelled")
-"""How a call, a start or a stop ended. An approval's is its answer (CHOICES in snapshots/approvals.py, "refused", "late"), a question's
+"""How a call, a start or a stop ended. An approval's is its answer (CHOICES in approvals.py, "refused", "late"), a question's
 "accept", "decline", "cancel", "late", or "error" where the client could not ask; both are "cancelled" where whoever asked is gone."""
 
 

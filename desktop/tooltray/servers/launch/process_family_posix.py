@@ -4,7 +4,7 @@ Above it: process_family, which takes this or process_family_windows (the same n
 
 A child that opens a session of its own leaves the group, and one that clears its environment as well escapes both. A confined server's
 cannot: with bubblewrap the leader's end takes its whole list of processes along (its first process is in the group, and dies with its
-parent, too); without it `setsid` and `setpgid` do nothing there, so that all stay in the group (confinement/launch_line.py).
+parent, too); without it `setsid` and `setpgid` do nothing there, so that all stay in the group (servers/confinement/launch_line.py).
 """
 
 import contextlib

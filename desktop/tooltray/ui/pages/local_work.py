@@ -11,7 +11,7 @@ from tooltray.ui.widgets.code_view import FindSpans
 
 
 class Pasted(Protocol):
-    """What a pasted text is read into; see entries/pasted.py, which app.py hands in."""
+    """What a pasted text is read into; see sources/entries/pasted.py, which app.py hands in."""
 
     @property
     def name(self) -> str: ...
@@ -46,7 +46,7 @@ ReadPasted = Callable[[str], Sequence[Pasted]]
 
 
 class MoveSecrets(Protocol):
-    """Moves the secrets of an entry out of it before it is saved; see entries/portable_entry.py."""
+    """Moves the secrets of an entry out of it before it is saved; see sources/entries/portable_entry.py."""
 
     def __call__(
         self,
@@ -65,7 +65,7 @@ class LocalWork(msgspec.Struct, frozen=True):
         read_pasted: reads what a person pastes to add a server.
         find_secrets: where secrets stand in it.
         save_file: writes a backup.
-        read_entry: what the JSON of a server's entry comes to, and what is wrong in which line; see settings/entry_text.py.
+        read_entry: what the JSON of a server's entry comes to, and what is wrong in which line; see config/settings/entry_text.py.
         move_secrets: the entry to save, with placeholders for the secrets that were typed into it, and these by their names.
         memory: what the window remembers of how it is used.
     """

@@ -12,7 +12,7 @@ from tooltray.ui.presenter.qt_server_manager import QtServerManager
 
 
 class Remedy(Protocol):
-    """Something that can be done about a server; see doctor/diagnosis.py."""
+    """Something that can be done about a server; see sources/doctor/diagnosis.py."""
 
     @property
     def kind(self) -> str: ...
@@ -25,7 +25,7 @@ class Remedy(Protocol):
 
 
 class Diagnosis(Protocol):
-    """What the doctor found out about a server, as far as it is shown; see doctor/diagnosis.py."""
+    """What the doctor found out about a server, as far as it is shown; see sources/doctor/diagnosis.py."""
 
     @property
     def is_ok(self) -> bool: ...

@@ -1,4 +1,4 @@
-"""presenter/notices.py"""
+"""notices.py"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""presenter/server_news.py"""
+"""server_news.py"""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""presenter/unstarted_api.py and unstarted_parts.py: what commands do not reach; the commands' own tests prove the rest."""
+"""unstarted_api.py and unstarted_parts.py: what commands do not reach; the commands' own tests prove the rest."""
 
 import contextlib
 import copy

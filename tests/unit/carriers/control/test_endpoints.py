@@ -1,4 +1,4 @@
-"""control/endpoints.py: commands find the hub by its control socket, and hubs of versions without one."""
+"""endpoints.py: commands find the hub by its control socket, and hubs of versions without one."""
 
 import os
 import socket

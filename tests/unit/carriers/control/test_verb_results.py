@@ -1,4 +1,4 @@
-"""control/verb_results.py: what comes as JSON becomes what the verb returned."""
+"""verb_results.py: what comes as JSON becomes what the verb returned."""
 
 from typing import Any, get_type_hints
 

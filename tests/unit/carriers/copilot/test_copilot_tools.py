@@ -1,4 +1,4 @@
-"""copilot/copilot_tools.py: real objects of github-copilot-sdk, and a hub that answers from a script."""
+"""copilot_tools.py: real objects of github-copilot-sdk, and a hub that answers from a script."""
 
 import subprocess
 import sys
@@ -268,6 +268,7 @@ async def test_without_the_sdk_it_says_what_to_install(hub: ScriptedHub, monkeyp
 
 
 def test_nothing_is_imported_before_it_is_needed() -> None:
-    script = "import sys, tooltray.carriers.copilot; assert not (found := sys.modules.keys() & {'copilot', 'pydantic', 'aiohttp', 'PySide6'}), found"
+    heavy = {"copilot", "pydantic", "aiohttp", "PySide6"}
+    script = f"import sys, tooltray.carriers.copilot; assert not (found := sys.modules.keys() & {heavy}), found"
     found = subprocess.run([sys.executable, "-I", "-c", script], stderr=subprocess.PIPE, text=True, check=False)
     assert (found.returncode, found.stderr) == (0, "")

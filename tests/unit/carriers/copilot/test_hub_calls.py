@@ -1,4 +1,4 @@
-"""copilot/hub_calls.py and start_hub.py: a hub that answers from a script, from an event loop that is not ours."""
+"""hub_calls.py and start_hub.py: a hub that answers from a script, from an event loop that is not ours."""
 
 import asyncio
 import errno

@@ -1,4 +1,4 @@
-"""copilot/results.py, with the SDK's own types."""
+"""results.py, with the SDK's own types."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""http_server/event_streams.py: what waits for a response, and how it is written."""
+"""event_streams.py: what waits for a response, and how it is written."""
 
 import asyncio
 

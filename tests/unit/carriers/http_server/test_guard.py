@@ -1,4 +1,4 @@
-"""http_server/guard.py: who may speak to the endpoints."""
+"""guard.py: who may speak to the endpoints."""
 
 import pytest
 from multidict import CIMultiDict

@@ -1,4 +1,4 @@
-"""http_server/place.py: an address is opened, moved and closed as it is wanted, or there is a problem that says why not."""
+"""place.py: an address is opened, moved and closed as it is wanted, or there is a problem that says why not."""
 
 import asyncio
 import errno

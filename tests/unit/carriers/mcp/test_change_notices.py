@@ -1,4 +1,4 @@
-"""downstream/change_notices.py in a session: which changes one AI client hears of, and how each era is told."""
+"""change_notices.py in a session: which changes one AI client hears of, and how each era is told."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""downstream/http_app.py: what is looked at before a request reaches a transport."""
+"""http_app.py: what is looked at before a request reaches a transport."""
 
 import pytest
 from aiohttp import ClientConnectionError

@@ -1,4 +1,4 @@
-"""downstream/http_listener.py: the endpoints follow the settings while the hub runs."""
+"""http_listener.py: the endpoints follow the settings while the hub runs."""
 
 import asyncio
 import contextlib

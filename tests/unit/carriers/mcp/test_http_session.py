@@ -1,4 +1,4 @@
-"""downstream/http_session.py and http_sessions.py: which message goes where, what is kept, and when a session ends."""
+"""http_session.py and http_sessions.py: which message goes where, what is kept, and when a session ends."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""downstream/idle_exit.py"""
+"""idle_exit.py"""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""downstream/replaced_exit.py"""
+"""replaced_exit.py"""
 
 from collections.abc import Sequence
 from typing import NamedTuple

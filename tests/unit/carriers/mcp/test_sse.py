@@ -1,4 +1,4 @@
-"""downstream/sse.py: old clients, whose one GET is their session."""
+"""sse.py: old clients, whose one GET is their session."""
 
 import pytest
 from tests.fakes.http_hub import HttpHub, OpenResponse, http_hub, request

@@ -1,4 +1,4 @@
-"""downstream/streamable_http.py: legacy clients over HTTP, as they see it on the wire."""
+"""streamable_http.py: legacy clients over HTTP, as they see it on the wire."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""rest/confirmation_rules.py and hub_operations.py: what only a person may allow, and settings, secrets and lists over REST."""
+"""confirmation_rules.py and hub_operations.py: what only a person may allow, and settings, secrets and lists over REST."""
 
 import json
 from pathlib import Path

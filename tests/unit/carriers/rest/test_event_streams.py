@@ -1,4 +1,4 @@
-"""rest/event_streams.py: the hub's events as a stream that can be resumed, and that waits for nobody."""
+"""event_streams.py: the hub's events as a stream that can be resumed, and that waits for nobody."""
 
 import asyncio
 import contextlib

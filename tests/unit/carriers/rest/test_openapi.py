@@ -1,4 +1,4 @@
-"""rest/openapi.py and table.py: everything that there is, is described, and nothing else."""
+"""openapi.py and table.py: everything that there is, is described, and nothing else."""
 
 import json
 

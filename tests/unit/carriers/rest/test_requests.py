@@ -1,4 +1,4 @@
-"""rest/requests.py: paths, queries and bodies that cannot be what they should be."""
+"""requests.py: paths, queries and bodies that cannot be what they should be."""
 
 import asyncio
 import gzip

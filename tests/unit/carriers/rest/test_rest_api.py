@@ -1,4 +1,4 @@
-"""rest/rest_api.py: who is let in, what is at a path, and how what goes wrong is told."""
+"""rest_api.py: who is let in, what is at a path, and how what goes wrong is told."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""rest/server_operations.py: servers listed, added, changed, removed and restarted over REST."""
+"""server_operations.py: servers listed, added, changed, removed and restarted over REST."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""rest/shapes.py: what is written fits what is described."""
+"""shapes.py: what is written fits what is described."""
 
 import math
 from collections.abc import Mapping, Sequence

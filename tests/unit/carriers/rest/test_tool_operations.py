@@ -1,4 +1,4 @@
-"""rest/tool_operations.py: tools in every format, called by what AI clients call them."""
+"""tool_operations.py: tools in every format, called by what AI clients call them."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""formats/anthropic.py"""
+"""anthropic.py"""
 
 import re
 

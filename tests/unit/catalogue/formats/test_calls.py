@@ -1,4 +1,4 @@
-"""formats/calls.py"""
+"""calls.py"""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""formats/contents.py"""
+"""contents.py"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""formats/copilot_names.py"""
+"""copilot_names.py"""
 
 import re
 from itertools import permutations

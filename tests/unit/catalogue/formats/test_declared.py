@@ -1,4 +1,4 @@
-"""formats/declared.py"""
+"""declared.py"""
 
 import re
 from typing import Any

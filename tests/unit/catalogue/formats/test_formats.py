@@ -1,4 +1,4 @@
-"""formats/__init__.py, and what all formats have in common"""
+"""__init__.py, and what all formats have in common"""
 
 import copy
 import json

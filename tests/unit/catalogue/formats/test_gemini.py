@@ -1,4 +1,4 @@
-"""formats/gemini.py"""
+"""gemini.py"""
 
 import re
 from typing import Any

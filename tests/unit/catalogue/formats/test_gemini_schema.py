@@ -1,4 +1,4 @@
-"""formats/gemini_schema.py, formats/gemini_schema.py"""
+"""gemini_schema.py, catalogue/formats/gemini_schema.py"""
 
 import copy
 import json

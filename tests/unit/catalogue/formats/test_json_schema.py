@@ -1,4 +1,4 @@
-"""formats/json_schema.py"""
+"""json_schema.py"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""formats/lenient_json.py"""
+"""lenient_json.py"""
 
 import json
 from typing import Any

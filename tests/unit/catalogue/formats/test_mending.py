@@ -1,4 +1,4 @@
-"""formats/mending.py"""
+"""mending.py"""
 
 import copy
 from typing import Any

@@ -1,4 +1,4 @@
-"""formats/names.py"""
+"""names.py"""
 
 import re
 

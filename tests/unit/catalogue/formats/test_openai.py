@@ -1,4 +1,4 @@
-"""formats/openai.py"""
+"""openai.py"""
 
 from tests.contract.results import PIXEL, RESULTS, responded
 

@@ -1,4 +1,4 @@
-"""formats/schemas.py"""
+"""schemas.py"""
 
 import copy
 from typing import Any

@@ -1,4 +1,4 @@
-"""formats/tool_formats.py, formats/api.py"""
+"""tool_formats.py, catalogue/formats/api.py"""
 
 import json
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""views/instructions.py"""
+"""instructions.py"""
 
 from pathlib import Path
 from typing import Any

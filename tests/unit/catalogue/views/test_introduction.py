@@ -1,4 +1,4 @@
-"""views/introduction.py: what a session that has all servers is told of them when it connects."""
+"""introduction.py: what a session that has all servers is told of them when it connects."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""views/known_clients.py"""
+"""known_clients.py"""
 
 from pathlib import Path
 from typing import Any

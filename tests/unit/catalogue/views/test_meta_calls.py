@@ -1,4 +1,4 @@
-"""views/meta_calls.py: lazy servers that are activated, and those that cannot be."""
+"""meta_calls.py: lazy servers that are activated, and those that cannot be."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""views/meta_tools.py: what the hub's tools about other tools say, take and answer."""
+"""meta_tools.py: what the hub's tools about other tools say, take and answer."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""views/modes.py, client_modes.py and known_clients.py"""
+"""modes.py, client_modes.py and known_clients.py"""
 
 from pathlib import Path
 from typing import Any

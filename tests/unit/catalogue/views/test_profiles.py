@@ -1,4 +1,4 @@
-"""views/profiles.py, and tools under other names and descriptions"""
+"""profiles.py, and tools under other names and descriptions"""
 
 import json
 from pathlib import Path

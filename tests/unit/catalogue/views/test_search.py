@@ -1,4 +1,4 @@
-"""views/search.py: which tools are found, and in which order; words of queries."""
+"""search.py: which tools are found, and in which order; words of queries."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""views/server_declarations.py, and what introduction.py makes of it for a session"""
+"""server_declarations.py, and what introduction.py makes of it for a session"""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""views/session_view.py: what modes and profiles make of what a session sees."""
+"""session_view.py: what modes and profiles make of what a session sees."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""views/tool_costs.py"""
+"""tool_costs.py"""
 
 import asyncio
 from collections.abc import Sequence

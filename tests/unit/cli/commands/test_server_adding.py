@@ -1,4 +1,4 @@
-"""cli/commands/server_adding.py: what is written into a project's own file, and the yes to a server inside Tooltray."""
+"""server_adding.py: what is written into a project's own file, and the yes to a server inside Tooltray."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""cli/commands/server_setting.py: single fields of a server are changed, the others stay."""
+"""server_setting.py: single fields of a server are changed, the others stay."""
 
 from pathlib import Path
 from typing import Any

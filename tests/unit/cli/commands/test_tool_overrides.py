@@ -1,4 +1,4 @@
-"""cli/commands/tool_overrides.py, where test_views_command.py does not show it"""
+"""tool_overrides.py, where test_views_command.py does not show it"""
 
 from typing import Any
 

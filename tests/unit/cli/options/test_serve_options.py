@@ -1,4 +1,4 @@
-"""cli/options/serve_options.py"""
+"""serve_options.py"""
 
 import pytest
 

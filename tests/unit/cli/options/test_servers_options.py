@@ -1,4 +1,4 @@
-"""cli/options/servers_options.py"""
+"""servers_options.py"""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""cli/options/values.py"""
+"""values.py"""
 
 import argparse
 from collections.abc import Callable

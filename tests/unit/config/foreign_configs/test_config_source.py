@@ -1,4 +1,4 @@
-"""foreign_configs/config_source.py: what a file's slips are told as, and that one entry's never cost another one; by way of .mcp.json."""
+"""config_source.py: what a file's slips are told as, and that one entry's never cost another one; by way of .mcp.json."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""foreign_configs/document_lines.py: where keys stand."""
+"""document_lines.py: where keys stand."""
 
 from tooltray.config.foreign_configs import document_lines
 from tooltray.config.foreign_configs.document_lines import MAX_DEPTH, Place

@@ -1,4 +1,4 @@
-"""foreign_configs/documents.py: files of AI clients, whatever state they are in."""
+"""documents.py: files of AI clients, whatever state they are in."""
 
 import json
 import os

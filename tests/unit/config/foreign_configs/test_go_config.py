@@ -1,4 +1,4 @@
-"""foreign_configs/go_config.py: what Go's os.ExpandEnv makes of a text, and our spelling of it."""
+"""go_config.py: what Go's os.ExpandEnv makes of a text, and our spelling of it."""
 
 from typing import Any
 

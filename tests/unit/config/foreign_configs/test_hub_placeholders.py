@@ -1,4 +1,4 @@
-"""foreign_configs/hub_placeholders.py: mcp-hub's placeholders in our spelling."""
+"""hub_placeholders.py: mcp-hub's placeholders in our spelling."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""foreign_configs/mcp_hub.py: what mcp-hub's config means."""
+"""mcp_hub.py: what mcp-hub's config means."""
 
 import json
 import os

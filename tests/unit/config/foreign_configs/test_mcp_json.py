@@ -1,4 +1,4 @@
-"""foreign_configs/mcp_json.py: a project's own list of servers."""
+"""mcp_json.py: a project's own list of servers."""
 
 import json
 from pathlib import Path

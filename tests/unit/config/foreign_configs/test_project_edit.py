@@ -1,4 +1,4 @@
-"""foreign_configs/project_edit.py: one entry of a project's file is written or taken out, every other byte stays."""
+"""project_edit.py: one entry of a project's file is written or taken out, every other byte stays."""
 
 import json
 from typing import Any

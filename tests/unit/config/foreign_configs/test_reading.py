@@ -1,4 +1,4 @@
-"""foreign_configs/reading.py: any file becomes servers or a problem, and nothing makes it raise."""
+"""reading.py: any file becomes servers or a problem, and nothing makes it raise."""
 
 import json
 import os

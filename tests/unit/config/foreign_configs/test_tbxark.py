@@ -1,4 +1,4 @@
-"""foreign_configs/tbxark.py: what mcp-proxy's config means, as its own code reads it."""
+"""tbxark.py: what mcp-proxy's config means, as its own code reads it."""
 
 import json
 from pathlib import Path

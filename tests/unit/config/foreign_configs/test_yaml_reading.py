@@ -1,4 +1,4 @@
-"""foreign_configs/yaml_reading.py: YAML without surprises."""
+"""yaml_reading.py: YAML without surprises."""
 
 import pytest
 

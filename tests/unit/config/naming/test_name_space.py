@@ -1,4 +1,4 @@
-"""naming/name_space.py: whole names beside short ones; what short ones look like is in test_published_names.py"""
+"""name_space.py: whole names beside short ones; what short ones look like is in test_published_names.py"""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""naming/published_names.py"""
+"""published_names.py"""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""naming/tool_settings.py"""
+"""tool_settings.py"""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""settings/argument_path.py: the place of a value in the arguments of a call."""
+"""argument_path.py: the place of a value in the arguments of a call."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""settings/call_rule.py: a rule says what it means, or cannot be used, and then allows nothing."""
+"""call_rule.py: a rule says what it means, or cannot be used, and then allows nothing."""
 
 from decimal import Decimal
 from typing import Any

@@ -1,4 +1,4 @@
-"""settings/confinement.py: what an entry says of its confinement; a slip makes no server more open than was meant."""
+"""confinement.py: what an entry says of its confinement; a slip makes no server more open than was meant."""
 
 from typing import Any
 

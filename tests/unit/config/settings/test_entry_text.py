@@ -1,4 +1,4 @@
-"""settings/entry_text.py"""
+"""entry_text.py"""
 
 import json
 

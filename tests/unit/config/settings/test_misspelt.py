@@ -1,4 +1,4 @@
-"""settings/misspelt.py"""
+"""misspelt.py"""
 
 from typing import Any
 

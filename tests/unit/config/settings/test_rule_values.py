@@ -1,4 +1,4 @@
-"""settings/rule_values.py: words, hosts, addresses and folders that mean the same to everybody who reads them."""
+"""rule_values.py: words, hosts, addresses and folders that mean the same to everybody who reads them."""
 
 import shlex
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""settings/secret_looks.py: which variables of an entry seem to be secrets."""
+"""secret_looks.py: which variables of an entry seem to be secrets."""
 
 import pytest
 

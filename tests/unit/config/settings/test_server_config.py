@@ -1,4 +1,4 @@
-"""settings/server_config.py: one entry of `mcpServers`, read in the ways that people and other programs write it."""
+"""server_config.py: one entry of `mcpServers`, read in the ways that people and other programs write it."""
 
 from decimal import Decimal
 from typing import Any

@@ -1,4 +1,4 @@
-"""settings/settings_edits.py: changes to the settings besides the servers, all or none."""
+"""settings_edits.py: changes to the settings besides the servers, all or none."""
 
 import asyncio
 import json

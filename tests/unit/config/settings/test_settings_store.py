@@ -1,4 +1,4 @@
-"""settings/settings_store.py: somebody edits settings.json by hand while Tooltray runs."""
+"""settings_store.py: somebody edits settings.json by hand while Tooltray runs."""
 
 import asyncio
 import json

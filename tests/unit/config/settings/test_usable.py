@@ -1,4 +1,4 @@
-"""settings/usable.py"""
+"""usable.py"""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""settings/view_settings.py"""
+"""view_settings.py"""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""settings/widening.py: what of a change lets more happen than before."""
+"""widening.py: what of a change lets more happen than before."""
 
 from typing import Any
 

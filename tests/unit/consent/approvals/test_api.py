@@ -1,4 +1,4 @@
-"""approvals/api.py, through McpPresenter's verbs; what each of them does is shown beside the module that does it."""
+"""api.py, through McpPresenter's verbs; what each of them does is shown beside the module that does it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""approvals/approval_questions.py"""
+"""approval_questions.py"""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""approvals/approval_rounds.py: a person is asked until there is an answer to the tool as it is."""
+"""approval_rounds.py: a person is asked until there is an answer to the tool as it is."""
 
 import asyncio
 from pathlib import Path

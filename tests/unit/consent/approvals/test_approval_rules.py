@@ -1,4 +1,4 @@
-"""approvals/approval_rules.py: a client's own rules count in the place of a server's."""
+"""approval_rules.py: a client's own rules count in the place of a server's."""
 
 from pathlib import Path
 from types import SimpleNamespace

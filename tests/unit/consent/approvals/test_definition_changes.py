@@ -1,4 +1,4 @@
-"""approvals/definition_changes.py: a tool that changed is marked and listed until a person has seen it."""
+"""definition_changes.py: a tool that changed is marked and listed until a person has seen it."""
 
 from pathlib import Path
 

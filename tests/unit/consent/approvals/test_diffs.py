@@ -1,4 +1,4 @@
-"""approvals/diffs.py"""
+"""diffs.py"""
 
 from typing import Any
 

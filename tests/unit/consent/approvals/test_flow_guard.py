@@ -1,4 +1,4 @@
-"""approvals/flow_guard.py: after a session has read what strangers wrote, what sends or publishes asks first, whatever is allowed."""
+"""flow_guard.py: after a session has read what strangers wrote, what sends or publishes asks first, whatever is allowed."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

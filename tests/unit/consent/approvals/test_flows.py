@@ -1,4 +1,4 @@
-"""approvals/flows.py: which tools read what strangers wrote, and which send or publish."""
+"""flows.py: which tools read what strangers wrote, and which send or publish."""
 
 import pytest
 

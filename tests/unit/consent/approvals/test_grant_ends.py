@@ -1,4 +1,4 @@
-"""approvals/grant_ends.py: a yes for a time ends by the clock, and the pages hear of it once."""
+"""grant_ends.py: a yes for a time ends by the clock, and the pages hear of it once."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""approvals/grants.py"""
+"""grants.py"""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""approvals/ignored_questions.py: when two questions of an AI client ran out, the third waits quietly until somebody answers anything."""
+"""ignored_questions.py: when two questions of an AI client ran out, the third waits quietly until somebody answers anything."""
 
 import asyncio
 

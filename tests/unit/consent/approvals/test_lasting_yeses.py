@@ -1,4 +1,4 @@
-"""approvals/lasting_yeses.py: what lasts is kept, and recorded before it counts."""
+"""lasting_yeses.py: what lasts is kept, and recorded before it counts."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""approvals/live_grants.py: a grant counts until its own end, whatever the clock does."""
+"""live_grants.py: a grant counts until its own end, whatever the clock does."""
 
 import json
 from pathlib import Path

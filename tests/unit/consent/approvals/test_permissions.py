@@ -1,4 +1,4 @@
-"""approvals/permissions.py, through McpPresenter's verbs"""
+"""permissions.py, through McpPresenter's verbs"""
 
 from pathlib import Path
 

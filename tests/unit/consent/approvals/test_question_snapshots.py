@@ -1,4 +1,4 @@
-"""approvals/question_snapshots.py: a person is offered the answers that make sense at that moment."""
+"""question_snapshots.py: a person is offered the answers that make sense at that moment."""
 
 from pathlib import Path
 

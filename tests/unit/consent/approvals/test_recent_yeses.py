@@ -1,4 +1,4 @@
-"""approvals/recent_yeses.py: within seconds of a yes the same call is not asked about again, where the settings say so."""
+"""recent_yeses.py: within seconds of a yes the same call is not asked about again, where the settings say so."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""approvals/refused_calls.py: a call that nobody could be asked about is refused, and can be allowed for the next time."""
+"""refused_calls.py: a call that nobody could be asked about is refused, and can be allowed for the next time."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""approvals/rule_coverage.py: what a rule covers, and that no trick makes it cover more."""
+"""rule_coverage.py: what a rule covers, and that no trick makes it cover more."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""approvals/rule_grants.py: what a rule would have covered, and the grant that keeps it; rules that nobody can satisfy are refused."""
+"""rule_grants.py: what a rule would have covered, and the grant that keeps it; rules that nobody can satisfy are refused."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""approvals/rule_maker.py: rules made of a call cover it, from narrow to wide, and leave nothing open that could do harm."""
+"""rule_maker.py: rules made of a call cover it, from narrow to wide, and leave nothing open that could do harm."""
 
 import json
 from typing import Any

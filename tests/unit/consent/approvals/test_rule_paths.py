@@ -1,4 +1,4 @@
-"""approvals/rule_paths.py: a path is in a folder where it leads, and where it is written in the one plain way."""
+"""rule_paths.py: a path is in a folder where it leads, and where it is written in the one plain way."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""approvals/rule_words.py: a rule says in words what it covers."""
+"""rule_words.py: a rule says in words what it covers."""
 
 from typing import Any
 

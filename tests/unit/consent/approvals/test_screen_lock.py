@@ -1,4 +1,4 @@
-"""approvals/screen_lock.py, and grants until the screen locks: they end there, and are nowhere but in memory."""
+"""screen_lock.py, and grants until the screen locks: they end there, and are nowhere but in memory."""
 
 import json
 from pathlib import Path

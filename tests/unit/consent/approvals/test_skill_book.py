@@ -1,4 +1,4 @@
-"""approvals/skill_book.py"""
+"""skill_book.py"""
 
 import json
 from pathlib import Path

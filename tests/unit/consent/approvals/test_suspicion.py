@@ -1,4 +1,4 @@
-"""approvals/suspicion.py"""
+"""suspicion.py"""
 
 import json
 

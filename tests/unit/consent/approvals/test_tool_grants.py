@@ -1,4 +1,4 @@
-"""approvals/tool_grants.py: what a grant would allow is shown, and nothing else is granted."""
+"""tool_grants.py: what a grant would allow is shown, and nothing else is granted."""
 
 from pathlib import Path
 

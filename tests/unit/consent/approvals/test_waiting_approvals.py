@@ -1,4 +1,4 @@
-"""approvals/waiting_approvals.py; the rest of it is tested by whole calls in test_approvals.py."""
+"""waiting_approvals.py; the rest of it is tested by whole calls in test_approvals.py."""
 
 from msgspec import Raw
 from tests.fakes.fake_clock import in_fake_time

@@ -1,4 +1,4 @@
-"""skills/api.py"""
+"""api.py"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""skills/content_check.py"""
+"""content_check.py"""
 
 import hashlib
 import json

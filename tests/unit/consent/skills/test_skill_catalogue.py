@@ -1,4 +1,4 @@
-"""skills/skill_catalogue.py"""
+"""skill_catalogue.py"""
 
 from pathlib import Path
 

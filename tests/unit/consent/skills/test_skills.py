@@ -1,4 +1,4 @@
-"""skills/skills.py"""
+"""skills.py"""
 
 from pathlib import Path
 from typing import Any

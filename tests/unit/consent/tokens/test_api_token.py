@@ -1,4 +1,4 @@
-"""access/api_token.py: the token of the REST interface, which stays the same and is the person's alone."""
+"""api_token.py: the token of the REST interface, which stays the same and is the person's alone."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""access/api_tokens.py: named tokens of the REST interface, which are kept as hashes, have scopes, and end."""
+"""api_tokens.py: named tokens of the REST interface, which are kept as hashes, have scopes, and end."""
 
 import json
 from pathlib import Path

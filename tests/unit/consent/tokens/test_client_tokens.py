@@ -1,4 +1,4 @@
-"""access/client_tokens.py: tokens that are shown once and kept as hashes."""
+"""client_tokens.py: tokens that are shown once and kept as hashes."""
 
 from pathlib import Path
 

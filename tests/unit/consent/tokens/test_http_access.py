@@ -1,4 +1,4 @@
-"""access/http_access.py: switching the endpoints, and who may use them; through McpPresenter's verbs."""
+"""http_access.py: switching the endpoints, and who may use them; through McpPresenter's verbs."""
 
 import json
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""files/edited_files.py: whatever is saved between two steps of a change is there afterwards."""
+"""edited_files.py: whatever is saved between two steps of a change is there afterwards."""
 
 import itertools
 import os

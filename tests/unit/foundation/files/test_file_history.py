@@ -1,4 +1,4 @@
-"""files/file_history.py"""
+"""file_history.py"""
 
 import logging
 from pathlib import Path

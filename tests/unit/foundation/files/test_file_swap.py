@@ -1,4 +1,4 @@
-"""files/file_swap.py"""
+"""file_swap.py"""
 
 import ctypes
 import errno

@@ -1,4 +1,4 @@
-"""files/file_text.py: a file's text, whatever stands in its place."""
+"""file_text.py: a file's text, whatever stands in its place."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""files/json_edit.py: one member goes or is written, every other byte stays."""
+"""json_edit.py: one member goes or is written, every other byte stays."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""files/json_places.py: what a text says, and where it stands."""
+"""json_places.py: what a text says, and where it stands."""
 
 import json
 import math

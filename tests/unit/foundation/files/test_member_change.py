@@ -1,4 +1,4 @@
-"""files/member_change.py: one member has changed, and nothing else has."""
+"""member_change.py: one member has changed, and nothing else has."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""files/toml_edit.py and toml_places.py: one member goes or is written, every other byte stays."""
+"""toml_edit.py and toml_places.py: one member goes or is written, every other byte stays."""
 
 import tomllib
 from typing import Any

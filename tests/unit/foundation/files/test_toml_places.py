@@ -1,4 +1,4 @@
-"""files/toml_places.py: where tables and values stand."""
+"""toml_places.py: where tables and values stand."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""files/yaml_edit.py and yaml_places.py: one member goes or is written, every other byte stays."""
+"""yaml_edit.py and yaml_places.py: one member goes or is written, every other byte stays."""
 
 from typing import Any
 

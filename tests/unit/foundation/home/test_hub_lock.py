@@ -1,4 +1,4 @@
-"""home/hub_lock.py"""
+"""hub_lock.py"""
 
 import os
 import subprocess

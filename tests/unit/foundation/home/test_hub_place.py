@@ -1,4 +1,4 @@
-"""home/hub_place.py"""
+"""hub_place.py"""
 
 import errno
 import json

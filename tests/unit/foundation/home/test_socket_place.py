@@ -1,4 +1,4 @@
-"""home/socket_place.py"""
+"""socket_place.py"""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""installs/own_program.py"""
+"""own_program.py"""
 
 import os
 import sys

@@ -458,7 +458,7 @@ def test_without_a_lock_file_there_was_no_hub_and_nothing_is_removed(guarded: Ca
 
 # The macOS variant uses nothing but POSIX, so its functions are tried here as well.
 
-ON_MACOS = "from tooltray import guardian_macos; guardian.platform = guardian_macos"
+ON_MACOS = "from tooltray.foundation.platform import guardian_macos; guardian.platform = guardian_macos"
 
 
 def test_on_macos_what_is_in_the_hubs_session_is_ended_after_a_kill(guarded: Callable[..., Guarded]) -> None:

@@ -1,4 +1,4 @@
-"""calls/api.py, through McpPresenter's verbs"""
+"""api.py, through McpPresenter's verbs"""
 
 from typing import Any
 

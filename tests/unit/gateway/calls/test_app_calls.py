@@ -1,4 +1,4 @@
-"""calls/app_calls.py: the calls of views go to their own servers."""
+"""app_calls.py: the calls of views go to their own servers."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""calls/completion.py"""
+"""completion.py"""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""calls/equal_reads.py: equal reads at the same moment run once, each caller gets its own reply, and nothing else is shared."""
+"""equal_reads.py: equal reads at the same moment run once, each caller gets its own reply, and nothing else is shared."""
 
 import asyncio
 import json

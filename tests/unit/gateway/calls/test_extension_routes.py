@@ -1,4 +1,4 @@
-"""calls/extension_routes.py, extension_claims.py: which server a method of an extension is for."""
+"""extension_routes.py, extension_claims.py: which server a method of an extension is for."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""calls/followed_resources.py, and completions, through the verbs of calls/api.py"""
+"""followed_resources.py, and completions, through the verbs of gateway/calls/api.py"""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""calls/own_calls.py, through the verb `run_tool_call`"""
+"""own_calls.py, through the verb `run_tool_call`"""
 
 import asyncio
 from collections.abc import AsyncIterator

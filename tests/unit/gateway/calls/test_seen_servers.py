@@ -1,4 +1,4 @@
-"""calls/seen_servers.py."""
+"""seen_servers.py."""
 
 import json
 from typing import Any

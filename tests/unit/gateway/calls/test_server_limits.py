@@ -1,4 +1,4 @@
-"""calls/server_limits.py: calls of one server wait for their turn, in turn, and never for each other."""
+"""server_limits.py: calls of one server wait for their turn, in turn, and never for each other."""
 
 import asyncio
 import json

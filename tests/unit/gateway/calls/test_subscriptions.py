@@ -1,4 +1,4 @@
-"""calls/subscriptions.py"""
+"""subscriptions.py"""
 
 import asyncio
 from collections.abc import AsyncIterator

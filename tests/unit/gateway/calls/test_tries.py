@@ -1,4 +1,4 @@
-"""calls/tries.py, through the verbs of calls/tries_api.py"""
+"""tries.py, through the verbs of gateway/calls/tries_api.py"""
 
 import asyncio
 from collections.abc import AsyncIterator

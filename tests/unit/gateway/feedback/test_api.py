@@ -1,4 +1,4 @@
-"""feedback/api.py"""
+"""api.py"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""feedback/feedback_history.py"""
+"""feedback_history.py"""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""kept_results/json_path.py: the values that a path leads to, as they were written."""
+"""json_path.py: the values that a path leads to, as they were written."""
 
 import pytest
 from msgspec import Raw

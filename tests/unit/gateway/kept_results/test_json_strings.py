@@ -1,4 +1,4 @@
-"""kept_results/json_strings.py: a JSON string comes out piece by piece as it would at once."""
+"""json_strings.py: a JSON string comes out piece by piece as it would at once."""
 
 import json
 

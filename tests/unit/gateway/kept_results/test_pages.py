@@ -1,4 +1,4 @@
-"""kept_results/pages.py: a page is as much as fits, ends behind a line or a character, and always has something."""
+"""pages.py: a page is as much as fits, ends behind a line or a character, and always has something."""
 
 from collections.abc import Sequence
 

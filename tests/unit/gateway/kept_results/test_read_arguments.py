@@ -1,4 +1,4 @@
-"""kept_results/read_arguments.py: what a model gives, and what is wrong with it."""
+"""read_arguments.py: what a model gives, and what is wrong with it."""
 
 from typing import Any
 

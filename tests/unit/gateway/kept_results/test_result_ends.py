@@ -1,4 +1,4 @@
-"""kept_results/result_ends.py: a result goes after its day, although no other one is kept and the hub goes on."""
+"""result_ends.py: a result goes after its day, although no other one is kept and the hub goes on."""
 
 import asyncio
 from pathlib import Path

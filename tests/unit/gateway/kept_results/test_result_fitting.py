@@ -1,4 +1,4 @@
-"""kept_results/result_fitting.py and result_reading.py as one: what of a large result a client gets, and how it reads the rest."""
+"""result_fitting.py and result_reading.py as one: what of a large result a client gets, and how it reads the rest."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""kept_results/result_parts.py: what a result is made of, and whether its structured content says anything new."""
+"""result_parts.py: what a result is made of, and whether its structured content says anything new."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""kept_results/result_store.py: what is kept, for how long, how much of it, and what is left when the hub was killed."""
+"""result_store.py: what is kept, for how long, how much of it, and what is left when the hub was killed."""
 
 import stat
 import sys

@@ -1,4 +1,4 @@
-"""kept_results/text_search.py: lines with words in them, of any text, with patterns that cannot take for ever."""
+"""text_search.py: lines with words in them, of any text, with patterns that cannot take for ever."""
 
 import pytest
 

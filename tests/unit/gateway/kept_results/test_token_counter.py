@@ -1,4 +1,4 @@
-"""kept_results/token_counter.py: one process counts many times; if it ends or is none, that is no failure of the call."""
+"""token_counter.py: one process counts many times; if it ends or is none, that is no failure of the call."""
 
 import sys
 

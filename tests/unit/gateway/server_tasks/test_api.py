@@ -1,4 +1,4 @@
-"""server_tasks/api.py: a person sees which tasks servers have, and ends them."""
+"""api.py: a person sees which tasks servers have, and ends them."""
 
 from pathlib import Path
 

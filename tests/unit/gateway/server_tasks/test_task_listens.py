@@ -1,4 +1,4 @@
-"""server_tasks/task_listens.py: modern clients that listen for tasks, and what servers are asked to tell for their sake."""
+"""task_listens.py: modern clients that listen for tasks, and what servers are asked to tell for their sake."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""sessions/app_host.py"""
+"""app_host.py"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""sessions/caller.py"""
+"""caller.py"""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""sessions/exchange.py"""
+"""exchange.py"""
 
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import MODERN_META, Client

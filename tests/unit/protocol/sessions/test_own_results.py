@@ -1,4 +1,4 @@
-"""sessions/own_results.py"""
+"""own_results.py"""
 
 import json
 

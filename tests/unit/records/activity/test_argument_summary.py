@@ -1,4 +1,4 @@
-"""activity/argument_summary.py"""
+"""argument_summary.py"""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""activity/call_stats.py"""
+"""call_stats.py"""
 
 import time
 from collections.abc import Iterator

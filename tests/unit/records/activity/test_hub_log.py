@@ -1,4 +1,4 @@
-"""activity/hub_log.py"""
+"""hub_log.py"""
 
 import json
 import logging

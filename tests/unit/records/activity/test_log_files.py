@@ -1,4 +1,4 @@
-"""activity/log_files.py"""
+"""log_files.py"""
 
 import os
 import time

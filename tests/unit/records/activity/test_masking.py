@@ -1,4 +1,4 @@
-"""activity/masking.py"""
+"""masking.py"""
 
 import json
 from typing import Any

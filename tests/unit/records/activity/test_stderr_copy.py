@@ -1,4 +1,4 @@
-"""activity/stderr_copy.py"""
+"""stderr_copy.py"""
 
 import os
 

@@ -1,4 +1,4 @@
-"""activity/structured_log.py"""
+"""structured_log.py"""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""builtin/hub_server.py"""
+"""hub_server.py"""
 
 import json
 from typing import Any

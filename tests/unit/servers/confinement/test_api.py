@@ -1,4 +1,4 @@
-"""confinement/api.py and confinements.py: how a server is confined, and how it is to be."""
+"""api.py and confinements.py: how a server is confined, and how it is to be."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""confinement/confined_starts.py: from an entry to a confined process. What is run is asked for, and nothing is run."""
+"""confined_starts.py: from an entry to a confined process. What is run is asked for, and nothing is run."""
 
 import os
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""confinement/guarded_folders.py: what nobody gives a server by naming it."""
+"""guarded_folders.py: what nobody gives a server by naming it."""
 
 import os
 from pathlib import Path

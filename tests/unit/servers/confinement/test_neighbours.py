@@ -1,4 +1,4 @@
-"""confinement/neighbours.py: code that a program imports from beside its package."""
+"""neighbours.py: code that a program imports from beside its package."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""confinement/new_servers.py: new servers that others describe are kept to their own files where that works."""
+"""new_servers.py: new servers that others describe are kept to their own files where that works."""
 
 from typing import Any
 

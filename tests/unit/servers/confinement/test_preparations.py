@@ -1,4 +1,4 @@
-"""confinement/preparations.py: what is installed before a server without its registry starts, and what is run then."""
+"""preparations.py: what is installed before a server without its registry starts, and what is run then."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""confinement/profiles.py: what a person chose, as paths."""
+"""profiles.py: what a person chose, as paths."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""confinement/program_paths.py: where a program lies with what it needs of its own."""
+"""program_paths.py: where a program lies with what it needs of its own."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""launch/network_variables.py"""
+"""network_variables.py"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""launch/npm_config.py"""
+"""npm_config.py"""
 
 import base64
 import os

@@ -1,4 +1,4 @@
-"""launch/npm_registry.py, and the mirrors that come with Tooltray"""
+"""npm_registry.py, and the mirrors that come with Tooltray"""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""launch/remembered_variables.py"""
+"""remembered_variables.py"""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""launch/variable_sources.py"""
+"""variable_sources.py"""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""logs/api.py, and log_pages.py below it."""
+"""api.py, and log_pages.py below it."""
 
 import json
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""registries/npm_registries.py"""
+"""npm_registries.py"""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""registries/probe.py and registries/measuring.py, with registries on the loopback"""
+"""probe.py and servers/npm_mirrors/measuring.py, with registries on the loopback"""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""registries/registry_cache.py"""
+"""registry_cache.py"""
 
 import logging
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""registries/registry_variables.py"""
+"""registry_variables.py"""
 
 from pathlib import Path
 

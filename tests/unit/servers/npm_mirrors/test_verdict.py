@@ -1,4 +1,4 @@
-"""registries/verdict.py"""
+"""verdict.py"""
 
 from typing import Any
 

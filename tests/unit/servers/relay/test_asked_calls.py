@@ -1,4 +1,4 @@
-"""relay/asked_calls.py"""
+"""asked_calls.py"""
 
 import asyncio
 import itertools

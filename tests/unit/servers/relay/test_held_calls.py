@@ -1,4 +1,4 @@
-"""relay/held_calls.py"""
+"""held_calls.py"""
 
 import asyncio
 import contextlib

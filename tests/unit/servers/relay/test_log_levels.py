@@ -1,4 +1,4 @@
-"""relay/log_levels.py"""
+"""log_levels.py"""
 
 import asyncio
 from collections.abc import AsyncIterator

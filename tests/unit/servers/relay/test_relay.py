@@ -1,4 +1,4 @@
-"""relay/relay.py: one request to one server, and what stands between."""
+"""relay.py: one request to one server, and what stands between."""
 
 from pathlib import Path
 from typing import Any

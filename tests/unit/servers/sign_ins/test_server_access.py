@@ -1,4 +1,4 @@
-"""sign_ins/server_access.py, with an authorization server that a test plays; see test_sign_ins.py for the rest of the way."""
+"""server_access.py, with an authorization server that a test plays; see test_sign_ins.py for the rest of the way."""
 
 import asyncio
 from collections.abc import Iterable

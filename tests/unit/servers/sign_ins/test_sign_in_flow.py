@@ -1,4 +1,4 @@
-"""sign_ins/sign_in_flow.py, with an authorization server that a test plays; see test_sign_ins.py for the rest of the way."""
+"""sign_in_flow.py, with an authorization server that a test plays; see test_sign_ins.py for the rest of the way."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""sign_ins/sign_in_target.py; why nobody can sign in is in test_sign_ins.py, where it is said."""
+"""sign_in_target.py; why nobody can sign in is in test_sign_ins.py, where it is said."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""sign_ins/token_store.py"""
+"""token_store.py"""
 
 import json
 from pathlib import Path

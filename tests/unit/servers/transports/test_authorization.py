@@ -1,4 +1,4 @@
-"""transports/authorization.py: what HTTP does with what lets requests in."""
+"""authorization.py: what HTTP does with what lets requests in."""
 
 import asyncio
 from typing import Any

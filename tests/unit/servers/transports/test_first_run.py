@@ -1,4 +1,4 @@
-"""transports/first_run.py: what is run to its end before a server, with its words in the server's log."""
+"""first_run.py: what is run to its end before a server, with its words in the server's log."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""transports/last_words.py: the line that says why a server ended."""
+"""last_words.py: the line that says why a server ended."""
 
 import pytest
 from hypothesis import given

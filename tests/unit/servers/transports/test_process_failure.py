@@ -1,4 +1,4 @@
-"""transports/process_failure.py: the reason why a server's process ended, as a person would put it."""
+"""process_failure.py: the reason why a server's process ended, as a person would put it."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""transports/refused_requests.py"""
+"""refused_requests.py"""
 
 from msgspec import Raw
 

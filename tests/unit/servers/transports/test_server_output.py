@@ -1,4 +1,4 @@
-"""transports/server_output.py: what a process writes besides messages."""
+"""server_output.py: what a process writes besides messages."""
 
 import asyncio
 

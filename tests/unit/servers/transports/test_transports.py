@@ -1,4 +1,4 @@
-"""transports/transports.py: which type of server gets which transport."""
+"""transports.py: which type of server gets which transport."""
 
 import json
 import subprocess

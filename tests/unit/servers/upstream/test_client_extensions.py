@@ -1,4 +1,4 @@
-"""upstream/client_extensions.py"""
+"""client_extensions.py"""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""upstream/client_tasks.py: a server asks for the tasks that AI clients have begun for its questions, each of the client that has it."""
+"""client_tasks.py: a server asks for the tasks that AI clients have begun for its questions, each of the client that has it."""
 
 from pathlib import Path
 from typing import Any

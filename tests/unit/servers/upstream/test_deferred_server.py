@@ -1,4 +1,4 @@
-"""upstream/deferred_server.py: one server of the settings, with a copy for each project. Driven through ServerManager, which makes it."""
+"""deferred_server.py: one server of the settings, with a copy for each project. Driven through ServerManager, which makes it."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""upstream/era_memory.py"""
+"""era_memory.py"""
 
 import json
 import time

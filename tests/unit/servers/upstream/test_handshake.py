@@ -1,4 +1,4 @@
-"""upstream/handshake.py"""
+"""handshake.py"""
 
 from collections.abc import AsyncIterator
 from typing import Any

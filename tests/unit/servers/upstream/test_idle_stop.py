@@ -1,4 +1,4 @@
-"""upstream/idle_stop.py"""
+"""idle_stop.py"""
 
 import asyncio
 import json

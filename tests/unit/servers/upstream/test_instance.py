@@ -1,4 +1,4 @@
-"""upstream/instance.py"""
+"""instance.py"""
 
 import asyncio
 from collections import deque

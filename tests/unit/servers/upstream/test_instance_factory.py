@@ -1,4 +1,4 @@
-"""upstream/instance_factory.py"""
+"""instance_factory.py"""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""upstream/managed_server.py: one server of the settings, with a copy per era. Driven through ServerManager, which makes it."""
+"""managed_server.py: one server of the settings, with a copy per era. Driven through ServerManager, which makes it."""
 
 import asyncio
 import contextlib

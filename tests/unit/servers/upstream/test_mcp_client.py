@@ -1,4 +1,4 @@
-"""upstream/mcp_client.py"""
+"""mcp_client.py"""
 
 import asyncio
 import contextlib

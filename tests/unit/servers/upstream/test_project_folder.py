@@ -1,4 +1,4 @@
-"""upstream/project_folder.py: which folders may be projects, and how one is called."""
+"""project_folder.py: which folders may be projects, and how one is called."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""upstream/server_listen.py"""
+"""server_listen.py"""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""upstream/server_manager.py"""
+"""server_manager.py"""
 
 import asyncio
 import json

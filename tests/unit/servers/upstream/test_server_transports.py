@@ -1,4 +1,4 @@
-"""upstream/server_transports.py"""
+"""server_transports.py"""
 
 from pathlib import Path
 from typing import Any

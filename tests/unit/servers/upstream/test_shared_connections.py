@@ -1,4 +1,4 @@
-"""upstream/shared_connections.py"""
+"""shared_connections.py"""
 
 from pathlib import Path
 from typing import Any

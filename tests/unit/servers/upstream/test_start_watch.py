@@ -1,4 +1,4 @@
-"""upstream/start_watch.py: how long a silent server is waited for, by a clock that jumps."""
+"""start_watch.py: how long a silent server is waited for, by a clock that jumps."""
 
 import asyncio
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""upstream/stops.py"""
+"""stops.py"""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""upstream/upstream_services.py"""
+"""upstream_services.py"""
 
 import asyncio
 

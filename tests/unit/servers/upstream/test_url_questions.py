@@ -1,4 +1,4 @@
-"""upstream/url_questions.py, and pages that a person is sent to in each pair of eras"""
+"""url_questions.py, and pages that a person is sent to in each pair of eras"""
 
 from pathlib import Path
 from typing import Any

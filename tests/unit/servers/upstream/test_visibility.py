@@ -1,4 +1,4 @@
-"""upstream/visibility.py."""
+"""visibility.py."""
 
 from pathlib import Path
 from typing import Any

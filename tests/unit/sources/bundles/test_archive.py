@@ -1,4 +1,4 @@
-"""bundles/archive.py: hostile and broken archives are refused as a whole; what is unpacked is all there, or nothing."""
+"""archive.py: hostile and broken archives are refused as a whole; what is unpacked is all there, or nothing."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""bundles/bundle_folders.py: a folder stays as long as something needs it, and goes then."""
+"""bundle_folders.py: a folder stays as long as something needs it, and goes then."""
 
 import json
 from collections.abc import AsyncIterator

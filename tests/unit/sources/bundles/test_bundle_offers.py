@@ -1,4 +1,4 @@
-"""bundles/bundle_offers.py: a bundle is read, and said to be what it would be here."""
+"""bundle_offers.py: a bundle is read, and said to be what it would be here."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""bundles/bundle_settings.py: the form, and what was filled in."""
+"""bundle_settings.py: the form, and what was filled in."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""bundles/bundle_start.py: what would run, as the reference fills it in."""
+"""bundle_start.py: what would run, as the reference fills it in."""
 
 import json
 from collections.abc import Mapping

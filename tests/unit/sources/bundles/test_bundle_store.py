@@ -1,4 +1,4 @@
-"""bundles/bundle_store.py: folders and records on the disk."""
+"""bundle_store.py: folders and records on the disk."""
 
 from pathlib import Path
 

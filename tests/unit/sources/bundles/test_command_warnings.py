@@ -1,4 +1,4 @@
-"""bundles/command_warnings.py: a manifest that lies is shown as what it is."""
+"""command_warnings.py: a manifest that lies is shown as what it is."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""bundles/download.py: bounded, over https or from this computer, each redirection looked at."""
+"""download.py: bounded, over https or from this computer, each redirection looked at."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

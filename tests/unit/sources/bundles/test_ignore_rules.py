@@ -1,4 +1,4 @@
-"""bundles/ignore_rules.py: as the reference and git would."""
+"""ignore_rules.py: as the reference and git would."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""bundles/manifest.py: versions 0.1 to 0.4; what is wrong is named."""
+"""manifest.py: versions 0.1 to 0.4; what is wrong is named."""
 
 import json
 from typing import Any

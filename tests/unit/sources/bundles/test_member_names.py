@@ -1,4 +1,4 @@
-"""bundles/member_names.py: names that mean the same file everywhere, and no place outside."""
+"""member_names.py: names that mean the same file everywhere, and no place outside."""
 
 import ntpath
 import os

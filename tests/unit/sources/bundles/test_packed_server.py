@@ -1,4 +1,4 @@
-"""bundles/packed_server.py: which program an entry runs, and what its manifest says of it."""
+"""packed_server.py: which program an entry runs, and what its manifest says of it."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""bundles/packing.py and api.py: packed the same each time, read again as what it was, and no secret in it."""
+"""packing.py and api.py: packed the same each time, read again as what it was, and no secret in it."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""bundles/runtimes.py: the system and the programs that a bundle needs."""
+"""runtimes.py: the system and the programs that a bundle needs."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""bundles/sources.py: what was read is what is installed."""
+"""sources.py: what was read is what is installed."""
 
 import os
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""bundles/system_folders.py: where a person's folders are."""
+"""system_folders.py: where a person's folders are."""
 
 from pathlib import Path
 

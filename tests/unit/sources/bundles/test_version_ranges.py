@@ -1,4 +1,4 @@
-"""bundles/version_ranges.py: ranges as manifests have them."""
+"""version_ranges.py: ranges as manifests have them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""ai_clients/api.py: what gives a client something needs a person; what takes something away does not."""
+"""api.py: what gives a client something needs a person; what takes something away does not."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

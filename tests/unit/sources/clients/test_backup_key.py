@@ -1,4 +1,4 @@
-"""ai_clients/backup_key.py: one key in the keyring, made with the first copy."""
+"""backup_key.py: one key in the keyring, made with the first copy."""
 
 import asyncio
 from base64 import b64encode

@@ -1,4 +1,4 @@
-"""ai_clients/change_store.py: what was changed is written down, and copies go after 30 days."""
+"""change_store.py: what was changed is written down, and copies go after 30 days."""
 
 import os
 from pathlib import Path

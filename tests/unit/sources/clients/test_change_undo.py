@@ -1,4 +1,4 @@
-"""ai_clients/change_undo.py: what undoing would make of a file that has changed since."""
+"""change_undo.py: what undoing would make of a file that has changed since."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

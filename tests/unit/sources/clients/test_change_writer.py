@@ -1,4 +1,4 @@
-"""ai_clients/change_writer.py and change_undo.py: a record first, then the file; what is killed or refused in between is found out."""
+"""change_writer.py and change_undo.py: a record first, then the file; what is killed or refused in between is found out."""
 
 import json
 from collections.abc import Callable

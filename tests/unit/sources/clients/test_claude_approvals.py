@@ -1,4 +1,4 @@
-"""ai_clients/claude_approvals.py: what Claude's person has answered."""
+"""claude_approvals.py: what Claude's person has answered."""
 
 from pathlib import Path
 from typing import Any

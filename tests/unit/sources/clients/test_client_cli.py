@@ -1,4 +1,4 @@
-"""ai_clients/client_cli.py: a client that runs makes a change itself, if its command does it."""
+"""client_cli.py: a client that runs makes a change itself, if its command does it."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""ai_clients/client_connection.py: whether an entry of ours is the right one."""
+"""client_connection.py: whether an entry of ours is the right one."""
 
 import sys
 from pathlib import Path

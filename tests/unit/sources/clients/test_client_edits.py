@@ -1,4 +1,4 @@
-"""ai_clients/client_edits.py: clients are connected and disconnected, and all of it is undone."""
+"""client_edits.py: clients are connected and disconnected, and all of it is undone."""
 
 import asyncio
 import errno

@@ -1,4 +1,4 @@
-"""ai_clients/client_kinds.py and resources/ai-clients.json: the table of AI clients."""
+"""client_kinds.py and resources/ai-clients.json: the table of AI clients."""
 
 import json
 from pathlib import Path

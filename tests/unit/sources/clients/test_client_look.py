@@ -1,4 +1,4 @@
-"""ai_clients/client_look.py: the files of all clients, read once."""
+"""client_look.py: the files of all clients, read once."""
 
 import gc
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""ai_clients/client_places.py: where clients keep their files here, and whether they are installed and run."""
+"""client_places.py: where clients keep their files here, and whether they are installed and run."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""ai_clients/client_scanner.py: what a look at all clients says."""
+"""client_scanner.py: what a look at all clients says."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""ai_clients/client_scans.py and api.py: looks of a hub."""
+"""client_scans.py and api.py: looks of a hub."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""ai_clients/edit_diff.py: a person sees what changes, and no secret."""
+"""edit_diff.py: a person sees what changes, and no secret."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""ai_clients/edit_names.py: what the name of an edit says."""
+"""edit_names.py: what the name of an edit says."""
 
 from tooltray.sources.clients.edit_names import is_taken_out, name_of, parts_of
 

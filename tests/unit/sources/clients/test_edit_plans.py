@@ -1,4 +1,4 @@
-"""ai_clients/edit_plans.py: which edits a wish means, and why some clients cannot be connected."""
+"""edit_plans.py: which edits a wish means, and why some clients cannot be connected."""
 
 import json
 from collections.abc import AsyncIterator

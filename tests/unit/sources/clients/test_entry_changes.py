@@ -1,4 +1,4 @@
-"""ai_clients/entry_changes.py: one entry comes or goes, in whichever format, and nothing else of the text changes."""
+"""entry_changes.py: one entry comes or goes, in whichever format, and nothing else of the text changes."""
 
 from pathlib import Path
 

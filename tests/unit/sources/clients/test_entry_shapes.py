@@ -1,4 +1,4 @@
-"""ai_clients/entry_shapes.py: our entry as each client wants it, and what stays of one that is mended."""
+"""entry_shapes.py: our entry as each client wants it, and what stays of one that is mended."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""ai_clients/entry_words.py: what an entry says in any client's spelling."""
+"""entry_words.py: what an entry says in any client's spelling."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""ai_clients/file_edits.py: what would change in which file; nothing is written."""
+"""file_edits.py: what would change in which file; nothing is written."""
 
 import json
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""ai_clients/found_entries.py: the servers in a client's file."""
+"""found_entries.py: the servers in a client's file."""
 
 from pathlib import Path
 from typing import Any

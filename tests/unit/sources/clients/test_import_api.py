@@ -1,4 +1,4 @@
-"""ai_clients/import_api.py: whose yes an import needs, and that it leaves the clients' files alone unless it is told not to."""
+"""import_api.py: whose yes an import needs, and that it leaves the clients' files alone unless it is told not to."""
 
 import json
 from pathlib import Path

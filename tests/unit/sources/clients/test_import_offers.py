@@ -1,4 +1,4 @@
-"""ai_clients/import_offers.py: secrets leave an entry, and what was asked for comes into it."""
+"""import_offers.py: secrets leave an entry, and what was asked for comes into it."""
 
 from typing import Any
 

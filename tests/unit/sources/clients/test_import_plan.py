@@ -1,4 +1,4 @@
-"""ai_clients/import_plan.py: every server once, and how it compares with what is here."""
+"""import_plan.py: every server once, and how it compares with what is here."""
 
 import json
 import threading

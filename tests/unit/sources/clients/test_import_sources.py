@@ -1,4 +1,4 @@
-"""ai_clients/import_sources.py: servers in files of clients, in a file that is named, and in a text."""
+"""import_sources.py: servers in files of clients, in a file that is named, and in a text."""
 
 import json
 from pathlib import Path

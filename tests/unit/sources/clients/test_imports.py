@@ -1,4 +1,4 @@
-"""ai_clients/imports.py, client_imports.py and the verbs: servers come in, and leave their clients only when they work here."""
+"""imports.py, client_imports.py and the verbs: servers come in, and leave their clients only when they work here."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""ai_clients/leftovers.py: what of Tooltray stands in clients' files."""
+"""leftovers.py: what of Tooltray stands in clients' files."""
 
 from pathlib import Path
 

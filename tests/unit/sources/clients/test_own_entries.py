@@ -1,4 +1,4 @@
-"""ai_clients/own_entries.py: entries that are Tooltray, and those that lead to it."""
+"""own_entries.py: entries that are Tooltray, and those that lead to it."""
 
 import pytest
 

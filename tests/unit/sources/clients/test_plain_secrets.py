@@ -1,4 +1,4 @@
-"""ai_clients/plain_secrets.py: what stands in plain text, and lines without it."""
+"""plain_secrets.py: what stands in plain text, and lines without it."""
 
 import pytest
 

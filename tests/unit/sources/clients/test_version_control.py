@@ -1,4 +1,4 @@
-"""ai_clients/version_control.py: files that their person commits."""
+"""version_control.py: files that their person commits."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""discovery/api.py with the parts of a hub: a server is found, shown, added and brought to its next version."""
+"""api.py with the parts of a hub: a server is found, shown, added and brought to its next version."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""discovery/package_words.py: what a stranger wrote is a package's name, and never an option by which something else runs."""
+"""package_words.py: what a stranger wrote is a package's name, and never an option by which something else runs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""discovery/registry_client.py: a registry is read page by page, and whatever it answers is bounded and named."""
+"""registry_client.py: a registry is read page by page, and whatever it answers is bounded and named."""
 
 import asyncio
 import contextlib

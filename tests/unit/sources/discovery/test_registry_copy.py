@@ -1,4 +1,4 @@
-"""discovery/registry_copy.py: the copy is kept up to date in the background, never in the way, and survives what happens to its file."""
+"""registry_copy.py: the copy is kept up to date in the background, never in the way, and survives what happens to its file."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping

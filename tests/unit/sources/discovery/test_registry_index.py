@@ -1,4 +1,4 @@
-"""discovery/registry_index.py: servers are found as one types, from one file, which is replaced whole or not at all."""
+"""registry_index.py: servers are found as one types, from one file, which is replaced whole or not at all."""
 
 import contextlib
 import json

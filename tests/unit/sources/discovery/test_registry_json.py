@@ -1,4 +1,4 @@
-"""discovery/registry_json.py: what registries say of servers is read, whoever wrote it, and odd parts are left out."""
+"""registry_json.py: what registries say of servers is read, whoever wrote it, and odd parts are left out."""
 
 from typing import Any
 

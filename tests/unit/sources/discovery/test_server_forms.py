@@ -1,4 +1,4 @@
-"""discovery/server_forms.py: what an entry of a registry asks for, and what is made of the answers; never more than words."""
+"""server_forms.py: what an entry of a registry asks for, and what is made of the answers; never more than words."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""discovery/server_origins.py: where an entry is from, as far as it says so."""
+"""server_origins.py: where an entry is from, as far as it says so."""
 
 from typing import Any
 

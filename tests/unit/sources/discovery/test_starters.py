@@ -1,4 +1,4 @@
-"""discovery/starters.py, and the list that comes with Tooltray."""
+"""starters.py, and the list that comes with Tooltray."""
 
 import pytest
 

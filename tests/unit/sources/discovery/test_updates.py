@@ -1,4 +1,4 @@
-"""discovery/updates.py: a newer version of a server that was added from the registry, and what was given for it before."""
+"""updates.py: a newer version of a server that was added from the registry, and what was given for it before."""
 
 from collections.abc import Mapping
 from typing import Any

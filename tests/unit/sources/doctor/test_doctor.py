@@ -1,4 +1,4 @@
-"""doctor/doctor.py"""
+"""doctor.py"""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""doctor/refused_writes.py: what is proposed where a confined server was kept from changing a file."""
+"""refused_writes.py: what is proposed where a confined server was kept from changing a file."""
 
 from pathlib import Path
 from typing import Any

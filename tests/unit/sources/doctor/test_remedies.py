@@ -1,4 +1,4 @@
-"""doctor/remedies.py: what is offered, and that it does what it says; through McpPresenter's verbs."""
+"""remedies.py: what is offered, and that it does what it says; through McpPresenter's verbs."""
 
 from pathlib import Path
 from typing import Any

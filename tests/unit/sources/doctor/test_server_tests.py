@@ -1,4 +1,4 @@
-"""doctor/server_tests.py"""
+"""server_tests.py"""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""doctor/variable_origins.py"""
+"""variable_origins.py"""
 
 from tooltray.config.settings.file_server import FileEntry, FileServer
 from tooltray.config.settings.server_config import MCPServerConfig

@@ -1,4 +1,4 @@
-"""entries/api.py, server_entries.py, server_removals.py"""
+"""api.py, server_entries.py, server_removals.py"""
 
 import asyncio
 import json

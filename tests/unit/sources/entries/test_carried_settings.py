@@ -1,4 +1,4 @@
-"""entries/carried_settings.py: which settings a set-up carries, and how they come to others."""
+"""carried_settings.py: which settings a set-up carries, and how they come to others."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

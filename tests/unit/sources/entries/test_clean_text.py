@@ -1,4 +1,4 @@
-"""entries/clean_text.py"""
+"""clean_text.py"""
 
 import json
 

@@ -1,4 +1,4 @@
-"""entries/entry_edits.py, and the verbs of ServersApi that go with it"""
+"""entry_edits.py, and the verbs of ServersApi that go with it"""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""entries/entry_widenings.py: what a person is asked about when a server is added, replaced, imported or put back."""
+"""entry_widenings.py: what a person is asked about when a server is added, replaced, imported or put back."""
 
 from pathlib import Path
 

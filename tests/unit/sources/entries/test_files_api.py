@@ -1,4 +1,4 @@
-"""entries/files_api.py, through McpPresenter's verbs; see also server_files/ and test_proposals.py"""
+"""files_api.py, through McpPresenter's verbs; see also server_files/ and test_proposals.py"""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""entries/pasted_names.py: what test_pasted.py does not show by whole texts."""
+"""pasted_names.py: what test_pasted.py does not show by whole texts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""entries/pasted_urls.py: headers, transport and keys of a pasted remote server."""
+"""pasted_urls.py: headers, transport and keys of a pasted remote server."""
 
 from typing import Any
 

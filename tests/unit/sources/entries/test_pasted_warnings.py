@@ -1,4 +1,4 @@
-"""entries/pasted_warnings.py: what a command would do that nobody expects of a server."""
+"""pasted_warnings.py: what a command would do that nobody expects of a server."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""entries/placeholders.py: values in the place of placeholders, each once."""
+"""placeholders.py: values in the place of placeholders, each once."""
 
 from tooltray.sources.entries.placeholders import filled_in
 

@@ -1,4 +1,4 @@
-"""entries/portable_entry.py: what leaves the machine has no secret in it, and all else as it was."""
+"""portable_entry.py: what leaves the machine has no secret in it, and all else as it was."""
 
 import json
 from typing import Any

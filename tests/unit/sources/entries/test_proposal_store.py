@@ -1,4 +1,4 @@
-"""entries/proposal_store.py: what programs have proposed is kept over restarts, and what cannot be read is forgotten and said so."""
+"""proposal_store.py: what programs have proposed is kept over restarts, and what cannot be read is forgotten and said so."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""entries/proposals.py through the REST interface: what arrives without a person's trust waits for a yes, and what runs goes on."""
+"""proposals.py through the REST interface: what arrives without a person's trust waits for a yes, and what runs goes on."""
 
 import json
 from pathlib import Path

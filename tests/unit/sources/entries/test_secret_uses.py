@@ -1,4 +1,4 @@
-"""entries/secret_uses.py: who uses which secret; when in doubt, one counts as used."""
+"""secret_uses.py: who uses which secret; when in doubt, one counts as used."""
 
 import json
 from collections.abc import Mapping

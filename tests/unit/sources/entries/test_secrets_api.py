@@ -1,4 +1,4 @@
-"""entries/secrets_api.py, through McpPresenter's verbs"""
+"""secrets_api.py, through McpPresenter's verbs"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

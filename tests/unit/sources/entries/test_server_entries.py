@@ -1,4 +1,4 @@
-"""entries/server_entries.py: a server and its secrets come in together or not at all, and its tools ask before they change something."""
+"""server_entries.py: a server and its secrets come in together or not at all, and its tools ask before they change something."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path

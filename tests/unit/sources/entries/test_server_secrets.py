@@ -1,4 +1,4 @@
-"""entries/server_secrets.py: what goes with a removed server among the secrets, what stays, and what nobody uses."""
+"""server_secrets.py: what goes with a removed server among the secrets, what stays, and what nobody uses."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""entries/server_starts.py: what starts without anybody asking."""
+"""server_starts.py: what starts without anybody asking."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""entries/settings_api.py: the settings besides the servers; through McpPresenter's verbs."""
+"""settings_api.py: the settings besides the servers; through McpPresenter's verbs."""
 
 import json
 from collections.abc import AsyncIterator

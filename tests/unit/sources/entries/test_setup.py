@@ -1,4 +1,4 @@
-"""entries/setup.py: the set-up taken out, taken over and put back; through McpPresenter's verbs."""
+"""setup.py: the set-up taken out, taken over and put back; through McpPresenter's verbs."""
 
 import json
 from collections.abc import AsyncIterator

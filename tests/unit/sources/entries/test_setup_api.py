@@ -1,4 +1,4 @@
-"""entries/setup_api.py: a set-up that was taken over runs; remedies are carried out."""
+"""setup_api.py: a set-up that was taken over runs; remedies are carried out."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""foreign_entries/entry_reading.py: what a client has written means the same in our settings."""
+"""entry_reading.py: what a client has written means the same in our settings."""
 
 import contextlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""foreign_entries/known_proxies.py: what stands behind a proxy is offered in its place, and what is not understood stays as it is."""
+"""known_proxies.py: what stands behind a proxy is offered in its place, and what is not understood stays as it is."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""foreign_entries/sameness.py: one server has many spellings, and two keys are two accounts."""
+"""sameness.py: one server has many spellings, and two keys are two accounts."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""foreign_entries/variables.py: a text means here what its client makes of it, or it is refused."""
+"""variables.py: a text means here what its client makes of it, or it is refused."""
 
 import os
 from typing import Any

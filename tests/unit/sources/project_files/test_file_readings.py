@@ -1,4 +1,4 @@
-"""server_files/file_readings.py"""
+"""file_readings.py"""
 
 import threading
 from collections.abc import AsyncIterator

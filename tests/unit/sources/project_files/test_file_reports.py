@@ -1,4 +1,4 @@
-"""server_files/file_reports.py: lines about files with servers."""
+"""file_reports.py: lines about files with servers."""
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import EventBus, ProblemReported

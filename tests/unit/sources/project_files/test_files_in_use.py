@@ -1,4 +1,4 @@
-"""server_files/files_in_use.py: what is in use, and what would come of other readings."""
+"""files_in_use.py: what is in use, and what would come of other readings."""
 
 import os
 from pathlib import Path

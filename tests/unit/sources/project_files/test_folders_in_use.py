@@ -1,4 +1,4 @@
-"""server_files/folders_in_use.py"""
+"""folders_in_use.py"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""server_files/project_edits.py: a project's own file is written, and nothing of it is lost."""
+"""project_edits.py: a project's own file is written, and nothing of it is lost."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""server_files/project_file.py: which servers of one project's file run, after readings and consents in any order."""
+"""project_file.py: which servers of one project's file run, after readings and consents in any order."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""server_files/project_paths.py: whether a program lies in the project, and who can change it."""
+"""project_paths.py: whether a program lies in the project, and who can change it."""
 
 from pathlib import Path
 from typing import Any

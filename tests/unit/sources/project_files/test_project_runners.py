@@ -1,4 +1,4 @@
-"""server_files/project_runners.py: what of a project decides what runs."""
+"""project_runners.py: what of a project decides what runs."""
 
 import os
 from pathlib import Path

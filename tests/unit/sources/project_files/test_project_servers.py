@@ -1,4 +1,4 @@
-"""server_files/project_servers.py: a person's decisions about servers of projects' own files, and changes of these files."""
+"""project_servers.py: a person's decisions about servers of projects' own files, and changes of these files."""
 
 import asyncio
 import contextlib

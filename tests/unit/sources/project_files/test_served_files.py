@@ -1,4 +1,4 @@
-"""server_files/served_files.py; see also test_server_files.py"""
+"""served_files.py; see also test_server_files.py"""
 
 from tooltray.config.settings.file_server import FileEntry, FileReading, Kind
 from tooltray.config.settings.given_entries import read_entry

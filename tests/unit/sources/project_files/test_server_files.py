@@ -1,4 +1,4 @@
-"""server_files/server_files.py: servers of projects' own files come, wait, go on and go."""
+"""server_files.py: servers of projects' own files come, wait, go on and go."""
 
 import asyncio
 import json

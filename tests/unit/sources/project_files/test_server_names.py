@@ -1,4 +1,4 @@
-"""server_files/server_names.py"""
+"""server_names.py"""
 
 import pytest
 from hypothesis import given

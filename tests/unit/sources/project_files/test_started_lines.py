@@ -1,4 +1,4 @@
-"""server_files/started_lines.py: files that a shell line, a package's scripts or a Makefile start are part of what is allowed."""
+"""started_lines.py: files that a shell line, a package's scripts or a Makefile start are part of what is allowed."""
 
 import json
 import os

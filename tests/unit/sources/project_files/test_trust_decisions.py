@@ -1,4 +1,4 @@
-"""server_files/trust_decisions.py: consents are for the content that a person has seen, and take back all that came with them."""
+"""trust_decisions.py: consents are for the content that a person has seen, and take back all that came with them."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""server_files/trust_requests.py: what a person reads before a yes."""
+"""trust_requests.py: what a person reads before a yes."""
 
 from pathlib import Path
 from typing import Any

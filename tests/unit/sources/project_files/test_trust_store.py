@@ -1,4 +1,4 @@
-"""server_files/trust_store.py"""
+"""trust_store.py"""
 
 import os
 from pathlib import Path

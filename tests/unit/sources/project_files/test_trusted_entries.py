@@ -1,4 +1,4 @@
-"""server_files/trusted_entries.py: what is trusted, and how servers are called."""
+"""trusted_entries.py: what is trusted, and how servers are called."""
 
 import asyncio
 from pathlib import Path

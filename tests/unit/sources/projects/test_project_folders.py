@@ -1,4 +1,4 @@
-"""projects/project_folders.py: what is allowed, by the settings and by what a session brings along."""
+"""project_folders.py: what is allowed, by the settings and by what a session brings along."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""projects/project_sources.py: what a session's client brings along says on which project it works."""
+"""project_sources.py: what a session's client brings along says on which project it works."""
 
 import asyncio
 from pathlib import Path

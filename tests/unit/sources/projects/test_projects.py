@@ -1,4 +1,4 @@
-"""projects/projects.py: what sessions work on, what models and people say of it, and what is started for that."""
+"""projects.py: what sessions work on, what models and people say of it, and what is started for that."""
 
 import json
 import os

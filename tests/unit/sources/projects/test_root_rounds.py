@@ -1,4 +1,4 @@
-"""projects/root_rounds.py: modern clients are asked for their roots by the results of their calls."""
+"""root_rounds.py: modern clients are asked for their roots by the results of their calls."""
 
 import asyncio
 import base64

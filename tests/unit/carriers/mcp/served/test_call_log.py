@@ -1,4 +1,4 @@
-"""downstream/served/call_log.py: calls in the log, for servers whose config asks for that."""
+"""call_log.py: calls in the log, for servers whose config asks for that."""
 
 import logging
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""downstream/served/required.py: what ends a hub that was started with configs."""
+"""required.py: what ends a hub that was started with configs."""
 
 from pathlib import Path
 from types import SimpleNamespace

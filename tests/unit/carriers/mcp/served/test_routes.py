@@ -1,4 +1,4 @@
-"""downstream/served/routes.py: paths, tokens and where an endpoint may be open."""
+"""routes.py: paths, tokens and where an endpoint may be open."""
 
 import pytest
 from hypothesis import given

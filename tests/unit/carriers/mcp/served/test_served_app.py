@@ -1,4 +1,4 @@
-"""downstream/served/served_app.py and served_server.py: what a request to a config's endpoint gets."""
+"""served_app.py and served_server.py: what a request to a config's endpoint gets."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""downstream/served/served_listener.py: a config's endpoint follows its file while the hub runs."""
+"""served_listener.py: a config's endpoint follows its file while the hub runs."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""downstream/served/served_tokens.py: tokens of a served config that name secrets."""
+"""served_tokens.py: tokens of a served config that name secrets."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""downstream/served/sessionless.py: what a POST gets that names no session, as clients of a proxy without sessions send it."""
+"""sessionless.py: what a POST gets that names no session, as clients of a proxy without sessions send it."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""downstream/served/surroundings.py: which variables the placeholders of a config find."""
+"""surroundings.py: which variables the placeholders of a config find."""
 
 from pathlib import Path
 

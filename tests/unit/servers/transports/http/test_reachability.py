@@ -1,4 +1,4 @@
-"""transports/http/reachability.py: how far the way to a URL goes."""
+"""reachability.py: how far the way to a URL goes."""
 
 import asyncio
 import contextlib
