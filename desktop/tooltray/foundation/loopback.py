@@ -1,4 +1,4 @@
-"""Tells whether a host is this machine, by its spelling alone: nothing is resolved."""
+"""Recognises hosts that mean this machine by their spelling; resolves no names."""
 
 import ipaddress
 

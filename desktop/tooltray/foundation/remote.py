@@ -9,7 +9,7 @@ JsonObject: TypeAlias = dict[str, Any]
 
 
 class RemotePart:
-    """Stands for a part elsewhere: each of its methods hands its name and arguments to `carry`."""
+    """Replaces a part that runs elsewhere: each method passes its name and arguments to `carry`."""
 
     def __init__(self, carry: Verb) -> None:
         """

@@ -37,7 +37,7 @@ _OF_CONFIRMING = {
 NOT_OFFERED = frozenset(_OF_TOKENS | _OF_CONFIRMING)
 """Verbs without an operation: only the person who gives tokens to programs may use them, and who confirms what programs want."""
 OF_THE_DESKTOP = frozenset({"get_approval_diff", "tell_screen_lock"})
-"""Verbs without an operation that only the window calls: one tells its hub that the screen is locked, one shows files to a person."""
+"""Verbs that only the window calls, so REST has no operation for them."""
 
 
 def operations_at(segments: Sequence[str]) -> dict[str, tuple[Operation, dict[str, str]]]:

@@ -216,7 +216,11 @@ def answer(value: Raw, era: Era) -> Envelope:
 
 
 def refusal(error: TooltrayError, era: Era) -> Envelope:
-    """Returns a result that tells a model why nothing was done, and what to do. `error`: in words for a model, its hint too."""
+    """Returns the failed result of a tool of Tooltray's own.
+
+    Args:
+        error: the reason and what to do, all of it written for models: they read the hint, too.
+    """
     return _result(dump({"content": [{"type": "text", "text": str(error)}], "isError": True}), era)
 
 

@@ -132,7 +132,7 @@ def usual_name(name: str, words: Sequence[str]) -> str:
 
 
 def _read_all(found: Sequence[Found], home: str, known: Collection[str]) -> tuple[list[tuple[Found, ReadServer | str]], bool]:
-    """Returns what each entry says, or why it cannot be used; and whether a placeholder stands in one of them."""
+    """Returns each entry as it was read, or why it cannot be used; and whether one of them has a placeholder."""
     read = [(each, _read(each, home, known)) for each in found]
     return read, any("${" in json.dumps(each.entry) for _, each in read if isinstance(each, ReadServer))
 
