@@ -20,7 +20,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.resources import resource
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.i18n import CONTEXT, JsonTranslator, install_language, say, tr
-from tooltray.ui.problem_words import in_a_row, whole
+from tooltray.ui.problem_words import in_a_row, title, whole
 from tooltray.ui.server_words import foot
 
 DESKTOP = Path(__file__).parents[2] / "desktop" / "tooltray"
@@ -241,3 +241,11 @@ def test_what_the_engine_says_is_said_in_the_person_s_language(app: QApplication
 def test_sentences_stand_behind_each_other_as_their_scripts_want_it() -> None:
     assert in_a_row("It ended.", "", "See its log.") == "It ended. See its log."
     assert in_a_row("它已結束。", "請查看它的記錄。") == "它已結束。請查看它的記錄。"
+
+
+def test_a_sentence_begins_with_a_capital_unless_a_name_comes_first() -> None:
+    host = Phrase("{host} cannot be found", host="mcp.example.org")
+    assert title(Problem(host)) == host
+    assert whole(Problem(Phrase("{program} ended", program="npx"))) == "npx ended."
+    assert title(Problem(Phrase("{what} is away", what=Phrase("the hub")))) == "The hub is away"
+    assert title(Problem("nothing is left")) == "Nothing is left"

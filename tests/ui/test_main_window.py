@@ -360,6 +360,18 @@ async def test_undo_is_one_tab_away(theme: Theme) -> None:
         desk.window.context.offer_undo("a is stopped")
         QTest.keyClick(focused, Qt.Key.Key_Tab)
         assert QApplication.focusWidget() is control(desk.window, "Undo")
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+        assert QApplication.focusWidget() is focused
+
+
+async def test_a_page_that_a_shortcut_opens_has_the_keyboard_and_not_the_sidebar(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        QTest.keyClick(desk.window, Qt.Key.Key_Tab)
+        QTest.keyClick(desk.window, Qt.Key.Key_4, CONTROL)
+        assert QApplication.focusWidget() is desk.window.page("clients")
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        assert desk.window.page("clients").isAncestorOf(QApplication.focusWidget())
 
 
 class ShownWindows(QObject):

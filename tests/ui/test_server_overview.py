@@ -5,15 +5,18 @@ from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
 from tests.fakes.server_snapshots import BUILTIN, server
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import SECRET_MISSING, Problem
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.opened_server.server_menu import ServerMenu
 from tooltray.ui.opened_server.server_overview import ServerOverview
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
+from tooltray.ui.widgets.split_view import MARGIN
 
 S = ServerState
+NARROWEST, GAP = 400, 8  # px: a pane in a window of the size in which it opens; what lies between buttons
 WAITING = server("a", S.NEEDS_SIGN_IN, has_sign_in_page=True)
 
 
@@ -140,3 +143,11 @@ def test_what_there_is_to_know_is_said_in_words(theme: Theme, wishes: ServerWish
     assert "One for each AI client" not in words(details)
     details.set_server(server("a", auto_approve=("all",), is_deferred=True))
     assert "When a project is known" in words(details)
+
+
+def test_the_buttons_of_a_server_that_lacks_a_secret_fit_into_the_narrowest_pane(theme: Theme, wishes: ServerWishes) -> None:
+    problem = Problem(Phrase("There is no secret '{name}'", name="a/TOKEN"), code=SECRET_MISSING)
+    details = ServerOverview(theme, server("a", S.ERROR, problem=problem), wishes)
+    shown = controls(details)
+    assert "Enter the secret" in {each.text() for each in shown.values()}
+    assert sum(each.sizeHint().width() + GAP for each in shown.values()) <= NARROWEST - 2 * MARGIN

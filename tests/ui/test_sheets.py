@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
@@ -162,3 +162,12 @@ def test_the_words_of_an_empty_place_wrap_where_there_is_no_room_for_one_line(qt
     assert state.rect().contains(words.geometry())
     state.resize(2_000, 300)
     assert not words.wordWrap()
+
+
+def test_the_ways_to_begin_stand_in_the_middle_below_wider_words(theme: Theme) -> None:
+    state = EmptyState(theme, "Nothing", "There is nothing here to look at, and this is why. " * 2, [("plus", "Begin", "Here")])
+    state.resize(1200, 600)
+    state.show()
+    [way] = state.findChildren(QAbstractButton)
+    assert abs(way.geometry().center().x() - state.rect().center().x()) <= 1
+    state.close()

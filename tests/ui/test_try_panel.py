@@ -86,6 +86,19 @@ async def test_progress_is_shown_while_it_runs_and_it_can_be_given_up(theme: The
         await until(lambda: not panel.attempt)
 
 
+async def test_the_keyboard_stays_where_the_call_was_begun(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel, fake = await opened(desk)
+        await until(lambda: (focused := QApplication.focusWidget()) is not None and panel.isAncestorOf(focused))
+        button(panel, "Call").setFocus(Qt.FocusReason.TabFocusReason)
+        QTest.keyClick(button(panel, "Call"), Qt.Key.Key_Return)
+        assert desk.window.focusWidget() is button(panel, "Cancel the call")
+        await until(lambda: fake.trying)
+        fake.finish(response("ok", text("done")))
+        await until(lambda: not panel.attempt)
+        assert desk.window.focusWidget() is button(panel, "Call")
+
+
 async def test_a_question_is_asked_in_place_and_not_over_the_window(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         panel, fake = await running(desk)

@@ -1,5 +1,6 @@
 """How a Problem is written where a person reads it."""
 
+import re
 import unicodedata
 
 from tooltray.foundation.errors import Problem
@@ -12,7 +13,7 @@ WIDE = ("W", "F")  # characters of scripts that have a full stop of their own, a
 def title(problem: Problem) -> str:
     """Returns what happened, as the beginning of a sentence."""
     text = say(problem.title)
-    return text[:1].upper() + text[1:]
+    return text if _begins_with_name(problem.title) else text[:1].upper() + text[1:]
 
 
 def sentences(problem: Problem) -> str:
@@ -34,12 +35,18 @@ def in_a_row(*texts: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    is_translated, text = isinstance(text, Phrase) and say(text) != text, say(text).strip()
-    if text.split(maxsplit=1)[0].strip(",;:").isalpha():  # a file's or a command's name stays as it is
+    is_translated, is_named, text = isinstance(text, Phrase) and say(text) != text, _begins_with_name(text), say(text).strip()
+    if not is_named and text.split(maxsplit=1)[0].strip(",;:").isalpha():  # a file's or a command's name stays as it is
         text = text[0].upper() + text[1:]
     if text.endswith((".", "!", "?", ":", "。")):
         return text
     return text + ("。" if is_translated or _is_wide(text[-1]) else ".")
+
+
+def _begins_with_name(text: str) -> bool:
+    """Whether a value comes first, as a host or a program: npx is not Npx."""
+    first = re.match(r"{(\w+)}", text.template) if isinstance(text, Phrase) else None
+    return first is not None and isinstance(text, Phrase) and not isinstance(text.fields.get(first[1]), Phrase)
 
 
 def _is_wide(sign: str) -> bool:

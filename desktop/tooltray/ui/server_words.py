@@ -326,8 +326,9 @@ def reached_shortly(server: ServerSnapshot) -> str:
 
 
 def run_shortly(server: ServerSnapshot) -> str:
-    """Returns the same for a narrow column: the command or the address alone, which tells how it is reached."""
-    return reached_shortly(server).removeprefix(f"{server.transport} · ")
+    """Returns the same for a narrow column: only the command, without its program's folder, or the address."""
+    program, space, arguments = reached_shortly(server).removeprefix(f"{server.transport} · ").partition(" ")
+    return program + space + arguments if "://" in program else re.split(r"[/\\]", program)[-1] + space + arguments
 
 
 def saved_processes(server: ServerSnapshot) -> str:

@@ -111,7 +111,7 @@ class SecretStore:
             SecretMissing: there is none of that name.
             SecretsAbsent, SecretsLocked, SecretsDenied: see there.
         """
-        value = await self._run(lambda vault: vault.get(name))
+        value = await self._run(lambda vault: vault.get(name), is_read=True)
         if value is None:
             raise missing(name)
         self._known |= {value}
@@ -201,7 +201,7 @@ class SecretStore:
         """
         if self._kind == "keyring":
             return await asyncio.to_thread(self._foreign.names)
-        return await self._run(lambda vault: vault.names(), timeout_s=timeout_s)
+        return await self._run(lambda vault: vault.names(), timeout_s=timeout_s, is_read=True)
 
     async def check(self) -> None:
         """Checks that a secret could be stored.
@@ -236,7 +236,7 @@ class SecretStore:
     def _publish_changed(self) -> None:
         self._bus.publish(SecretsChanged(self._kind))
 
-    async def _run(self, call: Callable[[Vault], T], *, timeout_s: float | None = None) -> T:
+    async def _run(self, call: Callable[[Vault], T], *, timeout_s: float | None = None, is_read: bool = False) -> T:
         kind, timeout_s = self._kind, timeout_s or self._timeout_s
         try:
             result = await self._worker(kind).run(lambda: call(self._vault(kind)), timeout_s=timeout_s)
@@ -247,7 +247,8 @@ class SecretStore:
         except (SecretsAbsent, SecretsLocked, SecretsDenied) as error:
             self._note(kind, error.problem)
             raise
-        self._note(kind, None)
+        if result or not is_read or kind != "file":  # a file that is not made yet is empty for everybody, also without a passphrase
+            self._note(kind, None)
         return result
 
     def _worker(self, kind: SecretBackend) -> "SecretWorker":

@@ -37,7 +37,7 @@ class ClientModeSnapshot(msgspec.Struct, frozen=True):
     shown_mode: str  # what that comes to: "everything", "lazy" or "search"
     reason: str  # why, in words
     profile: str = ""  # that its sessions get unless they ask for another
-    is_seen: bool = False  # it was connected here at least once
+    is_seen: bool = False  # it was connected since the hub started
     auto_approve: tuple[str, ...] | None = None  # in the place of the servers' own; None: the servers' own count
     result_limit: int | None = None  # tokens of a result that it gets at once; None: as servers and tools say
     call_rules: tuple[str, ...] | None = None  # in words, its own `callRules`, in the place of the servers'; None: theirs count

@@ -238,7 +238,7 @@ class ActivityList(QWidget):
         if not self.table.activity.is_known:
             return ""
         is_narrowed = OUTCOMES[self.tab] or self._filter != ActivityFilter()
-        return tr("Nothing matches.") if is_narrowed else tr("Nothing yet.")
+        return tr("Nothing matches.") if is_narrowed else tr("No activity yet. Calls from AI clients appear here.")
 
     def _on_left_top(self, count: int) -> None:
         self._wait(count)

@@ -72,14 +72,14 @@ class ClientTable(Table):
                 return "", ""  # who would that be
             if any(fnmatchcase(name, client.client) for name in self._connected):  # names can be patterns
                 return tr("Now"), "success"
-            return tr("Earlier") if client.is_seen else tr("Never"), ""
+            return tr("Earlier") if client.is_seen else tr("Not since start"), ""
 
         columns = [
             Column(tr("Client"), client_title, Kind.TEXT, 0, lambda client: client.client),
             Column(tr("Choice"), lambda client: mode_name(client.mode), Kind.QUIET, 170),
             Column(tr("Tools are shown"), lambda client: mode_name(client.shown_mode), Kind.TEXT, 160, reason),
             Column(tr("Profile"), lambda client: client.profile, Kind.QUIET, 120),
-            Column(tr("Last seen"), seen, Kind.CHIP, 96),
+            Column(tr("Last seen"), seen, Kind.CHIP, 116),
         ]
         super().__init__(theme, columns, tr("Kinds of clients"), lambda client: client.client)
 

@@ -33,19 +33,14 @@ class NamedList(QWidget):
             return
         self._shown = names
         clear(self._lines)
-        before: QWidget = self._box
         for name, kind, words in names:
-            line, remove = self._line(name, kind, words)
-            self._lines.addWidget(line)
-            QWidget.setTabOrder(before, remove)  # not behind all that the window has
-            before = remove
+            self._lines.addWidget(self._line(name, kind, words))
         if not names:
             empty = Label(self._theme, self._empty, "caption", "muted", wrap=True)
             empty.setMinimumHeight(HEIGHT)
             self._lines.addWidget(empty)
 
-    def _line(self, name: str, kind: str, words: str) -> tuple[QWidget, QWidget]:
-        """What stands there, and in it what the keyboard goes to."""
+    def _line(self, name: str, kind: str, words: str) -> QWidget:
         widget = QWidget()
         widget.setFixedHeight(HEIGHT)
         line = row(widget, spacing=8)
@@ -55,4 +50,4 @@ class NamedList(QWidget):
         remove = IconButton(self._theme, "x", tr("Take {name} away", name=name), small=True)
         remove.clicked.connect(lambda: self.removed.emit(name, kind))
         line.addWidget(remove)
-        return widget, remove
+        return widget

@@ -95,9 +95,9 @@ class ServerOverview(ServerView):
 
     def _buttons(self) -> QHBoxLayout:
         line = row(margins=(MARGIN, 12, MARGIN, 16))
-        log = Button(self._theme, tr("Show log"), icon="log")
-        log.clicked.connect(self._actions.show_log)
-        line.addWidget(log)
+        self._log = Button(self._theme, tr("Show log"), icon="log")
+        self._log.clicked.connect(self._actions.show_log)
+        line.addWidget(self._log)
         self._why = Button(self._theme, tr("Why?"))
         self._why.setAccessibleName(tr("Why does {name} not run?", name=self._server.name))
         self._why.clicked.connect(self._actions.show_why)
@@ -138,6 +138,7 @@ class ServerOverview(ServerView):
         self._saved.setText(saved_processes(server))
         self._saved.setVisible(server.saved_processes > 0)
         self._why.setVisible(shown.has_why)
+        self._log.setVisible(not shown.has_why)  # there is no room for four buttons; the log is in what Why? opens, and a tab
         self._edit.setVisible(shown.has_why and not server.is_builtin and server.origin != "served")
         for button in (self._again, self._copy):
             button.setVisible(shown.action is Action.CANCEL_SIGN_IN)

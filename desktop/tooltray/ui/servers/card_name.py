@@ -44,7 +44,7 @@ class CardName(PaintedButton):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme, metrics = self._theme, QFontMetrics(self.font())
-        shown = metrics.elidedText(self.text(), Qt.TextElideMode.ElideMiddle, self.width())
+        shown = metrics.elidedText(self.text(), Qt.TextElideMode.ElideMiddle, self.width() + 1)  # advances are rounded
         place = QRectF(0, 0, metrics.horizontalAdvance(shown), self.height())
         with QPainter(self) as painter:
             painter.setFont(self.font())

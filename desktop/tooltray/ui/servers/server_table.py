@@ -34,13 +34,13 @@ class ServerTable(Table):
         self._grouping: Grouping = GROUPINGS[0]
         columns = [
             Column("", lambda server: not server.is_builtin, Kind.PICK, 48),
-            Column(tr("Name"), titled, Kind.TEXT, 178, label_words, order=lambda server: server.name.casefold()),
+            Column(tr("Name"), titled, Kind.TEXT, 190, label_words, order=lambda server: server.name.casefold()),
             Column(tr("State"), self._look, Kind.STATE, 156, order=state_rank),
             Column(tr("Runs"), self._runs, Kind.QUIET, 0, self._runs_tip, order=lambda server: run_shortly(server).casefold()),
-            Column(tr("Tools"), _tool_count, Kind.NUMBER, 72, self._tools_tip, order=lambda server: server.tool_count, falls=True),
-            Column(tr("Tokens"), self._tokens, Kind.NUMBER, 84, self._token_words, order=self._token_count, falls=True),
-            Column(tr("Calls today"), _calls, Kind.NUMBER, 108, order=lambda server: server.calls_today, falls=True),
-            Column(tr("p95"), _p95, Kind.NUMBER, 92, order=lambda server: server.p95_ms, falls=True),
+            Column(tr("Tools"), _tool_count, Kind.NUMBER, 64, self._tools_tip, order=lambda server: server.tool_count, falls=True),
+            Column(tr("Tokens"), self._tokens, Kind.NUMBER, 76, self._token_words, order=self._token_count, falls=True),
+            Column(tr("Calls today"), _calls, Kind.NUMBER, 96, order=lambda server: server.calls_today, falls=True),
+            Column(tr("p95"), _p95, Kind.NUMBER, 76, order=lambda server: server.p95_ms, falls=True),
             Column(tr("On"), _is_on, Kind.SWITCH, 76, order=lambda server: not _is_on(server)),
         ]
         super().__init__(theme, columns, tr("Servers"), lambda server: server.name)

@@ -32,6 +32,7 @@ from tooltray.ui.shell.pages import PAGES
 from tooltray.ui.shell.sidebar import PALETTE_KEY, Sidebar
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.keyboard import last_input, move_focus
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.sheet import Sheet, SheetFrame
 from tooltray.ui.widgets.surface import row
@@ -251,6 +252,7 @@ class MainWindow(QMainWindow):
     def _on_page_key(self, index: int) -> None:
         if self.sheet is None:
             self._open(index)
+            self.page(PAGES[index].name).setFocus(Qt.FocusReason.OtherFocusReason)  # not on the sidebar's entry of the page before
 
     def _draw_hub(self) -> None:
         snapshot = self.context.hub.snapshot
@@ -281,8 +283,12 @@ class MainWindow(QMainWindow):
         is_free = self._phase is HubPhase.RUNNING and self.sheet is None
         return bundle_of_urls(event.mimeData().urls()) if is_free and event.mimeData().hasUrls() else ""
 
+    def focusNextPrevChild(self, forwards: bool) -> bool:
+        return move_focus(self, forwards=forwards)
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self.windowHandle().installEventFilter(last_input)
         if self.sheet is None:
             self._body.setFocus()
 

@@ -238,9 +238,12 @@ class TryPanel(Surface):
 
     def _draw(self, ended: int = RESULT) -> None:
         is_running = bool(self.attempt)
-        self._call.setVisible(not is_running)
-        self._cancel.setVisible(is_running)
-        self._cancel.setEnabled(is_running)
+        shown, gone = (self._cancel, self._call) if is_running else (self._call, self._cancel)
+        shown.setEnabled(True)
+        shown.show()
+        if self.window().focusWidget() is gone:  # also while another window is in front, as an approval's is
+            shown.setFocus(Qt.FocusReason.OtherFocusReason)
+        gone.hide()
         self._last.set_options([(str(place), title_of(each)) for place, each in enumerate(self._earlier)])
         if is_running and self._questions:
             self._draw_question(self._questions[0])

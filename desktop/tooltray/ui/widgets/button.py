@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QAbstractButton, QPushButton, QSizePolicy, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.keyboard import last_input
 
 BY_KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
 
@@ -27,13 +28,14 @@ def leave_focus(going: QWidget) -> None:
 
 
 class PaintedButton(QAbstractButton):
-    """A button that draws itself; `shows_focus` is true after Tab, Shift+Tab, an arrow or a shortcut brought the focus here."""
+    """A button that draws itself; `shows_focus` is true after a key brought the focus here, also by what it opened or closed."""
 
     shows_focus = False
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         if event.reason() not in PASSING:
-            self.shows_focus = event.reason() in BY_KEYBOARD
+            is_program = event.reason() == Qt.FocusReason.OtherFocusReason
+            self.shows_focus = event.reason() in BY_KEYBOARD or (is_program and last_input.is_keyboard)
         super().focusInEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:

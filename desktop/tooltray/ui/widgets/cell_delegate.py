@@ -15,6 +15,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import HEIGHT, WIDTH, paint_switch
 from tooltray.ui.widgets.chip import paint_chip
 from tooltray.ui.widgets.choice import paint_check
+from tooltray.ui.widgets.keyboard import last_input
 from tooltray.ui.widgets.row_model import Column, Heading, Index, Kind
 
 PADDING = 12
@@ -78,13 +79,15 @@ class CellDelegate(QStyledItemDelegate):
             return
         is_last = index.row() == index.model().rowCount() - 1
         painter.save()
-        self._chip_fill = SELECTED_CHIP if state & QStyle.StateFlag.State_Selected else ""
-        if state & QStyle.StateFlag.State_Selected:
+        is_selected = bool(state & QStyle.StateFlag.State_Selected)
+        self._chip_fill = SELECTED_CHIP if is_selected else ""
+        if is_selected:
             painter.fillRect(box, theme.color("surface.selected"))
-            if self._view.hasFocus():
-                painter.fillRect(QRectF(box.left(), box.bottom() - FOCUS_BAR, box.width(), FOCUS_BAR), theme.color("accent"))
         elif self._view.hovered_row == index.row():
             painter.fillRect(box, theme.color("surface.hover"))
+        is_current = last_input.is_keyboard and index.row() == self._view.currentIndex().row()  # Tab selects nothing
+        if self._view.hasFocus() and (is_selected or is_current):
+            painter.fillRect(QRectF(box.left(), box.bottom() - FOCUS_BAR, box.width(), FOCUS_BAR), theme.color("accent"))
         if self._inset or not is_last:
             painter.setPen(theme.color("chart.grid"))
             painter.drawLine(rect.bottomLeft(), rect.bottomRight())

@@ -65,6 +65,11 @@ class Choice(Button):
     def minimumSizeHint(self) -> QSize:
         return QSize(SMALLEST_WIDTH, self.height())
 
+    def shown_in(self, width: int) -> str:
+        """Returns the words that fit into a button of this width; text is a fraction of a pixel wider than `sizeHint` may say."""
+        room = width - 2 * PADDING - ARROW - 8
+        return QFontMetrics(self.font()).elidedText(self._title, Qt.TextElideMode.ElideMiddle, room + 1)
+
     def _on_clicked(self) -> None:
         menu = QMenu(self)
         menu.setFont(self._theme.font())
@@ -90,12 +95,11 @@ class Choice(Button):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        theme, room = self._theme, self.width() - 2 * PADDING - ARROW - 8
+        theme = self._theme
         with QPainter(self) as painter:
             painter.setFont(self.font())
             painter.setPen(theme.color("text.primary" if self.isEnabled() else "text.disabled"))
-            shown = QFontMetrics(self.font()).elidedText(self._title, Qt.TextElideMode.ElideMiddle, room)
-            painter.drawText(self.rect().adjusted(PADDING, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, shown)
+            painter.drawText(self.rect().adjusted(PADDING, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, self.shown_in(self.width()))
             arrow = self.rect().adjusted(self.width() - PADDING - ARROW, (self.height() - ARROW) // 2, 0, 0)
             arrow.setSize(QSize(ARROW, ARROW))
             icons.draw(painter, "chevron-down", arrow.toRectF(), theme.color("text.muted"))
@@ -165,7 +169,7 @@ class Option(PaintedButton):
             painter.setFont(theme.font())
             painter.setPen(theme.color("text.primary" if self.isEnabled() else "text.disabled"))
             left = LEFT + MARK + GAP
-            text = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width() - left)
+            text = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width() - left + 1)
             painter.drawText(QRectF(left, 0, self.width() - left, HEIGHT), Qt.AlignmentFlag.AlignVCenter, text)
 
     def _paint_mark(self, painter: QPainter, box: QRectF) -> None:

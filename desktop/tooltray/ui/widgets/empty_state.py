@@ -81,7 +81,7 @@ class EmptyState(QWidget):
             way = Beginning(theme, icon, name, what)
             way.setProperty("way", index)
             way.clicked.connect(self._on_clicked)
-            inner.addWidget(way)
+            inner.addWidget(way, 0, Qt.AlignmentFlag.AlignHCenter)  # words above may be wider
         if footnote:
             inner.addSpacing(8)
             label = Label(theme, footnote, "caption", "muted")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QAbstractButton, QFrame, QLineEdit, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QScrollArea, QSizePolicy, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
@@ -79,15 +79,11 @@ class Header(QFrame):
         self._subtitle.setText(text)
 
     def set_actions(self, actions: Sequence[QWidget]) -> None:
-        """Shows these at the right, in place of others: each tab has its own. Tab comes to them before it comes to the page below."""
-        before: QWidget | None = self._tabs.findChildren(QAbstractButton)[-1] if self._tabs is not None else None
+        """Shows these at the right, in place of others: each tab has its own."""
         for action in actions:
             if action not in self._actions:
                 self._actions.append(action)
                 self._line.addWidget(action, 1 if isinstance(action, SearchField) else 0)
-                if before is not None:
-                    QWidget.setTabOrder(before, action)
-            before = action
         for action in self._actions:
             action.setVisible(action in actions)
 

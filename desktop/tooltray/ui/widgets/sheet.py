@@ -11,6 +11,7 @@ from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import IconButton
+from tooltray.ui.widgets.keyboard import move_focus
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.page_frame import FittedScroll
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
@@ -107,19 +108,7 @@ class Sheet(QWidget):
 
     def focusNextPrevChild(self, forwards: bool) -> bool:
         """Tab goes round inside the panel."""
-        start = QApplication.focusWidget()
-        candidate: QWidget | None = start if start is not None and self._panel.isAncestorOf(start) else self._panel
-        for _ in self.window().findChildren(QWidget):
-            if candidate is not None:
-                candidate = candidate.nextInFocusChain() if forwards else candidate.previousInFocusChain()
-            if candidate is not None and self._takes_tab(candidate):
-                candidate.setFocus(Qt.FocusReason.TabFocusReason if forwards else Qt.FocusReason.BacktabFocusReason)
-                return True
-        return False
-
-    def _takes_tab(self, widget: QWidget) -> bool:
-        is_inside = self._panel.isAncestorOf(widget) and widget.isVisible() and widget.isEnabled()
-        return is_inside and bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
+        return move_focus(self._panel, forwards=forwards)
 
     def _place(self) -> None:
         panel = self._panel

@@ -6,12 +6,14 @@ from functools import partial
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QFrame, QScrollArea, QSizePolicy, QWidget
+from shiboken6 import isValid
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton, leave_focus
 from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.keyboard import put_after
 from tooltray.ui.widgets.label import Label, breakable
 from tooltray.ui.widgets.sheet import paint_shadow
 from tooltray.ui.widgets.surface import clear, column, height_at, row
@@ -39,13 +41,14 @@ class Toast(QWidget):
         self._words = Label(theme, breakable(text), wrap=True)
         self._words.setAccessibleName(text)
         line.addWidget(self._words, 1)
+        self._before = window.focusWidget()
         if action:
             button = Button(theme, action, "link", small=True)
             button.clicked.connect(self._on_action)
             line.addSpacing(8)
             line.addWidget(button)
-            if (focused := window.focusWidget()) is not None:
-                QWidget.setTabOrder(focused, button)  # one Tab away, not behind all that the window has
+            if self._before is not None:
+                put_after(self._before, button)  # one Tab away, not behind all that the window has
         window.installEventFilter(self)
         self._place(window)
         self._end = QTimer(self, singleShot=True, interval=SHOWN_MS)
@@ -61,7 +64,10 @@ class Toast(QWidget):
         if not self._is_over:
             self._is_over = True
             self.passed.emit()
+        has_focus, before = self.isAncestorOf(self.window().focusWidget()), self._before
         leave_focus(self)
+        if has_focus and before is not None and isValid(before) and before.isVisible():
+            before.setFocus(Qt.FocusReason.OtherFocusReason)
         self.hide()
         self.deleteLater()
 

@@ -247,6 +247,20 @@ async def test_whether_the_place_answers_is_known_once_it_was_asked(store: Secre
     assert not store.is_proven
 
 
+async def test_a_file_that_is_not_made_yet_counts_as_locked_until_it_has_a_passphrase(home: Home) -> None:
+    store = SecretStore(home, "file")
+    with pytest.raises(SecretsLocked):
+        await store.set("a", "1")
+    assert await store.names() == []  # nothing to decrypt, and nothing shown by it
+    with pytest.raises(SecretMissing):
+        await store.get("a")
+    assert not store.is_proven
+    assert store.problem is not None
+    await store.unlock(PASSPHRASE)
+    assert (store.is_proven, store.problem) == (True, None)
+    await store.close()
+
+
 async def test_an_answer_of_a_place_that_is_not_in_use_any_more_says_nothing(store: SecretStore, fake_keyring: FakeKeyring) -> None:
     fake_keyring.prompt.clear()
     call = asyncio.get_running_loop().create_task(store.check())

@@ -1,0 +1,117 @@
+"""Where Tab goes next, who used the keyboard last, and where the focus goes when its control is disabled.
+
+Qt's own order of Tab is the order in which widgets were made: a row that is added later would come last of the whole window.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+from weakref import WeakKeyDictionary
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QAbstractButton, QGridLayout, QLayout, QWidget
+from shiboken6 import isValid
+
+_after: WeakKeyDictionary[QWidget, QWidget] = WeakKeyDictionary()
+
+
+class InputWatch(QObject):
+    """Knows whether the last input of a window was a key; installed on its QWindow, which sees all input before the widgets do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_keyboard = False
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress):
+            self.is_keyboard = event.type() == QEvent.Type.KeyPress
+        return False
+
+
+last_input = InputWatch()
+
+
+def put_after(before: QWidget, control: QWidget) -> None:
+    """Makes Tab go from one control to another that lies elsewhere, as to a button that floats over the window."""
+    _after[control] = before
+
+
+def move_focus(root: QWidget, *, forwards: bool) -> bool:
+    """Moves the focus to the next control inside `root`, in the order of its layouts and round at the end.
+
+    Qt also calls for it when what has the focus is hidden or disabled. It then stays near: Enter must not press something far away.
+
+    Returns:
+        whether the focus moved.
+    """
+    focused = root.window().focusWidget()
+    if focused is not None and root.isAncestorOf(focused) and not (focused.isVisible() and focused.isEnabled()):
+        _yield(focused)
+        return True
+    order = list(_walk(root, focused))
+    for control in [each for each in order if each in _after]:
+        if (before := _after[control]) in order:
+            order.remove(control)
+            order.insert(order.index(before) + 1, control)
+    start = order.index(focused) if focused in order else -1 if forwards else 0
+    turned = order[start + 1 :] + order[: start + 1] if forwards else (order[start:] + order[:start])[::-1]
+    target = next((each for each in turned if _takes_tab(each) and each is not focused), None)
+    if target is not None:
+        target.setFocus(Qt.FocusReason.TabFocusReason if forwards else Qt.FocusReason.BacktabFocusReason)
+    return target is not None
+
+
+def _yield(control: QWidget) -> None:
+    """Takes the focus from a control that was hidden or disabled: after a key a neighbour gets it, after a click what both lie in."""
+    boxes = [each for each in _above(control) if each.isVisible() and each.isEnabled()]
+    for box in boxes if last_input.is_keyboard else ():
+        order = [each for each in _walk(box, control) if each is control or _takes_tab(each)]
+        if len(order) > 1:
+            index = order.index(control)
+            order[index - 1 if index else 1].setFocus(Qt.FocusReason.OtherFocusReason)
+            return
+    boxes[0].setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+def _above(widget: QWidget) -> Iterator[QWidget]:
+    parent = widget.parentWidget()
+    while parent is not None:
+        yield parent
+        parent = parent.parentWidget()
+
+
+def _takes_tab(widget: QWidget) -> bool:
+    """Of buttons of which one is on, only that one takes it; Qt would take the one that had the focus last."""
+    is_usable = widget.isVisible() and widget.isEnabled() and widget.focusProxy() is None
+    group = widget.group() if isinstance(widget, QAbstractButton) else None
+    if group is not None and group.exclusive() and (chosen := group.checkedButton()) is not None and chosen.isVisible():
+        return is_usable and widget is chosen
+    return is_usable and bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
+
+
+def _walk(root: QWidget, focused: QWidget | None) -> Iterator[QWidget]:
+    """All that is shown in it, and what has the focus although it is just being hidden."""
+    for child in _children(root):
+        has_focus = focused is not None and (child is focused or child.isAncestorOf(focused))
+        if not child.isWindow() and (child.isVisible() or has_focus):
+            yield child
+            yield from _walk(child, focused)
+
+
+def _children(widget: QWidget) -> list[QWidget]:
+    """Those of its layout in their order, then those that lie free, from the top."""
+    layout = widget.layout()
+    placed = list(_placed(layout)) if layout is not None else []
+    known = set(placed)
+    free = [each for each in widget.children() if isinstance(each, QWidget) and isValid(each) and each not in known]
+    return placed + sorted(free, key=lambda each: (each.y(), each.x()))
+
+
+def _placed(layout: QLayout) -> Iterator[QWidget]:
+    order: Sequence[int] = range(layout.count())
+    if isinstance(layout, QGridLayout):
+        order = sorted(order, key=lambda index: cast("tuple[int, ...]", layout.getItemPosition(index)))
+    for item in filter(None, map(layout.itemAt, order)):
+        if (widget := item.widget()) is not None:
+            yield widget
+        elif (inner := item.layout()) is not None:
+            yield from _placed(inner)

@@ -1,0 +1,136 @@
+"""Tab follows what is seen, and the focus stays near what was pressed."""
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button, Switch
+from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.filter_tabs import FilterTab, FilterTabs
+from tooltray.ui.widgets.keyboard import last_input, move_focus, put_after
+from tooltray.ui.widgets.row_model import Column, Kind
+from tooltray.ui.widgets.table import Table
+
+
+class Window(QWidget):
+    """A field, a row for more fields, and a foot with two buttons."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        layout = QVBoxLayout(self)
+        self.first = QLineEdit()
+        layout.addWidget(self.first)
+        self.rows = QVBoxLayout()
+        layout.addLayout(self.rows)
+        foot = QHBoxLayout()
+        layout.addLayout(foot)
+        self.test, self.save = Button(theme, "Test"), Button(theme, "Save")
+        foot.addWidget(self.test)
+        foot.addWidget(self.save)
+
+    def focusNextPrevChild(self, forwards: bool) -> bool:
+        return move_focus(self, forwards=forwards)
+
+    def tabs(self, count: int, key: Qt.Key = Qt.Key.Key_Tab) -> list[QWidget | None]:
+        found = []
+        for _ in range(count):
+            QTest.keyClick(self.focusWidget(), key)
+            found.append(self.focusWidget())
+        return found
+
+
+@pytest.fixture
+def window(theme: Theme) -> Iterator[Window]:
+    window = Window(theme)
+    window.show()
+    window.activateWindow()
+    window.first.setFocus()
+    window.windowHandle().installEventFilter(last_input)
+    last_input.is_keyboard = False
+    yield window
+    window.close()
+    last_input.is_keyboard = False
+
+
+def test_a_row_that_is_added_later_has_its_place_between_the_others(window: Window) -> None:
+    grid = QGridLayout()
+    right, left = QLineEdit(), QLineEdit()
+    grid.addWidget(right, 0, 1)
+    grid.addWidget(left, 0, 0)
+    window.rows.addLayout(grid)
+    QApplication.processEvents()  # only then does a layout show what came later
+    order = [left, right, window.test, window.save, window.first]
+    assert window.tabs(5) == order
+    assert window.tabs(5, Qt.Key.Key_Backtab) == [*order[3::-1], order[4]]
+
+
+def test_what_floats_over_the_window_is_one_tab_away(window: Window, theme: Theme) -> None:
+    undo = Button(theme, "Undo")
+    undo.setParent(window)
+    undo.show()
+    put_after(window.first, undo)
+    assert window.tabs(2) == [undo, window.test]
+
+
+@pytest.mark.parametrize("goes", ["disabled", "hidden"])
+def test_a_button_that_goes_leaves_the_focus_beside_it_after_a_key_and_on_no_button_after_a_click(window: Window, goes: str) -> None:
+    def press() -> None:
+        window.save.setEnabled(goes != "disabled")
+        window.save.setVisible(goes != "hidden")
+
+    window.save.clicked.connect(press)
+    QTest.mouseClick(window.windowHandle(), Qt.MouseButton.LeftButton, pos=window.save.geometry().center())
+    assert window.focusWidget() is window
+    window.save.setEnabled(True)
+    window.save.show()
+    window.save.setFocus()
+    QTest.keyClick(window.windowHandle(), Qt.Key.Key_Return)
+    assert window.focusWidget() is window.test
+
+
+def test_a_control_that_the_program_gives_the_focus_shows_its_ring_only_after_a_key(window: Window, theme: Theme) -> None:
+    switch = Switch(theme, "Use it")
+    window.rows.addWidget(switch)
+    QTest.mouseClick(window.windowHandle(), Qt.MouseButton.LeftButton, pos=window.first.geometry().center())
+    switch.setFocus(Qt.FocusReason.OtherFocusReason)
+    assert not switch.shows_focus
+    window.first.setFocus()
+    QTest.keyClick(window.windowHandle(), Qt.Key.Key_A)
+    switch.setFocus(Qt.FocusReason.OtherFocusReason)
+    assert switch.shows_focus
+
+
+def test_of_buttons_of_which_one_is_on_tab_comes_to_that_one(window: Window, theme: Theme) -> None:
+    tabs = FilterTabs(theme, ["One", "Two"], have_counts=False)
+    window.rows.addWidget(tabs)
+    QApplication.processEvents()
+    window.tabs(1)
+    tabs.choose(1)
+    window.first.setFocus()
+    assert [each.text() for each in window.tabs(1) if isinstance(each, FilterTab)] == ["Two"]
+
+
+def test_a_table_that_tab_comes_to_marks_its_row_although_nothing_is_selected(window: Window, theme: Theme) -> None:
+    table = Table(theme, [Column("Name", str, Kind.TEXT)], "Names", str)
+    window.resize(400, 400)
+    window.rows.addWidget(table)
+    table.set_rows(["one", "two"])
+    QApplication.processEvents()
+    QTest.keyClick(window.windowHandle(), Qt.Key.Key_Tab)
+    assert window.focusWidget() is table
+    row = table.visualRect(table.model().index(0, 0))
+    bar = table.viewport().grab().toImage().pixelColor(row.center().x(), row.bottom() - 1)
+    assert bar == theme.color("accent")
+    assert not table.picked
+
+
+def test_a_choice_that_has_room_shows_its_words_whole(window: Window, theme: Theme) -> None:
+    """The width of a text is a fraction of a pixel; what is rounded down would be elided."""
+    titles = ["Ask first", "Run without asking", "An encrypted file", "Default", "Never"]
+    for title in titles:
+        choice = Choice(theme, [(title, title)], name="Choice")
+        assert choice.shown_in(choice.sizeHint().width()) == title
