@@ -215,7 +215,7 @@ def call_rule_page() -> str:
         GENERATED,
         "# Rules on arguments: the schema\n",
         "One element of `callRules`, and the `rule` of REST and of `tooltray grants rule`, as JSON Schema. "
-        "[What rules cover](../guides/approvals.md#rules-on-arguments) is in the guide. What a schema cannot say is checked besides: one "
+        "[What rules cover](../guides/call-rules.md) is in the guide. What a schema cannot say is checked besides: one "
         "kind of condition for each path, `min` not above `max`, folders that are whole paths, words without signs of a shell, hosts in "
         "plain letters.\n",
         f"```json\n{schema}\n```",

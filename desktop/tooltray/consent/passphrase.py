@@ -119,8 +119,7 @@ class Passphrase:
             return kept.salt
         logger.warning("a wrong passphrase was given (%d in a row)", kept.wrong + 1)
         left = FREE_TRIES - kept.wrong - 1
-        message = Phrase("{count} more tries before you have to wait", count=left) if left > 0 else Phrase("the next try has to wait")
-        raise Denied(Phrase("This is not the passphrase"), message, WHERE_TO_LOOK)
+        raise Denied(Phrase("This is not the passphrase"), _tries_left(left), WHERE_TO_LOOK)
 
     def _waits_s(self, kept: _Kept) -> float:
         """A clock that was set back does not make the wait longer than it may be."""
@@ -165,4 +164,11 @@ def _must_wait(waits_s: float) -> Denied:
 
 def _unusable(path: Path, reason: str) -> TooltrayError:
     title, message = Phrase("The passphrase cannot be used"), Phrase("{place}: {reason}", place=path, reason=reason)
-    return TooltrayError(title, message, Phrase("The guide to approvals says what to do where it is lost"))
+    return TooltrayError(title, message, WHERE_TO_LOOK)
+
+
+def _tries_left(count: int) -> Phrase:
+    """Returns how many more wrong passphrases cost no wait."""
+    if count < 1:
+        return Phrase("the next try has to wait")
+    return Phrase("1 more try before you have to wait") if count == 1 else Phrase("{count} more tries before you have to wait", count=count)

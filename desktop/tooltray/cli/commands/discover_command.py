@@ -58,7 +58,8 @@ def search(args: argparse.Namespace, home: Home) -> int:
         return 0
     titles = (tr("NAME"), tr("VERSION"), tr("AS"), tr("DESCRIPTION"))
     rows = [(each.name, each.version, ", ".join(each.kinds) or "-", each.description or each.title) for each in found.hits]
-    answer_list(args, rows, titles, lambda row: row, empty=tr("The registry has no such server."))
+    empty = tr("The registry has no such server.") if found.status.updated_at else tr("The registry was never fetched.")
+    answer_list(args, rows, titles, lambda row: row, empty=empty)
     print_notes(_about(found.status, found.total, len(found.hits)))
     return 0
 

@@ -126,6 +126,7 @@ def api_on(args: argparse.Namespace, home: Home) -> int:
     lines += _api_words(status, is_hub_running=is_running)
     if made:
         lines += [tr("The trusted token: {token}", token=made.token), *_made_words(made)]
+    lines = list(dict.fromkeys(lines))  # what a trusted token may is in both
     return answer(args, as_json(status) | ({"token": made.token} if made else {}), *lines)
 
 

@@ -96,4 +96,5 @@ def _runs_freely(hub: Hub, server: str, tool: str) -> bool:
 
 def _row(server: ServerPermissions, tool: ToolPermission) -> list[str]:
     runs = tr("yes") if tool.is_free else tr("allowed") if tool.grants else tr("held") if tool.is_held else tr("no")
-    return [server.server, tool.tool, runs, say(tool.why)]
+    covered = tool.grants and not tool.is_free
+    return [server.server, tool.tool, runs, tr("See it: tooltray grants list") if covered else say(tool.why)]

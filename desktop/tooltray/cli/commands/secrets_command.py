@@ -80,6 +80,10 @@ def remove(args: argparse.Namespace, home: Home) -> int:
 
 def unlock(args: argparse.Namespace, home: Home) -> int:
     """Gives the passphrase to the running hub, which keeps it in memory."""
+    kind = chosen_backend(home)
+    if kind in ("keyring", "memory"):
+        in_place = tr("Secrets are kept in {value}.", value=_PLACES[kind])
+        raise TooltrayError(tr("Only the encrypted file is unlocked here"), in_place, tr("Choose it with: tooltray secrets backend file"))
     hub = running_hub(home)
     if hub is None:
         raise TooltrayError(

@@ -118,7 +118,9 @@ def declare_trust(commands: Commands) -> None:
 
 def declare_passphrase(commands: Commands) -> None:
     lost = tr("If it is lost: end the hub (tooltray stop), remove passphrase.json in ~/.tooltray, and set a new one")
-    passphrase = group(commands, "passphrase", tr("what confirms commands that allow something, where no window of Tooltray runs"))
+    passphrase = group(
+        commands, "passphrase", tr("what confirms commands that allow something, where no window of Tooltray runs"), epilog=lost
+    )
     about = tr("set it, or another one; the one before is asked for")
     command(passphrase, "set", about, "passphrase_command:set_passphrase", has_json=False).epilog = lost
     command(passphrase, "remove", tr("remove it"), "passphrase_command:remove_passphrase", has_json=False).epilog = lost

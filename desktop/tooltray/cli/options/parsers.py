@@ -65,9 +65,10 @@ def command(commands: Commands, name: str, text: str, run: str, *, check: Check 
     return parser
 
 
-def group(commands: Commands, name: str, text: str) -> Commands:
+def group(commands: Commands, name: str, text: str, *, epilog: str | None = None) -> Commands:
     """A command that stands for several, to which they are added."""
     parser = commands.add_parser(name, help=text, description=_sentence(text))
+    parser.epilog = epilog
     parser.set_defaults(usage=parser)
     return parser.add_subparsers(metavar="COMMAND", title=tr("commands"), required=True)
 

@@ -234,12 +234,12 @@ def _why(call: AskedCall, before: str | None, is_new_read: bool) -> str:
     if call.decision.flow:
         return call.decision.flow
     if call.decision.is_excepted:
-        return Phrase("asked because you chose that this tool asks first")
+        return Phrase("you chose that this tool asks first")
     if is_new_read and call.route.decision.category == "read":
         return Phrase("all reads of this server were allowed, and this tool is new since then")
     if call.route.decision.category == "read":
-        return Phrase("asked because this server may not read without asking")
-    return Phrase("asked because this tool can change things")
+        return Phrase("this server may not read without asking")
+    return Phrase("this tool can change things")
 
 
 def read_arguments(arguments: Raw) -> tuple[str, object, tuple[str, ...]]:

@@ -149,7 +149,7 @@ class TraceExport:
                 self._problem = Problem(
                     Phrase("Traces are not exported"),
                     Phrase("the extra for it is not installed"),
-                    Phrase("Install it with: pip install 'tooltray[otlp]'"),
+                    Phrase("Install it with: pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http"),
                 )
 
 

@@ -207,5 +207,5 @@ def _fault(why: str) -> TooltrayError:
 
 
 def _words(why: str) -> tuple[str, str, str]:
-    hint = Phrase("What was fetched before is still there. It is tried again in an hour, or with: tooltray discover refresh")
+    hint = Phrase("It is tried again in an hour, or with: tooltray discover refresh")
     return Phrase("The registry of servers cannot be read"), why, hint

@@ -92,8 +92,13 @@ def test_the_first_search_of_all_fetches_the_list(tooltray: Tooltray, hub_home: 
     with hub(hub_home, search_registry=plain(RegistrySearch((), 0, RegistryStatus())), refresh_registry=plain(STATUS)) as fake:
         result = tooltray("discover", "search")
     assert "for the first time" in result.err
-    assert result.out == "The registry has no such server.\n"
+    assert result.out == "The registry was never fetched.\n"
     assert len(asked(fake, "search_registry")) == 2
+
+
+def test_a_copy_without_the_server_says_so(tooltray: Tooltray, hub_home: Home) -> None:
+    with hub(hub_home, search_registry=plain(RegistrySearch((), 0, STATUS))):
+        assert tooltray("discover", "search", "x").out == "The registry has no such server.\n"
 
 
 def test_what_keeps_the_list_from_coming_is_said(tooltray: Tooltray, hub_home: Home) -> None:

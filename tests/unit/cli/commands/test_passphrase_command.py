@@ -62,3 +62,9 @@ def test_a_command_asks_for_it_and_then_does_its_work(person: Tooltray, hub_home
         assert (found.code, hub.methods()) == (0, ["allow_folder", "confirm_with_passphrase", "allow_folder"])
         assert "Allowing a folder needs the passphrase" in found.err
         assert RIGHT not in found.out + found.err
+
+
+def test_its_help_says_what_to_do_where_it_is_lost(tooltray: Tooltray, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        tooltray("passphrase", "--help")
+    assert "remove passphrase.json" in " ".join(capsys.readouterr().out.split())

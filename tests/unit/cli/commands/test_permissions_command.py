@@ -36,7 +36,7 @@ def test_tools_are_listed_with_whether_they_ask_and_why(tooltray: Tooltray, hub_
             ["files", "changed", "held"],
             ["git", "push", "no"],
         ]
-        assert lines[0][3] == "It only reads"
+        assert [lines[0][3], lines[2][3]] == ["It only reads", "See it: tooltray grants list"]
         assert len(tooltray("permissions", "list", "git").out.splitlines()) == 2
         assert [each["server"] for each in tooltray("permissions", "list", "--json").json] == ["files", "git"]
         assert "There is no server 'gone'" in tooltray("permissions", "list", "gone").err

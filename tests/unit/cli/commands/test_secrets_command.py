@@ -103,6 +103,15 @@ def test_the_passphrase_goes_to_the_running_hub(tooltray: Tooltray, hub_home: Ho
     assert hub.params_of("unlock_secrets") == {"passphrase": PASSPHRASE}
 
 
+@pytest.mark.parametrize(("kind", "place"), [("memory", "memory, until the hub ends"), ("keyring", "the system's keyring")])
+def test_a_place_without_a_passphrase_is_not_unlocked(tooltray: Tooltray, hub_home: Home, kind: str, place: str) -> None:
+    with FakeControlHub(hub_home, {"unlock_secrets": None}) as hub:
+        hub_home.settings.write_text(json.dumps({"secrets": {"backend": kind}}))
+        result = tooltray("secrets", "unlock", stdin=f"{PASSPHRASE}\n")
+    assert (result.code, place in result.err, "backend file" in result.err) == (1, True, True)
+    assert "unlock_secrets" not in hub.methods()
+
+
 def test_what_a_hub_refuses_is_told(tooltray: Tooltray, hub_home: Home) -> None:
     def locked(**params: Any) -> None:
         raise TooltrayError("The secrets are locked", "", "tooltray secrets unlock")

@@ -55,14 +55,14 @@ def test_texts_are_harmless() -> None:
     question = shown(b'{"a":"\\u202eb"}', note="first")
     assert (question.tool, question.description, question.client) == ("edit_it\\u0007", "Edits\nit", "Client 1")
     assert question.arguments == '{\n  "a": "\\u202eb"\n}'
-    assert question.why == "first; asked because this tool can change things"
+    assert question.why == "first; this tool can change things"
 
 
 def test_a_tool_that_reads_is_asked_about_because_of_its_server() -> None:
     reads = read_definition(b'{"name":"get_it","annotations":{"readOnlyHint":true}}')
     route = Route("s", reads, approval.decide("s", reads.name, reads.annotations, ()))
     call = asked_call(route, route.decision, exchange_of(Envelope(params=Raw(b'{"name":"x"}')), Client(), client="c"), lambda: None, gone)
-    for is_new_read, why in ((False, "asked because this server may not read without asking"), (True, "this tool is new since then")):
+    for is_new_read, why in ((False, "this server may not read without asking"), (True, "this tool is new since then")):
         circumstances = Circumstances(before=None, is_new_read=is_new_read, has_session=False)
         question = snapshot(call, circumstances, id="1", ends_at=0.0, masked=str)
         assert (question.category, question.why.endswith(why)) == ("read", True)

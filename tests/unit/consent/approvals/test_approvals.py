@@ -41,7 +41,7 @@ async def test_the_person_sees_what_is_called_by_whom_and_why(tmp_path: Path) ->
         assert question.arguments == '{\n  "path": "x",\n  "content": "one\\n***\\u200b"\n}'
         assert question.diff == ("+one", "+***\\u200b")
         assert question.choices == ("once", "session", "hour", "day", "always")
-        assert question.why == "asked because this tool can change things"
+        assert question.why == "this tool can change things"
         assert (question.warnings, question.definition_diff) == ((), ())
         assert await here.parts.presenter.get_approvals() == [question]
         await here.parts.presenter.answer_approval(question.id, "once")

@@ -67,7 +67,7 @@ async def test_a_tool_that_asks_does_so_for_a_client_with_rules_of_its_own_too(t
         await at.parts.presenter.set_tool_approval("s", "write_it", "ask")
         call = at.calling()
         question = await at.answer("refuse")
-        assert question.why == "asked because you chose that this tool asks first"
+        assert question.why == "you chose that this tool asks first"
         assert question.choices == ("once", "session", "hour", "day", "always")
         assert "error" in await call
 
