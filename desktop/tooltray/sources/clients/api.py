@@ -1,5 +1,5 @@
-"""The API about AI clients on this computer: which are here, which servers stand in their files, connecting them, importing those
-servers, and undoing all of it.
+"""The API about AI clients on this computer: which are installed, which servers their files have, connecting them, importing those servers,
+and undoing all of it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from tooltray.foundation.confirmation import confirm_widening
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan
-from tooltray.sources.clients.edit_names import is_taken_out
-from tooltray.sources.clients.import_api import ImportVerbs
+from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
+from tooltray.foundation.snapshots.forms import FieldValue
+from tooltray.sources.clients.imports import put_back
 
 if TYPE_CHECKING:
     from tooltray.sources.clients.client_edits import ClientEdits
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 CHANGING = Phrase("A change of an AI client's file")
 
 
-class AiClientsApi(ImportVerbs):
+class AiClientsApi:
     def __init__(self, *, client_scans: "ClientScans", client_edits: "ClientEdits", client_imports: "ClientImports") -> None:
-        super().__init__(client_edits=client_edits, client_imports=client_imports)
-        self._scans = client_scans
+        self._scans, self._edits, self._imports = client_scans, client_edits, client_imports
 
     async def scan_ai_clients(self, projects: Sequence[str] = ()) -> ClientScan:
         """Looks at the files of all AI clients, and starts nothing: which are installed, which use Tooltray, which servers they have.
@@ -41,7 +40,7 @@ class AiClientsApi(ImportVerbs):
         Raises:
             NotFound: there is no AI client of one of the ids.
         """
-        return await self._edits.preview_connect(clients)
+        return await self._edits.preview("connect", clients)
 
     async def preview_disconnect(self, clients: Sequence[str] = ()) -> list[ClientEdit]:
         """What taking Tooltray out of AI clients' files would change, those of known projects included.
@@ -52,7 +51,7 @@ class AiClientsApi(ImportVerbs):
         Raises:
             NotFound: there is no AI client of one of the ids.
         """
-        return await self._edits.preview_disconnect(clients)
+        return await self._edits.preview("disconnect", clients)
 
     async def apply_client_edits(self, edits: Mapping[str, str]) -> list[ClientChange]:
         """Makes edits that were shown. Each file for itself: what went wrong with one is in the `problem` of its change.
@@ -63,8 +62,8 @@ class AiClientsApi(ImportVerbs):
         Raises:
             Denied: a client would be connected, and nobody has confirmed that.
         """
-        if not all(map(is_taken_out, edits)):
-            await confirm_widening(CHANGING, edits=[each for each in edits if not is_taken_out(each)])
+        if connecting := [each for each in edits if not each.startswith("disconnect:")]:
+            await confirm_widening(CHANGING, edits=connecting)
         return await self._edits.apply(edits)
 
     async def undo_client_change(self, id: str) -> ClientChange:
@@ -86,3 +85,61 @@ class AiClientsApi(ImportVerbs):
     async def get_client_changes(self) -> list[ClientChange]:
         """The changes of AI clients' files that Tooltray has made in the last 30 days, the newest first."""
         return await self._edits.changes()
+
+    async def preview_client_import(self, clients: Sequence[str] = (), text: str = "", file: str = "") -> ImportPlan:
+        """What can be imported, and how it compares with what is here: each server once, in however many clients it stands.
+
+        Args:
+            clients: ids, as of `scan_ai_clients`; empty: all. Unused where a text or a file is given.
+            text: in the place of the clients' files: what a client's file has in it, a block or a command from a README, a URL.
+            file: absolute path, in the place of a text.
+
+        Raises:
+            NotFound: there is no such client.
+            TooltrayError: the text or the file cannot be read, or has no server in it.
+        """
+        return await self._imports.preview(clients, text, file)
+
+    async def import_servers(
+        self,
+        choices: Sequence[str],
+        names: Mapping[str, str] = {},
+        values: Mapping[str, Mapping[str, FieldValue]] = {},
+        tidy: bool = False,
+        clients: Sequence[str] = (),
+        text: str = "",
+        file: str = "",
+    ) -> list[ImportedServer]:
+        """Adds servers, their secrets among the secrets, and waits until each has listed its tools, or is known to be held up by
+        something; `ImportProgressed` says how far that is. A server that fails holds up no other one. They start when they are used, and
+        calls that only read go through unasked. What a program gives as a text waits for a person's yes, server by server.
+
+        Args:
+            choices: ids of candidates, as `preview_client_import` gave them for the same clients, text or file.
+            names: under which they are added, by their ids; others get the proposed ones.
+            values: what was asked for, by their ids and the fields' keys.
+            tidy: what has listed its tools leaves the clients' own files, which `undo_client_change` brings back; files of projects stay as
+                they are.
+            clients, text, file: as of `preview_client_import`.
+
+        Raises:
+            Conflict: an import runs already, or one of the chosen servers is another one by now; nothing was imported.
+            Denied: nobody has confirmed it.
+        """
+        if not text or tidy:
+            await confirm_widening(Phrase("Importing servers"), choices=list(choices))
+        return await self._imports.run(choices, names=names, values=values, tidy=tidy, clients=clients, text=text, file=file)
+
+    async def cancel_import(self) -> None:
+        """Ends the import that runs, if one does: no further server is added, none is waited for, and no client's file is changed."""
+        self._imports.cancel()
+
+    async def put_back_moved_servers(self) -> list[ClientChange]:
+        """Brings everything back into the clients' files that imports have taken out of them, keys in plain text included, as far as that
+        was in the last 30 days and nobody has undone it. The servers here and their secrets stay.
+
+        Raises:
+            Denied: nobody has confirmed it.
+        """
+        await confirm_widening(Phrase("Putting servers back"))
+        return await put_back(self._edits)

@@ -1,7 +1,6 @@
 """Where AI clients keep their files on this computer, whether they are installed, and whether they run.
 
-Above it: client_scanner, and whatever connects clients. Below it: client_kinds, the disk. Starts no program, reads no file, and never
-walks through a folder: a pattern is looked up part by part.
+Nothing here starts a program, reads a file or walks through a folder: a pattern is looked up part by part.
 """
 
 import fnmatch
@@ -17,6 +16,7 @@ from tooltray.sources.clients.client_kinds import ClientFiles, ClientKind
 
 MAX_MATCHES = 100  # of one pattern: nobody has so many profiles or extensions
 PROC = "/proc"
+WORK_TREE_MARKS = (".git", ".hg", ".jj", ".svn")
 _INTERPRETERS = ("node", "bun", "deno", "python", "python3")
 
 
@@ -43,7 +43,7 @@ class ClientPlaces:
             platform: as `sys.platform` names it.
             proc: where Linux shows processes.
         """
-        self._environ, self._platform, self._proc = environ, platform, proc
+        self.environ, self._platform, self._proc = environ, platform, proc
         home = environ.get("HOME") or environ.get("USERPROFILE") or ""
         self._roots = {
             "~": home,
@@ -88,7 +88,7 @@ class ClientPlaces:
 
     def moved_home(self, kind: ClientKind) -> Path | None:
         """The folder that the client's variable names; None: there is none, and everything is in its usual place."""
-        folder = self._environ.get(kind.home_variable.name, "") if kind.home_variable else ""
+        folder = self.environ.get(kind.home_variable.name, "") if kind.home_variable else ""
         return Path(folder) if os.path.isabs(folder) and "\0" not in folder else None
 
     def _existing(self, kind: ClientKind, files: ClientFiles) -> list[ClientPlace]:
@@ -129,7 +129,7 @@ class ClientPlaces:
     def _programs(self) -> set[str]:
         """Names of all programs on PATH, without their endings on Windows."""
         found: set[str] = set()
-        for folder in dict.fromkeys(self._environ.get("PATH", "").split(os.pathsep)):
+        for folder in dict.fromkeys(self.environ.get("PATH", "").split(os.pathsep)):
             if os.path.isabs(folder):
                 found |= {_without_ending(name) if self._platform == "win32" else name for name in _names_in(folder)}
         return found
@@ -137,6 +137,23 @@ class ClientPlaces:
     @cached_property
     def _running(self) -> set[str] | None:
         return set(_process_names(self._proc)) if self._platform == "linux" else None
+
+
+class WorkTrees:
+    """The work trees of version control systems, whose files others share. Remembers the folders that it has seen."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Path, bool] = {}
+
+    def holds(self, path: Path) -> bool:
+        """Returns whether the file, or what it links to (as users keep their settings in a repository), is in a work tree."""
+        return any(self._is_inside(folder) for folder in {path.parent, Path(os.path.realpath(path)).parent})
+
+    def _is_inside(self, folder: Path) -> bool:
+        if folder not in self._seen:
+            has_mark = any(os.path.lexists(folder / mark) for mark in WORK_TREE_MARKS)
+            self._seen[folder] = has_mark or (folder != folder.parent and self._is_inside(folder.parent))
+        return self._seen[folder]
 
 
 def _once(paths: Iterator[Path] | tuple[Path, ...]) -> list[Path]:

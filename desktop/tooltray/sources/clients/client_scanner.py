@@ -1,65 +1,40 @@
-"""What a look at all AI clients has found: which are here, which servers stand in their files, and which of them use Tooltray.
+"""What there is on this computer: which AI clients are installed, which servers their files have, and which of them use Tooltray.
 
-Above it: the API, `tooltray uninstall`. Below it: client_look, plain_secrets, client_connection, version_control. Starts no program. No
-value of a secret leaves it.
+Nothing here starts a program, and no value of a secret leaves it.
 """
 
 import re
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
 from tooltray.config.foreign_configs.document_lines import Place
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientScan, ClientServer
-from tooltray.sources.clients.client_connection import OwnEntry, best, connection_of
-from tooltray.sources.clients.client_kinds import ClientKind, note_of, read_client_kinds, why_not_of
+from tooltray.sources.clients.bridge_entries import best, connection_of
+from tooltray.sources.clients.client_kinds import ClientKind, note_of, why_not_of
 from tooltray.sources.clients.client_look import ClientLook, ReadFile
-from tooltray.sources.clients.client_places import ClientPlaces
+from tooltray.sources.clients.client_places import WorkTrees
 from tooltray.sources.clients.entry_words import url_of, words_of
 from tooltray.sources.clients.found_entries import FoundEntry
 from tooltray.sources.clients.plain_secrets import plain_secrets_of, target_of
-from tooltray.sources.clients.version_control import WorkTrees
 from tooltray.sources.entries.pasted_urls import without_keys
 
 _DROPPED_WORDS = ("-y", "--yes", "-q", "--quiet")
 
 
-class ClientScanner:
-    """Looks at the disk each time; may be used from several threads."""
-
-    def __init__(self, kinds: Sequence[ClientKind] | None = None, *, platform: str = sys.platform) -> None:
-        """
-        Args:
-            kinds: the clients; None: those of the table.
-            platform: as `sys.platform` names it.
-        """
-        self.kinds, self._platform = read_client_kinds() if kinds is None else kinds, platform
-
-    def scan(self, *, own: OwnEntry, environ: Mapping[str, str], projects: Iterable[str] = ()) -> ClientScan:
-        """Looks at all clients. Blocks for as long as the disk takes.
-
-        Args:
-            own: what stands for Tooltray in a file.
-            environ: the person's variables: HOME, PATH, and those that move clients' files.
-            projects: absolute folders whose files are read, too.
-        """
-        look = self.look(own=own, environ=environ, projects=projects)
-        described = _Described(look, own, environ)
-        clients = sorted(map(described.client, self.kinds), key=lambda each: (not each.is_installed, each.name.lower()))
-        return ClientScan(tuple(clients), *described.totals())
-
-    def look(self, *, own: OwnEntry, environ: Mapping[str, str], projects: Iterable[str] = ()) -> ClientLook:
-        """The files themselves, for who changes or imports what is in them; each is read when it is asked for."""
-        return ClientLook(ClientPlaces(environ, self._platform), own_url=own.url, projects=projects)
+def scan(look: ClientLook, kinds: Iterable[ClientKind]) -> ClientScan:
+    """Describes some clients, those that are installed first. Blocks while their files are read."""
+    described = _Described(look)
+    clients = sorted(map(described.client, kinds), key=lambda each: (not each.is_installed, each.name.lower()))
+    return ClientScan(tuple(clients), *described.totals())
 
 
 class _Described:
-    """Says what was found, in the words of the API."""
+    """Snapshots of clients, files and servers."""
 
-    def __init__(self, look: ClientLook, own: OwnEntry, environ: Mapping[str, str]) -> None:
-        self._look, self._own, self._environ, self._trees = look, own, environ, WorkTrees()
+    def __init__(self, look: ClientLook) -> None:
+        self._look, self._trees = look, WorkTrees()
         self._servers: dict[tuple[Path, Place], ClientServer] = {}
 
     def client(self, kind: ClientKind) -> AiClient:
@@ -80,7 +55,7 @@ class _Described:
         )
 
     def _files(self, file: ReadFile) -> Iterator[AiClientFile]:
-        """A file, and once more for each folder for which it has a list of its own."""
+        """Yields a file, and once more for each folder for which it has a list of its own."""
         of_folder = {folder: list(each) for folder, each in groupby(file.entries, lambda entry: entry.project)}
         for folder in dict.fromkeys((file.project, *of_folder)):
             entries = of_folder.get(folder, [])
@@ -88,7 +63,7 @@ class _Described:
                 str(file.place.path),
                 exists=file.place.exists,
                 project=folder,
-                connection=connection_of(entries, self._own, self._environ),
+                connection=connection_of(entries, self._look.own, self._look.places.environ),
                 servers=tuple(map(self._server, entries)),
                 is_version_controlled=self._trees.holds(file.place.path),
                 problem=file.problem,
@@ -96,7 +71,7 @@ class _Described:
             )
 
     def _server(self, entry: FoundEntry) -> ClientServer:
-        """Several clients may have the same file."""
+        """Describes an entry once: several clients may have the same file."""
         key = (entry.path, entry.place)
         if key not in self._servers:
             place, secrets = tuple(map(str, entry.place)), plain_secrets_of(entry.entry)
@@ -104,7 +79,7 @@ class _Described:
         return self._servers[key]
 
     def totals(self) -> tuple[int, int, int]:
-        """How many servers there are, how many different ones, and how many secrets in plain text."""
+        """Returns how many servers there are, how many different ones, and how many secrets in plain text."""
         servers = [entry for entry in self._look.entries() if entry.kind == "server"]
         return len(servers), len(set(map(_what_runs, servers))), sum(len(self._server(entry).secrets) for entry in servers)
 
@@ -119,7 +94,7 @@ def _why_no_file(kind: ClientKind, files: Sequence[AiClientFile]) -> str:
 
 
 def _what_runs(entry: FoundEntry) -> object:
-    """The same for entries that start or call the same, however each client writes it."""
+    """Returns a key that is the same for entries that start or call the same, however each client writes it."""
     words = words_of(entry.entry)
     if not words:
         return without_keys(url_of(entry.entry)).rstrip("/").lower() or (entry.path, entry.place)

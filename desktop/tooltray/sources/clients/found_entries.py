@@ -1,7 +1,4 @@
-"""The servers in a file of an AI client, as they stand there.
-
-Above it: client_scanner, and whatever writes, imports or removes entries. Below it: documents, entry_words, own_entries. Reads no disk.
-"""
+"""The servers in a file of an AI client, and which of them the user has switched off or has not approved there."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -9,16 +6,16 @@ from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
 from tooltray.config.foreign_configs.document_lines import Place
-from tooltray.config.foreign_configs.documents import Document
+from tooltray.config.foreign_configs.documents import Document, read_document
 from tooltray.foundation.files.file_text import CannotOpen
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.sources.clients.client_kinds import ClientKind, KeyPath
-from tooltray.sources.clients.entry_words import Entry, is_off, is_server
-from tooltray.sources.clients.own_entries import kind_of
+from tooltray.sources.clients.entry_words import Entry, is_off, is_server, kind_of
 
 State: TypeAlias = Literal["on", "off", "waits"]
 
+EXTENSION_SETTINGS = "Claude Extensions Settings"
 MAX_ENTRIES = 1000  # of one file; nobody has a tenth of it
 _MIXED = ("goose", "zed")  # shapes whose places also hold what is no server
 
@@ -170,3 +167,50 @@ def _mapping(value: object) -> Mapping[str, object]:
 
 def _list(value: object) -> Sequence[object]:
     return value if isinstance(value, list) else ()
+
+
+# what Claude Code and Claude Desktop keep elsewhere
+
+
+def approvals_of(project: Path, own_folder: Path, projects: object) -> Approvals:
+    """Reads which servers of a project's `.mcp.json` Claude Code may start. Servers wait if its settings cannot be read.
+
+    Args:
+        own_folder: where Claude Code has the settings for all projects, `~/.claude`.
+        projects: what it keeps about each folder, `projects` in its `.claude.json`.
+    """
+    answers = [_settings(folder / name) for folder, name in _places(project, own_folder)]
+    if isinstance(projects, Mapping) and isinstance(kept := projects.get(str(project)), Mapping):
+        answers.append(kept)
+    return Approvals(
+        any(each.get("enableAllProjectMcpServers") is True for each in answers),
+        frozenset(name for each in answers for name in _approved_names(each, "enabledMcpjsonServers")),
+        frozenset(name for each in answers for name in _approved_names(each, "disabledMcpjsonServers")),
+    )
+
+
+def is_extension_off(manifest: Path) -> bool:
+    """Returns whether the user has switched an extension of Claude Desktop off.
+
+    Args:
+        manifest: `Claude Extensions/ID/manifest.json`.
+    """
+    folder = manifest.parent
+    return _settings(folder.parent.with_name(EXTENSION_SETTINGS) / f"{folder.name}.json").get("isEnabled") is False
+
+
+def _places(project: Path, own_folder: Path) -> list[tuple[Path, str]]:
+    return [(own_folder, "settings.json"), (project / ".claude", "settings.json"), (project / ".claude", "settings.local.json")]
+
+
+def _settings(path: Path) -> Mapping[str, object]:
+    try:
+        content = read_document(path, "json").content
+    except CannotOpen:
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _approved_names(settings: Mapping[str, object], key: str) -> list[str]:
+    given = settings.get(key)
+    return [name for name in given if isinstance(name, str)] if isinstance(given, list) else []

@@ -17,8 +17,8 @@ from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.ai_clients import ImportSource
 from tooltray.sources.clients.client_kinds import ClientKind, KeyPath, Shape
+from tooltray.sources.clients.entry_words import kind_of
 from tooltray.sources.clients.found_entries import FoundEntry, State, entries_in
-from tooltray.sources.clients.own_entries import kind_of
 from tooltray.sources.entries.pasted import parse_pasted
 from tooltray.sources.entries.pasted_backslashes import with_escaped_paths
 from tooltray.sources.foreign_entries.entry_reading import RawServer

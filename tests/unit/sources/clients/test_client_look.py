@@ -9,6 +9,7 @@ from tests.fakes.client_files import KINDS, put
 
 from tooltray.config.foreign_configs.documents import Document
 from tooltray.foundation.files.file_text import CannotOpen
+from tooltray.sources.clients.bridge_entries import OwnEntry
 from tooltray.sources.clients.client_look import MAX_PROJECTS, MAX_SERVERS, ClientLook
 from tooltray.sources.clients.client_places import ClientPlaces
 from tooltray.sources.clients.found_entries import MAX_ENTRIES
@@ -17,7 +18,7 @@ RUNS = {"command": "npx"}
 
 
 def look(home: Path, *projects: str, **environ: str) -> ClientLook:
-    return ClientLook(ClientPlaces({"HOME": str(home), **environ}, "linux"), own_url="http://127.0.0.1:7717", projects=projects)
+    return ClientLook(ClientPlaces({"HOME": str(home), **environ}, "linux"), own=OwnEntry(url="http://127.0.0.1:7717"), projects=projects)
 
 
 def test_a_file_that_is_not_there_has_no_entries_and_no_document(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""client_places.py: where clients keep their files here, and whether they are installed and run."""
+"""client_places.py: where clients keep their files, and what is under version control."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.client_files import KINDS, put
 
-from tooltray.sources.clients.client_places import MAX_MATCHES, ClientPlace, ClientPlaces
+from tooltray.sources.clients.client_places import MAX_MATCHES, WORK_TREE_MARKS, ClientPlace, ClientPlaces, WorkTrees
 
 
 def places(home: Path, platform: str = "linux", **environ: str) -> ClientPlaces:
@@ -157,3 +157,22 @@ def test_what_others_run_is_not_looked_at(tmp_path: Path, monkeypatch: pytest.Mo
     mine = put(tmp_path / "proc/7/cmdline", "codex").stat().st_uid
     monkeypatch.setattr("os.getuid", lambda: mine + 1)
     assert places(tmp_path).is_running(KINDS["codex"]) is False
+
+
+@pytest.mark.parametrize("mark", WORK_TREE_MARKS)
+def test_a_file_in_a_work_tree_is_known(tmp_path: Path, mark: str) -> None:
+    file = put(tmp_path / "p/a/b/file", "")
+    assert not WorkTrees().holds(file)
+    (tmp_path / "p" / mark).mkdir()
+    trees = WorkTrees()
+    assert trees.holds(file)
+    assert trees.holds(file.with_name("other"))
+    assert not trees.holds(tmp_path / "file")
+
+
+@pytest.mark.posix
+def test_a_link_into_a_work_tree_counts(tmp_path: Path) -> None:
+    real = put(tmp_path / "dotfiles/mcp.json", "")
+    (tmp_path / "dotfiles/.git").write_text("gitdir: elsewhere")
+    (tmp_path / "mcp.json").symlink_to(real)
+    assert WorkTrees().holds(tmp_path / "mcp.json")

@@ -1,10 +1,10 @@
-"""edit_diff.py: a person sees what changes, and no secret."""
+"""edit_previews.py: differences are short and without secrets."""
 
 import json
 
 import pytest
 
-from tooltray.sources.clients.edit_diff import HIDDEN, MAX_LINE, diff_of, masked_diff
+from tooltray.sources.clients.edit_previews import HIDDEN, MAX_LINE, diff_of, masked_diff
 
 SECRET = "sk-dummy-1234567890"
 
