@@ -245,8 +245,7 @@ from tooltray.sources.clients.api import AiClientsApi
 from tooltray.sources.clients.client_edits import ClientEdits
 from tooltray.sources.clients.client_imports import ClientImports
 from tooltray.sources.clients.client_scans import ClientScans
-from tooltray.sources.clients.import_waits import ImportWaits
-from tooltray.sources.clients.imports import Imports
+from tooltray.sources.clients.imports import Imports, ImportWaits
 from tooltray.sources.discovery.api import DiscoveryApi
 from tooltray.sources.discovery.registry_copy import RegistryCopy, default_registry
 from tooltray.sources.discovery.starters import Starters

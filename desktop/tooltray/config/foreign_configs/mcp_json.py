@@ -1,6 +1,6 @@
-"""Reads `.mcp.json`, a project's own list of servers, as Claude Code, Copilot CLI and others write it.
+"""Reads `.mcp.json`, a project's own list of servers, as Claude Code, Copilot CLI and others write it; and sets or removes one entry in it.
 
-Above it: reading. Below it: config_source. Knows no disk; placeholders stay as they are. The rules, where programs differ:
+The rules, where programs differ:
 
 - `mcpServers` around the entries may be missing (Copilot CLI), or be called `servers` (Visual Studio).
 - `type`, `transport` and `transportType` are one field; without it a command means stdio and a URL means HTTP.
@@ -14,7 +14,8 @@ from typing import Any, Protocol
 
 from tooltray.config.foreign_configs.config_source import CannotUse, ConfigSource, RawEntry
 from tooltray.config.settings.file_server import FileEntry
-from tooltray.foundation.files.json_places import Value
+from tooltray.foundation.files.json_edit import with_member, without_member
+from tooltray.foundation.files.json_places import CannotRead, Value, read
 from tooltray.foundation.phrases import Phrase
 
 LEAST_MILLISECONDS = 1000
@@ -203,3 +204,62 @@ def _seconds(given: object, raw: Written) -> float:
     if isinstance(given, bool) or not isinstance(given, int | float) or not given > 0:
         raise CannotUse(Phrase("'{field}' must be a number above 0", field="timeout"), raw.place_of("timeout"))
     return given / 1000 if given >= LEAST_MILLISECONDS else float(given)
+
+
+# edits, which leave every other byte as it is
+
+
+def with_entry(text: str, name: str, entry: Mapping[str, object]) -> str:
+    """Returns the text with this entry, new or in the place of one of the same name.
+
+    Raises:
+        CannotRead: the text is not a list of servers, or the entry has no JSON form.
+    """
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    if not text.removeprefix("\ufeff").strip():
+        text = mark + "{}\n"
+    document = _read(text)
+    path = _path(document)
+    if path and (path[0] not in document.members or _holder(document) is None):
+        return with_member(text, path, {name: entry})
+    return with_member(text, (*path, name), entry)
+
+
+def without_entry(text: str, name: str) -> str:
+    """Returns the text without the entry of this name.
+
+    Raises:
+        CannotRead: the text is not a list of servers, or has no such entry.
+    """
+    path = _path(_read(text))
+    text = without_member(text, (*path, name))
+    while name in _servers(text):  # the same name may occur twice
+        text = without_member(text, (*path, name))
+    return text
+
+
+def _servers(text: str) -> Mapping[str, tuple[int, Value]]:
+    holder = _holder(_read(text))
+    return holder.members if holder else {}
+
+
+def _read(text: str) -> Value:
+    document = read(text)
+    _holder(document)
+    return document
+
+
+def _holder(document: Value) -> Value | None:
+    try:
+        return holder_of(document)
+    except CannotUse as reason:
+        raise CannotRead(reason.reason, reason.at) from None
+
+
+def _path(document: Value) -> tuple[str, ...]:
+    """Keys from the document to the servers; empty if the entries are at the top, where they stay."""
+    for key in HOLDERS:
+        if key in document.members:
+            return (key,)
+    holder = _holder(document)
+    return () if holder and holder.members else HOLDERS[:1]
