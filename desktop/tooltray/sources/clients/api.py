@@ -1,5 +1,5 @@
 """The API about AI clients on this computer: which are installed, which servers their files have, connecting them, importing those servers,
-and undoing all of it.
+and undoing these changes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ class AiClientsApi:
         self._scans, self._edits, self._imports = client_scans, client_edits, client_imports
 
     async def scan_ai_clients(self, projects: Sequence[str] = ()) -> ClientScan:
-        """Looks at the files of all AI clients, and starts nothing: which are installed, which use Tooltray, which servers they have.
+        """Reads the files of all AI clients, without starting anything: which are installed, which use Tooltray, which servers they have.
 
         Args:
             projects: absolute folders whose own files are read, too, besides those of the projects that are known here.
@@ -32,7 +32,7 @@ class AiClientsApi:
         return await self._scans.scan(projects)
 
     async def preview_connect(self, clients: Sequence[str] = ()) -> list[ClientEdit]:
-        """What connecting AI clients to Tooltray would change in their files; a client that is connected has an edit without a difference.
+        """Returns what connecting AI clients would change in their files; a client that is connected has an edit without a difference.
 
         Args:
             clients: ids of `scan_ai_clients`; empty: all that are installed.
@@ -43,7 +43,7 @@ class AiClientsApi:
         return await self._edits.preview("connect", clients)
 
     async def preview_disconnect(self, clients: Sequence[str] = ()) -> list[ClientEdit]:
-        """What taking Tooltray out of AI clients' files would change, those of known projects included.
+        """Returns what taking Tooltray out of AI clients' files would change, those of known projects included.
 
         Args:
             clients: ids of `scan_ai_clients`; empty: all.
@@ -54,28 +54,28 @@ class AiClientsApi:
         return await self._edits.preview("disconnect", clients)
 
     async def apply_client_edits(self, edits: Mapping[str, str]) -> list[ClientChange]:
-        """Makes edits that were shown. Each file for itself: what went wrong with one is in the `problem` of its change.
+        """Makes edits that were previewed. Each file for itself: what went wrong with one is in the `problem` of its change.
 
         Args:
-            edits: the revision of each edit by its id; a file that has changed since is left alone. An empty revision accepts any.
+            edits: the revision of each edit by its id; a file that has changed since is not written. An empty revision accepts any.
 
         Raises:
-            Denied: a client would be connected, and nobody has confirmed that.
+            Denied: a client would be connected, and the user has not confirmed that.
         """
         if connecting := [each for each in edits if not each.startswith("disconnect:")]:
             await confirm_widening(CHANGING, edits=connecting)
         return await self._edits.apply(edits)
 
     async def undo_client_change(self, id: str) -> ClientChange:
-        """Undoes a change: to the byte while nobody else has written the file, else by reversing the change alone.
+        """Undoes a change: to the byte while no other program has written the file, else by reversing only this change.
 
         Args:
             id: of a change in `get_client_changes`.
 
         Raises:
             NotFound: there is no such change, or it is older than 30 days.
-            Conflict: it was undone already, or something else stands where it was.
-            Denied: it would put something into the file, and nobody has confirmed that.
+            Conflict: it was undone already, or something else is in its place.
+            Denied: it would put something into the file, and the user has not confirmed that.
             TooltrayError: the file cannot be read or written.
         """
         if await self._edits.undoing_writes(id):
@@ -83,11 +83,11 @@ class AiClientsApi:
         return await self._edits.undo(id)
 
     async def get_client_changes(self) -> list[ClientChange]:
-        """The changes of AI clients' files that Tooltray has made in the last 30 days, the newest first."""
+        """Returns the changes of AI clients' files that Tooltray has made in the last 30 days, the newest first."""
         return await self._edits.changes()
 
     async def preview_client_import(self, clients: Sequence[str] = (), text: str = "", file: str = "") -> ImportPlan:
-        """What can be imported, and how it compares with what is here: each server once, in however many clients it stands.
+        """Returns what can be imported, and how it compares with what is here: each server once, however many clients have it.
 
         Args:
             clients: ids, as of `scan_ai_clients`; empty: all. Unused where a text or a file is given.
@@ -110,9 +110,9 @@ class AiClientsApi:
         text: str = "",
         file: str = "",
     ) -> list[ImportedServer]:
-        """Adds servers, their secrets among the secrets, and waits until each has listed its tools, or is known to be held up by
-        something; `ImportProgressed` says how far that is. A server that fails holds up no other one. They start when they are used, and
-        calls that only read go through unasked. What a program gives as a text waits for a person's yes, server by server.
+        """Adds servers, stores their secrets, and waits until each has listed its tools, or cannot for now; `ImportProgressed` shows how
+        far that is. A server that fails does not stop the others. They start when they are used, and calls that only read run without
+        asking. Servers that a program gives as a text wait for the user's approval, one by one.
 
         Args:
             choices: ids of candidates, as `preview_client_import` gave them for the same clients, text or file.
@@ -124,7 +124,7 @@ class AiClientsApi:
 
         Raises:
             Conflict: an import runs already, or one of the chosen servers is another one by now; nothing was imported.
-            Denied: nobody has confirmed it.
+            Denied: the user has not confirmed it.
         """
         if not text or tidy:
             await confirm_widening(Phrase("Importing servers"), choices=list(choices))
@@ -135,11 +135,11 @@ class AiClientsApi:
         self._imports.cancel()
 
     async def put_back_moved_servers(self) -> list[ClientChange]:
-        """Brings everything back into the clients' files that imports have taken out of them, keys in plain text included, as far as that
-        was in the last 30 days and nobody has undone it. The servers here and their secrets stay.
+        """Brings back into the clients' files what imports have taken out in the last 30 days, keys in plain text included, unless it
+        was undone. The servers here and their secrets stay.
 
         Raises:
-            Denied: nobody has confirmed it.
+            Denied: the user has not confirmed it.
         """
         await confirm_widening(Phrase("Putting servers back"))
         return await put_back(self._edits)

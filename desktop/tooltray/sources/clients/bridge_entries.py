@@ -1,6 +1,6 @@
 """The entry of our bridge: as each AI client wants it written, and whether one in a file is as it would be written today.
 
-What each client reads was measured, or stands in its documentation or source; a key that is not certain is left out, since some clients
+What each client reads was measured, or is in its documentation or source; a key that is not certain is left out, since some clients
 refuse a whole file for it.
 """
 
@@ -22,7 +22,7 @@ from tooltray.sources.clients.found_entries import FoundEntry
 KEY = "tooltray"
 """Of the entry. With the prefix that each client makes of it, a tool's longest name is within the limit of the strictest one."""
 
-CALL_TIMEOUT_S = 3600  # a call may wait for a person, or work for long; the most that Roo Code accepts
+CALL_TIMEOUT_S = 3600  # a call may wait for the user, or work for long; the most that Roo Code accepts
 START_TIMEOUT_S = 60  # the bridge answers within a second, unless it has to start the hub on a slow machine
 
 Entry: TypeAlias = JsonObject
@@ -44,7 +44,7 @@ _OF_ANOTHER_WAY = (
 
 
 def bridge_entry_for(shape: Shape, words: Sequence[str]) -> Entry:
-    """The entry that starts the bridge.
+    """Returns the entry that starts the bridge.
 
     Args:
         shape: of the client.
@@ -54,7 +54,7 @@ def bridge_entry_for(shape: Shape, words: Sequence[str]) -> Entry:
 
 
 def mended_entry(shape: Shape, words: Sequence[str], before: Mapping[str, object]) -> Entry:
-    """An entry of ours that is outdated, broken or switched off, as it should be; what a person has added stays."""
+    """Returns an entry of ours that is outdated, broken or switched off, as it should be; what the user has added stays."""
     fresh = bridge_entry_for(shape, words)
     kept = {key: value for key, value in before.items() if key in fresh or key not in _OF_ANOTHER_WAY}
     mended = kept | {key: value for key, value in fresh.items() if key not in kept or key not in _CHOSEN_BY_PERSON}
@@ -140,7 +140,7 @@ class OwnEntry(msgspec.Struct, frozen=True):
 
 
 def connection_of(entries: Iterable[FoundEntry], own: OwnEntry, environ: Mapping[str, str]) -> Connection:
-    """The best of the entries that are Tooltray; "none": no entry is."""
+    """Returns the best state of the entries that are Tooltray; "none": no entry is."""
     return best(_one(entry, own, environ) for entry in entries if entry.kind == "bridge")
 
 
@@ -168,15 +168,15 @@ def _over_http(url: str, own: OwnEntry) -> Connection:
 
 
 def _names_other_home(rest: Sequence[str]) -> bool:
-    """Options such as a profile may follow; a home that is not the one of today's entry is another hub."""
+    """Returns whether the further options name a home: it would be another hub than today's entry starts. Others may follow."""
     return any(word == "--home" or word.startswith("--home=") for word in rest)
 
 
 def is_program_there(words: Sequence[str], environ: Mapping[str, str]) -> bool:
-    """Whether the program of a command line, and the files among its arguments, exist.
+    """Returns whether the program of a command line, and the files among its arguments, exist.
 
     Args:
-        environ: where PATH is looked up.
+        environ: has PATH.
     """
     program, *arguments = (_at_home(word, environ) for word in words)
     if not (os.access(program, os.X_OK) if os.path.isabs(program) else shutil.which(program, path=environ.get("PATH", ""))):

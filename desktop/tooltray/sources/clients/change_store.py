@@ -162,7 +162,7 @@ class ChangeStore:
             key: None: the copy is not encrypted.
 
         Raises:
-            OSError: one of them cannot be written; neither is left.
+            OSError: the record or the copy cannot be written; neither is left.
         """
         now, is_encrypted = self._now(), before is not None and key is not None
         moment = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now // 10**9))

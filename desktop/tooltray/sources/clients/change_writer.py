@@ -77,7 +77,7 @@ class ChangeWriter:
         return None
 
     def undo(self, record: ChangeRecord, key: CopyKey | None, *, own_url: str | None = None) -> ChangeRecord:
-        """Undoes a change: to the byte if the file is as the change has left it, else by reversing the change alone.
+        """Undoes a change: to the byte if the file is as the change has left it, else by reversing only this change.
 
         Args:
             own_url: at which the hub listens or would.
@@ -86,7 +86,7 @@ class ChangeWriter:
             the record of the undoing.
 
         Raises:
-            Conflict: the change was undone already, or something else stands where it was.
+            Conflict: the change was undone already, or something else is in its place.
             TooltrayError: the file cannot be read or written.
         """
         if not record.can_be_undone:
@@ -117,7 +117,7 @@ class ChangeWriter:
         return undo
 
     def changes(self) -> list[tuple[ChangeRecord, str]]:
-        """Returns all changes, the newest first, with what can be undone of each, as `ClientChange.undo` says it."""
+        """Returns all changes, the newest first, with what can be undone of each, as in `ClientChange.undo`."""
         found = ((record, self._undo_of(record)) for record in self.store.all())
         return [(record, undo) for record, undo in found if undo is not None]
 
@@ -180,14 +180,14 @@ class ChangeWriter:
 
 
 def reversed_text(record: ChangeRecord, document: Document, before: object, own_url: str | None) -> str:
-    """Returns the present text of a file without what a change did to it. What has happened since already is left out.
+    """Returns the present text of a file without what a change did to it, as far as that is still there.
 
     Args:
         before: the document before the change; None: it is not known, or there was none.
         own_url: as for `kind_of`.
 
     Raises:
-        CannotRead: the file is malformed, or something else stands by now where the change was.
+        CannotRead: the file is malformed, or something else is in the place of the change.
     """
     text = document.text
     for entry in reversed(record.entries):
@@ -208,7 +208,7 @@ def reversed_text(record: ChangeRecord, document: Document, before: object, own_
 
 
 def _check_is_ours(entry: EntryRecord, current: object, own_url: str | None) -> None:
-    """An entry that the user or the client has added something to is ours still; one that starts something else is not."""
+    """Raises CannotRead for an entry that starts something else; one that the user or the client has added to is still ours."""
     is_ours = isinstance(current, Mapping) and kind_of(current, own_url) == "bridge"
     if digest_of(current) != entry.written and not is_ours:
         raise CannotRead(Phrase("'{name}' is another server by now", name=entry.place[-1]))
@@ -233,7 +233,7 @@ def _can_reverse(entry: EntryRecord, content: object, *, has_old: bool) -> bool:
 
 
 def _has_happened(entry: EntryRecord, document: Document) -> bool:
-    """Whether an entry is as the change would have left it, whatever the client has written besides."""
+    """Returns whether an entry is as the change would have left it, whatever the client has written besides."""
     current = member_of(document.content, entry.place)
     return current is MISSING if not entry.written else current is not MISSING and digest_of(current) == entry.written
 

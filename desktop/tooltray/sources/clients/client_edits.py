@@ -1,7 +1,7 @@
-"""Connects and disconnects AI clients, takes imported servers out of their files, and undoes all of it.
+"""Connects and disconnects AI clients, takes imported servers out of their files, and undoes these changes.
 
-Each file for itself: one that fails does not stop the others, and its result says why. What changes files is imported with the first
-change, since most starts of a hub need none.
+Each file for itself: one that fails does not stop the others, and its result has the reason. What changes files is imported with the
+first change, since most starts of a hub need none.
 """
 
 import asyncio
@@ -89,7 +89,7 @@ class ClientEdits:
             return [await self._apply(edit, revision) for edit, revision in edits.items()]
 
     async def remove_entries(self, entries: Sequence["FoundEntry"]) -> list[ClientChange]:
-        """Takes servers out of their files; one that is another one by now stays, and its result says so."""
+        """Takes servers out of their files; one that has changed meanwhile stays, with a problem in its result."""
         from tooltray.sources.clients.file_edits import removing
 
         async with self._lock:
@@ -110,7 +110,7 @@ class ClientEdits:
         """
         Raises:
             NotFound: there is no such change.
-            Conflict: it was undone already, or something else stands where it was.
+            Conflict: it was undone already, or something else is in its place.
             TooltrayError: the file cannot be read or written.
         """
         async with self._lock:

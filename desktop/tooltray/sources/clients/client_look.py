@@ -28,7 +28,7 @@ class ReadFile(msgspec.Struct, frozen=True):
     Attributes:
         project: the folder whose file it is; empty: it is for all.
         entries: of all folders that the file has lists for.
-        document: None: it is not there, or could not be read, and `problem` says why.
+        document: None: it is not there, or could not be read for the reason in `problem`.
         problem: why it must not be changed.
     """
 
@@ -107,7 +107,7 @@ class ClientLook:
         return approvals_of(Path(project), own_folder, self._claude_projects(kind))
 
     def _claude_projects(self, kind: ClientKind) -> object:
-        """What Claude Code keeps about each folder."""
+        """Returns what Claude Code keeps about each folder."""
         documents = (self._document(kind, place.path) for place in self.places.files(kind) if place.exists)
         contents = (document.content for document in documents if isinstance(document, Document))
         return next((content.get("projects") for content in contents if isinstance(content, dict)), None)
@@ -131,7 +131,7 @@ def _problem(path: Path, error: CannotOpen) -> Problem:
 
 
 def _doubled(kind: ClientKind, document: Document, *, is_project: bool) -> tuple[Problem | None, int]:
-    """Keys that are there twice on the way to the servers, or in them: programs disagree on which of them counts."""
+    """Finds a key that is there twice on the way to a server, or in one: programs disagree on which one counts."""
     places = kind.places_in(is_project=is_project)
     for place, line in document.repeated():
         if any(place[: len(each)] == each[: len(place)] for each in places):

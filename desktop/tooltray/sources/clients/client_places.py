@@ -1,6 +1,6 @@
 """Where AI clients keep their files on this computer, whether they are installed, and whether they run.
 
-Nothing here starts a program, reads a file or walks through a folder: a pattern is looked up part by part.
+Nothing here starts a program, reads a file or walks through a folder: a pattern is resolved part by part.
 """
 
 import fnmatch
@@ -34,12 +34,12 @@ class ClientPlace(msgspec.Struct, frozen=True):
 
 
 class ClientPlaces:
-    """One look: what is installed and what runs is found out once."""
+    """Resolves the places of clients' files; what is installed and what runs is detected once."""
 
     def __init__(self, environ: Mapping[str, str], platform: str = sys.platform, proc: str = PROC) -> None:
         """
         Args:
-            environ: where the person's folder, PATH and the variables that move clients' files are looked up.
+            environ: has the user's folder, PATH and the variables that move clients' files.
             platform: as `sys.platform` names it.
             proc: where Linux shows processes.
         """
@@ -54,7 +54,7 @@ class ClientPlaces:
         }
 
     def files(self, kind: ClientKind) -> list[ClientPlace]:
-        """Its files that are there, those in a folder that its variable names first; if it reads none of them, the one that can be made."""
+        """Returns a client's existing files, those in a folder that its variable names first; if none, the one that can be made."""
         there = self._existing(kind, kind.files)
         made = self._to_make(kind)
         if made and not os.path.lexists(made) and (not there or self.moved_home(kind)):
@@ -62,12 +62,12 @@ class ClientPlaces:
         return [*there, *self._existing(kind, kind.also_reads)]
 
     def project_files(self, kind: ClientKind, folder: Path) -> list[ClientPlace]:
-        """Its files in a project that are there."""
+        """Returns a client's existing files in a project."""
         found = (path for pattern in kind.project_files for path in _matches(folder, pattern))
         return [ClientPlace(path, exists=True) for path in _once(found)]
 
     def is_installed(self, kind: ClientKind) -> bool:
-        """Whether its program, a folder of it or one of its files is there."""
+        """Returns whether a client's program, a folder or one of its files is there."""
         return (
             any(program in self._programs for program in kind.signs.programs)
             or any(path for pattern in kind.signs.paths for path in self._expanded(pattern))
@@ -75,7 +75,7 @@ class ClientPlaces:
         )
 
     def is_running(self, kind: ClientKind) -> bool | None:
-        """Whether a process of this person has the name of one of its programs; None: this system has no list of them."""
+        """Returns whether a process of this user has the name of one of a client's programs; None: this system has no list of processes."""
         names = kind.processes or kind.signs.programs
         if self._running is None or not names:
             return None
@@ -83,11 +83,11 @@ class ClientPlaces:
 
     @property
     def home(self) -> Path:
-        """The person's folder."""
+        """The user's folder."""
         return Path(self._roots["~"])
 
     def moved_home(self, kind: ClientKind) -> Path | None:
-        """The folder that the client's variable names; None: there is none, and everything is in its usual place."""
+        """Returns the folder that the client's variable names; None: everything is in its usual place."""
         folder = self.environ.get(kind.home_variable.name, "") if kind.home_variable else ""
         return Path(folder) if os.path.isabs(folder) and "\0" not in folder else None
 
@@ -104,19 +104,19 @@ class ClientPlaces:
         return next(iter((*self._moved(kind, pattern), *self._written(pattern))), None)
 
     def _moved(self, kind: ClientKind, pattern: str) -> list[Path]:
-        """A pattern in the folder that the client's variable names."""
+        """Returns a pattern in the folder that the client's variable names."""
         folder, variable = self.moved_home(kind), kind.home_variable
         if not folder or not variable or not pattern.startswith(f"{variable.replaces}/"):
             return []
         return [folder / pattern.removeprefix(f"{variable.replaces}/")]
 
     def _root(self, pattern: str) -> tuple[str, str]:
-        """The folder that a pattern begins with, and what is behind it."""
+        """Returns the folder that a pattern begins with, and what is behind it."""
         start, _, rest = pattern.partition("/")
         return (self._roots[start] if start else "/"), rest
 
     def _written(self, pattern: str) -> list[Path]:
-        """A pattern as it is written, whether anything is there; nothing where this system has no such folder."""
+        """Returns a pattern as a path, whether or not anything is there; nothing where this system has no such folder."""
         root, rest = self._root(pattern)
         return [Path(root, rest)] if os.path.isabs(root) else []
 
@@ -127,7 +127,7 @@ class ClientPlaces:
 
     @cached_property
     def _programs(self) -> set[str]:
-        """Names of all programs on PATH, without their endings on Windows."""
+        """The names of all programs on PATH, without their endings on Windows."""
         found: set[str] = set()
         for folder in dict.fromkeys(self.environ.get("PATH", "").split(os.pathsep)):
             if os.path.isabs(folder):
@@ -161,7 +161,7 @@ def _once(paths: Iterator[Path] | tuple[Path, ...]) -> list[Path]:
 
 
 def _matches(root: Path, pattern: str) -> list[Path]:
-    """What a pattern leads to below a folder; each part with `*` is looked up in one folder."""
+    """Returns the paths below a folder that match a pattern; each part with `*` is matched in one folder."""
     found = [str(root)]
     for part in pattern.split("/"):
         if "*" in part:
@@ -184,7 +184,7 @@ def _without_ending(name: str) -> str:
 
 
 def _process_names(proc: str) -> Iterator[str]:
-    """Names of this person's programs: of each its own, and of an interpreter that of its script."""
+    """Yields the names of this user's running programs: of each its own, and of an interpreter that of its script."""
     for number in filter(str.isdigit, _names_in(proc)):
         try:
             if sys.platform != "win32" and os.stat(f"{proc}/{number}").st_uid != os.getuid():

@@ -123,7 +123,7 @@ class _Word(msgspec.Struct, frozen=True):
     """A word of a command line.
 
     Attributes:
-        shown: without what looks like a secret.
+        shown: the word without what may be a secret.
         secret: the name of what was left out; empty: nothing.
     """
 
@@ -132,7 +132,7 @@ class _Word(msgspec.Struct, frozen=True):
 
 
 def plain_secrets_of(entry: Entry) -> tuple[str, ...]:
-    """Names of variables, headers, parameters and options whose values look like secrets; an argument without a name has its number."""
+    """Returns names of variables, headers, parameters and options with secrets in plain text; of an unnamed argument its number."""
     config = {"env": _plain(variables_of(entry)), "headers": _plain(headers_of(entry)), "url": url_of(entry)}
     found = [key for key, value in secrets_in(config).items() if value]
     found += [key for key, value in _signing_in(entry).items() if _is_secret(key, value)]
@@ -141,25 +141,25 @@ def plain_secrets_of(entry: Entry) -> tuple[str, ...]:
 
 
 def target_of(entry: Entry) -> str:
-    """The command line or the URL, without secrets, in one line."""
+    """Returns the command line or the URL, without secrets, in one line."""
     url = url_of(entry)
     text = without_keys(url) if url else shlex.join(word.shown for word in _words(entry)).replace(f"'{HIDDEN}'", HIDDEN)
     return " ".join(text.split())[:MAX_TARGET]
 
 
 def _plain(values: Mapping[str, str]) -> dict[str, str]:
-    """The values as far as they stand there themselves."""
+    """Returns values without those that only refer to something."""
     return {key: _without_references(value) for key, value in values.items()}
 
 
 def _without_references(value: str) -> str:
-    """A value without what only names a variable, an input or a file that holds it; empty if nothing else is in it."""
+    """Returns a value without what only names a variable, an input or a file; empty if nothing else is in it."""
     rest = _REFERENCE.sub("", value)
     return "" if _NOTHING.fullmatch(rest) else rest
 
 
 def _signing_in(entry: Entry) -> dict[str, str]:
-    """What some clients keep for signing in, such as the secret of an OAuth client."""
+    """Returns what some clients keep for signing in, such as the secret of an OAuth client."""
     groups = (entry.get(key) for key in _NESTED)
     pairs = (pair for group in groups if isinstance(group, Mapping) for pair in group.items())
     return {str(key): value for key, value in pairs if isinstance(value, str)}
@@ -175,7 +175,7 @@ def _words(entry: Entry) -> Iterator[_Word]:
 def _word(word: str, before: str, number: int) -> _Word:
     """
     Args:
-        before: the word in front of it, which may say what it is.
+        before: the word in front, which may be the name of this one.
         number: of the argument, from 1.
     """
     if _URL.fullmatch(word):

@@ -1,6 +1,6 @@
 """Reads the files of the AI clients on this computer for a hub, with the user's variables and the projects that the hub knows.
 
-What reads the files is imported with the first look, since most starts of a hub need none.
+What reads the files is imported with the first use, since most starts of a hub need none.
 """
 
 import asyncio

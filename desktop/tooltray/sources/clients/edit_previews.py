@@ -84,7 +84,7 @@ def diff_of(before: str, after: str, path: str, *, is_new: bool, mask: Callable[
 
 
 def masked_diff(text: str) -> str:
-    """Returns a text in which every word is hidden that looks like a secret, by itself or by the word before it."""
+    """Returns a text in which every word is hidden that may be a secret, by its form or by the word before it."""
     lines = [_BARE_LINE.sub(_bare, line) for line in text.split("\n")]
     before = ""
 
@@ -101,7 +101,7 @@ def masked_diff(text: str) -> str:
 
 
 def _same(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines are the same from the beginning."""
+    """Returns how many lines are the same from the beginning."""
     length = 0
     for ours, theirs in zip(one, other, strict=False):
         if ours != theirs:
@@ -123,7 +123,7 @@ def _bare(found: re.Match[str]) -> str:
 
 
 def _bare_word(word: str) -> str:
-    """As the name of the next word; one that has its own value names nothing."""
+    """Returns a word as the name of the next one; empty for one that has its own value."""
     bare = word.strip("\"'").rstrip(":=")
     return "" if "=" in bare else bare
 
@@ -147,7 +147,7 @@ def _is_secret(name: str, value: str) -> bool:
 
 
 def _shortened(lines: Sequence[str]) -> list[str]:
-    """Of lines that nobody can read, the part around what differs from the other one."""
+    """Cuts lines that are too long to be read; of a pair that differs, the part around the difference stays."""
     long = [line for line in lines if len(line) > MAX_LINE and line[:1] in "+-"]
     if [line[0] for line in long] != ["-", "+"]:
         return [line if len(line) <= MAX_LINE else line[:MAX_LINE] + HIDDEN for line in lines]

@@ -1,4 +1,4 @@
-"""What an entry of any AI client says: the command line, the URL, variables and headers, whatever the keys are called; and whether it is
+"""The parts of an entry of any AI client: the command line, the URL, variables and headers, whatever the keys are called; and whether it is
 Tooltray, in any form that the bridge's entry has ever had, or leads to Tooltray through another program.
 
 What has an unexpected type counts as absent.
@@ -28,7 +28,7 @@ _HUB_COMMANDS = ("serve", "bridge")
 
 
 def words_of(entry: Entry) -> tuple[str, ...]:
-    """Command and arguments; empty for a server elsewhere."""
+    """Returns command and arguments; empty for a remote server."""
     command = _first(entry, _COMMANDS)
     if isinstance(command, Mapping):  # Zed, as it wrote entries until 2025
         return words_of({"command": command.get("path"), "args": command.get("args")})
@@ -39,28 +39,28 @@ def words_of(entry: Entry) -> tuple[str, ...]:
 
 
 def url_of(entry: Entry) -> str:
-    """The URL of a server elsewhere; empty for a command."""
+    """Returns the URL of a remote server; empty for a command."""
     url = _first(entry, _URLS)
     return url.strip() if isinstance(url, str) and not words_of(entry) else ""
 
 
 def variables_of(entry: Entry) -> dict[str, str]:
-    """Variables of its environment with the values as they are written."""
+    """Returns the variables of its environment with the values as they are written."""
     return _pairs(entry, _VARIABLES)
 
 
 def headers_of(entry: Entry) -> dict[str, str]:
-    """HTTP headers with the values as they are written."""
+    """Returns HTTP headers with the values as they are written."""
     return _pairs(entry, _HEADERS)
 
 
 def is_server(entry: Entry) -> bool:
-    """Whether it says what to start or to call."""
+    """Returns whether an entry has a command or a URL."""
     return bool(words_of(entry) or url_of(entry))
 
 
 def is_off(entry: Entry) -> bool:
-    """Whether the entry itself switches its server off."""
+    """Returns whether the entry itself switches its server off."""
     return any(entry.get(key) is True for key in ("disabled", "disable")) or any(entry.get(key) is False for key in ("enabled", "active"))
 
 
@@ -101,14 +101,14 @@ def kind_of(entry: Entry, own_url: str | None) -> Literal["server", "bridge", "l
 
 
 def _without_shell(words: Sequence[str]) -> Sequence[str]:
-    """What `cmd /c` runs, on Windows: many entries stand behind it there. Folders are separated as elsewhere."""
+    """Returns what `cmd /c` runs, which many entries begin with on Windows; folders are separated by `/`."""
     words = [word.replace("\\", "/") for word in words]
     is_shell = len(words) > 2 and _program(words[0]) == "cmd" and words[1].lower() in ("/c", "/k")
     return words[2:] if is_shell else words
 
 
 def _starts_it_itself(words: Sequence[str]) -> bool:
-    """Whether a command line that names us does so for what it starts: another hub's may name us as one of its servers."""
+    """Returns whether a command line that names us starts us; another hub's may name us as one of its servers."""
     program = _program(words[0])
     if program in (*_OURS, *_STARTERS) or program.startswith(("python", "pypy")):
         return True
@@ -121,7 +121,7 @@ def _program(word: str) -> str:
 
 
 def _has_command(words: Sequence[str]) -> bool:
-    """Whether our hub's command stands among the arguments of another program."""
+    """Returns whether our hub's command is among the arguments of another program."""
     return any(_program(first) in _OURS and second in _HUB_COMMANDS for first, second in itertools.pairwise(words))
 
 
@@ -132,7 +132,7 @@ def _names_us(text: str, own_url: str | None) -> bool:
 
 
 def _is_command(text: str) -> bool:
-    """Whether an argument is the path of the bridge, or a command line of its own that starts it; a folder may have our name."""
+    """Returns whether an argument is the path of the bridge, or a command line that starts it; a folder may have our name."""
     if _program(text) in ("tooltray-bridge", "tooltray_bridge"):
         return True
     try:

@@ -51,17 +51,17 @@ class FileEdit(HidesFields, frozen=True):
 
     @property
     def id(self) -> str:
-        """What is done, the client and the file, such as `connect:cursor:/home/me/.cursor/mcp.json`."""
+        """Names what is done, the client and the file, such as `connect:cursor:/home/me/.cursor/mcp.json`."""
         return f"{self.action}:{self.kind.id}:{self.path}"
 
     @property
     def revision(self) -> str:
-        """Of the file that it is based on; empty: it could not be read."""
+        """Identifies the content that the edit is based on; empty: the file could not be read."""
         return (self.document.digest or ABSENT) if self.document else ""
 
     @property
     def is_change(self) -> bool:
-        """Whether anything is to be done."""
+        """Returns whether the file would change."""
         return self.problem is None and self.document is not None and self.text != self.document.text
 
     @property
@@ -96,7 +96,7 @@ def chosen_kinds(action: Action, clients: Sequence[str], look: ClientLook) -> li
 
 
 def planned(action: Action, kinds: Iterable[ClientKind], look: ClientLook) -> list[FileEdit]:
-    """Returns the edits that connect some clients, or disconnect them; a file that several of them share is disconnected once."""
+    """Returns the edits that connect some clients, or that disconnect them; a file that several clients share is edited once then."""
     if action != "disconnect":
         return [edit for kind in kinds if _can_have_entry(kind) for edit in connecting(kind, look)]
     edits: dict[object, FileEdit] = {}
@@ -186,7 +186,7 @@ def _file_of(entry: FoundEntry) -> tuple[str, str]:
 
 
 def _targets(kind: ClientKind, look: ClientLook) -> list[ReadFile]:
-    """The files that a client needs an entry in: the first one that it reads, and that of each of its profiles."""
+    """Returns the files that a client needs an entry in: the first one that it reads, and that of each of its profiles."""
     own = [file for file in look.files(kind) if not file.project and file.place.path not in _only_read(kind, look)]
     of_profiles = {place.path for place in look.places.files(_with_files(kind, kind.files, has_star=True))}
     profiles = [file for file in own if file.place.path in of_profiles]
@@ -200,7 +200,7 @@ def _only_read(kind: ClientKind, look: ClientLook) -> set[Path]:
 
 
 def _with_files(kind: ClientKind, files: ClientFiles, *, has_star: bool = False) -> ClientKind:
-    """The client as if it had these files alone, none of which would be made."""
+    """Returns the client as if it had only these files, none of which would be made."""
     chosen = {name: tuple(each for each in getattr(files, name) if "*" in each or not has_star) for name in files.__struct_fields__}
     return replace(kind, files=ClientFiles(**chosen), also_reads=ClientFiles(), creates=False)
 
@@ -221,7 +221,7 @@ def _new(kind: ClientKind, file: ReadFile, words: Sequence[str]) -> FileEdit:
 
 
 def _holder(kind: ClientKind, content: object) -> tuple[str, ...]:
-    """Where a new entry goes: the innermost of the client's places that is there, else the first one."""
+    """Returns where a new entry goes: the innermost of the client's places that is there, else the first one."""
     there = [place for place in kind.places if place and isinstance(member_of(content, place), dict | list)]
     return max(there, key=len, default=next((place for place in kind.places if place), ()))
 
@@ -257,7 +257,7 @@ def _edit(kind: ClientKind, action: Action, file: ReadFile, changes: Iterable[En
 
 
 def _document(file: ReadFile) -> Document | None:
-    """What was read; of a file that is to be made, nothing that was."""
+    """Returns the document of a file, an empty one if the file is to be made."""
     return file.document if file.document or file.place.exists else read_document(file.place.path, file.kind.format_of(file.place.path))
 
 

@@ -1,4 +1,4 @@
-"""The servers in a file of an AI client, and which of them the user has switched off or has not approved there."""
+"""The servers in a file of an AI client, and whether each is switched off or not approved there."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -29,9 +29,9 @@ class FoundEntry(HidesFields, frozen=True):
         project: the folder for which it counts; empty: for all.
         place: keys and indexes from the document to the entry.
         entry: as it is written, secrets and placeholders included.
-        state: "off": switched off in the client; "waits": the client has not got its person's yes.
+        state: "off": switched off in the client; "waits": the user has not approved it in the client.
         kind: "bridge": it is Tooltray; "loop": it leads to Tooltray.
-        line: where it begins, from 1; 0: nobody knows.
+        line: where it begins, from 1; 0: unknown.
     """
 
     hidden: ClassVar = ("entry",)
@@ -71,7 +71,7 @@ def entries_in(
 
     Args:
         project: the folder whose file it is; empty: the client's own file.
-        approvals: of Claude Code for the project's file; None: the entries alone say what is on.
+        approvals: of Claude Code for the project's file; None: only the entries count.
         own_url: at which the hub listens or would listen; entries with it are Tooltray.
 
     Raises:
@@ -89,7 +89,7 @@ def entries_in(
 
 
 def _written(kind: ClientKind, content: object, project: str) -> Iterator[tuple[str, Place, str, Entry]]:
-    """Folder, place, name and entry of each server."""
+    """Yields folder, place, name and entry of each server."""
     if kind.shape == "extension":
         yield from _extension(content)
         return
@@ -104,23 +104,23 @@ def _written(kind: ClientKind, content: object, project: str) -> Iterator[tuple[
 
 
 def _used(places: Sequence[KeyPath], content: object) -> list[KeyPath]:
-    """The places that are there; the document itself counts only where no other one is."""
+    """Returns the places that are there; the document itself counts only if no other one is."""
     there = [place for place in places if place and isinstance(_at(content, place), Mapping | list)]
     return there or [place for place in places if not place]
 
 
 def _inner(place: KeyPath, places: Sequence[KeyPath]) -> set[str]:
-    """Keys in a place that lead to another one."""
+    """Returns the keys in a place that lead to another one."""
     return {other[len(place)] for other in places if len(other) > len(place) and other[: len(place)] == place}
 
 
 def _members(
     holder: object, *, is_bare: bool = False, others: set[str] | frozenset[str] = frozenset()
 ) -> Iterator[tuple[str | int, str, Entry]]:
-    """Key, name and entry of each member.
+    """Yields key, name and entry of each member.
 
     Args:
-        is_bare: other things may stand there, too, so that only what has a command or a URL is a server.
+        is_bare: other things may be there, too, so that only what has a command or a URL is a server.
         others: keys that hold servers, or something else, in their turn.
     """
     if isinstance(holder, list):
@@ -146,7 +146,7 @@ def _state(kind: ClientKind, content: object, place: Place, name: str, entry: En
 
 
 def _switched_off(kind: ClientKind, content: object, place: Place) -> Sequence[object]:
-    """Names in a list beside the servers."""
+    """Returns the names in a list beside the servers."""
     match kind.shape:
         case "claude" if place[0] == "projects":
             return _list(_at(content, (*place[:2], "disabledMcpServers")))

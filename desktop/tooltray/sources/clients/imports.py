@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 AT_ONCE = 6  # servers that are waited for; how many start together is limited where they start
 
 Values = Mapping[str, Mapping[str, FieldValue]]
-"""What a person gave, by the candidate's id and the field's key."""
+"""What the user gave, by the candidate's id and the field's key."""
 
 ENDS_WITHIN_S = 1.0  # after a cancel; adding a server takes far less where no prompt is open
 
@@ -59,7 +59,7 @@ class ImportWaits:
         self._config, self._servers, self._tools, self._spawn, self._listed_within_s = config, servers, tools, spawn, listed_within_s
 
     async def outcome(self, id: str, name: str, cancelled: asyncio.Event) -> ImportedServer:
-        """What has become of a server that was added.
+        """Waits until a server that was added has listed its tools, or cannot; returns what has become of it.
 
         Args:
             id: of its candidate.
@@ -87,7 +87,7 @@ class ImportWaits:
             doing.cancel()
 
     def _will_list(self, server: ManagedServer) -> bool:
-        """Whether it may start by itself."""
+        """Returns whether it may start without the user."""
         is_held = server.config.disable or server.config.deferred_startup or server.state is ServerState.STOPPED
         return self._config.settings.mcp_enabled and not is_held
 
@@ -214,7 +214,7 @@ class Imports:
     # what leaves the clients
 
     async def _tidied(self, offers: "Sequence[Offer]", made: Sequence[ImportedServer]) -> list[ImportedServer]:
-        """Takes what has listed its tools out of the clients' files; what cannot be taken out stays, and is said."""
+        """Takes what has listed its tools out of the clients' files; what cannot be taken out stays, with a problem in its result."""
         leaving = [_leaving(offer) if each.state == "listed" else [] for offer, each in zip(offers, made, strict=True)]
         entries = [entry for each in leaving for entry in each]
         try:
@@ -226,21 +226,21 @@ class Imports:
 
 
 def _has_secrets(offer: "Offer") -> bool:
-    """Whether something is stored among the secrets when this server is added."""
+    """Returns whether something is stored among the secrets when this server is added."""
     candidate = offer.candidate
     return candidate.state != "same" and (bool(candidate.secrets) or any(field.is_secret for field in candidate.asks))
 
 
 def _leaving(offer: "Offer") -> "list[FoundEntry]":
-    """The entries of an imported server that its clients need no more."""
+    """Returns the entries of an imported server that its clients do not need any more."""
     return [each.entry for each in offer.found if each.entry and each.state == "on" and not each.source.project]
 
 
 def _left(made: ImportedServer, gone: "Sequence[FoundEntry]", changes: Sequence[ClientChange], kept: Collection[str]) -> ImportedServer:
-    """What became of a server's entries in the files of its clients.
+    """Adds to a result what became of the server's entries in the files of its clients.
 
     Args:
-        kept: files under version control, which nobody changes beside others.
+        kept: files under version control, which are not changed.
     """
     paths = {(str(entry.path), entry.name) for entry in gone}
     of_it = tuple(change for change in changes if any(change.path == path and name in change.servers for path, name in paths))
@@ -255,7 +255,7 @@ def _with_problem(server: ImportedServer, problem: Problem) -> ImportedServer:
 
 
 async def put_back(edits: ClientEdits) -> list[ClientChange]:
-    """Brings everything back into the clients' files that imports have taken out of them, keys included; the last change first.
+    """Brings back into the clients' files what imports have taken out, keys included; the last change first.
 
     What cannot be brought back is in the result, with the reason. The servers here stay.
     """

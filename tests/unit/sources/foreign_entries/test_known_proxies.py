@@ -39,7 +39,7 @@ def test_a_server_behind_a_proxy_is_offered_itself(line: str, carried: dict[str,
     found = carried_by(entry(line, env={"AUTH": "Bearer dummy"}, cwd="/x", callTimeout=5.0))
     assert found is not None
     assert found.entry == {"callTimeout": 5.0, **carried}
-    assert "a server elsewhere, behind" in found.said
+    assert "a server elsewhere, behind" in found.proxied
 
 
 def test_the_token_of_mcp_proxy_stands_in_a_variable() -> None:
@@ -93,4 +93,4 @@ def test_a_container_and_a_gateway_stay_and_are_said_to_be_what_they_are(line: s
     before = entry(line)
     found = carried_by(before)
     assert found is not None
-    assert (found.entry, said in found.said) == (before, True)
+    assert (found.entry, said in found.proxied) == (before, True)
