@@ -19,7 +19,7 @@ from tooltray.foundation.files.json_places import CannotRead, Value, read
 from tooltray.foundation.phrases import Phrase
 
 LEAST_MILLISECONDS = 1000
-"""A `timeout` below it is in seconds: nobody limits a call to less than a second, and one above 16 minutes is written in milliseconds."""
+"""A `timeout` below it is in seconds: no call is limited to less than a second, and one above 16 minutes is written in milliseconds."""
 
 HOLDERS = ("mcpServers", "servers")
 FIELD_SPELLINGS = {
@@ -66,7 +66,7 @@ _OF_TARGETS = ("command", "cmd", "url", "baseUrl", "serverUrl", "httpUrl", "uri"
 
 
 class Written(Protocol):
-    """An entry as it is in some file: RawEntry, or one that stands in no text of which places are known."""
+    """An entry as it is in some file: RawEntry, or one without places in a text."""
 
     @property
     def written(self) -> Mapping[str, object]: ...
@@ -85,7 +85,7 @@ def read_mcp_json(source: ConfigSource, document: Value) -> tuple[FileEntry, ...
 
 
 def holder_of(document: Value) -> Value | None:
-    """The object whose members are the servers; None: the file has none.
+    """Returns the object whose members are the servers; None: the file has none.
 
     Raises:
         CannotUse: the document is not a list of servers.
@@ -111,7 +111,7 @@ def _entry(raw: RawEntry) -> FileEntry:
 
 
 def in_our_spelling(raw: Written) -> dict[str, object]:
-    """The entry with the fields of our settings; unknown fields stay.
+    """Returns the entry with the fields of our settings; unknown fields stay.
 
     Raises:
         CannotUse: two of its fields contradict each other, or one has an unknown value.
@@ -177,7 +177,7 @@ def _translated(entry: Mapping[str, object], raw: Written) -> Iterator[tuple[str
 
 
 def our_type(given: object, raw: Written) -> str:
-    """The transport as our settings name it: stdio, http or sse.
+    """Returns the transport as our settings name it: stdio, http or sse.
 
     Raises:
         CannotUse: there is no such transport.
@@ -189,7 +189,7 @@ def our_type(given: object, raw: Written) -> str:
 
 
 def is_off(entry: Mapping[str, object], raw: Written) -> bool:
-    """Whether the entry disables its server.
+    """Returns whether the entry disables its server.
 
     Raises:
         CannotUse: the field is neither true nor false.
@@ -257,7 +257,7 @@ def _holder(document: Value) -> Value | None:
 
 
 def _path(document: Value) -> tuple[str, ...]:
-    """Keys from the document to the servers; empty if the entries are at the top, where they stay."""
+    """Returns the keys from the document to the servers; empty if the entries are at the top, where they stay."""
     for key in HOLDERS:
         if key in document.members:
             return (key,)
