@@ -126,7 +126,7 @@ def test_the_tools_that_an_entry_names_are_the_only_ones(tmp_path: Path) -> None
         (None, "its entry must be an object"),
     ],
 )
-def test_an_entry_that_cannot_be_used_is_told_with_its_reason(tmp_path: Path, entry: Any, why: str) -> None:
+def test_an_entry_that_cannot_be_used_is_reported_with_its_reason(tmp_path: Path, entry: Any, why: str) -> None:
     assert reason(tmp_path, entry) == why
 
 
@@ -139,7 +139,7 @@ def test_an_entry_that_cannot_be_used_is_told_with_its_reason(tmp_path: Path, en
         {"mcpServers": {"fs": {"command": "a"}}, "servers": {}},
     ],
 )
-def test_what_stands_around_the_entries_differs(tmp_path: Path, document: Any) -> None:
+def test_entries_have_different_holders(tmp_path: Path, document: Any) -> None:
     found = reading(tmp_path, document)
     assert ([entry.name for entry in found.entries], found.problems) == (["fs"], ())
 
@@ -150,7 +150,7 @@ def test_a_file_without_servers_is_no_problem(tmp_path: Path, document: Any) -> 
     assert (found.is_understood, found.entries, found.problems) == (True, (), ())
 
 
-def test_an_entry_without_a_name_is_told(tmp_path: Path) -> None:
+def test_an_entry_without_a_name_is_reported(tmp_path: Path) -> None:
     found = reading(tmp_path, {"command": "npx", "args": []})
     assert not found.is_understood
     assert "needs a name" in found.problems[0].problem.message
@@ -179,7 +179,7 @@ def test_a_mark_at_the_beginning_stays() -> None:
         assert read(after).content == {"mcpServers": {"new": ENTRY}}
 
 
-def test_a_new_entry_stands_behind_the_others_and_nothing_else_changes() -> None:
+def test_a_new_entry_comes_behind_the_others_and_nothing_else_changes() -> None:
     text = '{\n  // ours\n  "mcpServers": {\n    "b": {"command": "b"}, // first\n    "a": {"url": "http://a"} // last\n  },\n  "z": 1\n}\n'
     expected = text.replace('"http://a"} // last', '"http://a"}, // last\n    ' + WRITTEN)
     assert with_entry(text, "new", ENTRY) == expected
@@ -214,7 +214,7 @@ def test_an_entry_comes_to_where_the_others_are(text: str, servers: list[str]) -
     assert after["new"] == ENTRY
 
 
-def test_an_entry_that_stands_there_twice_goes_wherever_it_is() -> None:
+def test_an_entry_that_is_there_twice_goes_twice() -> None:
     text = '{"mcpServers": {"a": {"command": "1"}, "b": {"command": "b"}, "a": {"command": "2"}}}'
     assert read(without_entry(text, "a")).content == {"mcpServers": {"b": {"command": "b"}}}
 

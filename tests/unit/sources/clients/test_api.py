@@ -24,7 +24,7 @@ async def home(tmp_path: Path) -> AsyncIterator[ClientHome]:
     await made.close()
 
 
-async def test_connecting_and_putting_back_need_a_person(home: ClientHome) -> None:
+async def test_connecting_and_putting_back_need_the_user(home: ClientHome) -> None:
     api = AiClientsApi(client_scans=home, client_edits=home.edits(), client_imports=None)  # type: ignore[arg-type]
     (edit,) = await api.preview_connect(["cursor"])
     with asked_by(UNATTENDED), pytest.raises(Denied):
@@ -75,7 +75,7 @@ async def test_an_import_leaves_the_files_of_clients_as_they_are(tmp_path: Path)
         assert file.read_text() == TEXT
 
 
-async def test_what_takes_from_clients_or_puts_back_needs_a_person(tmp_path: Path) -> None:
+async def test_what_takes_from_clients_or_puts_back_needs_the_user(tmp_path: Path) -> None:
     cursor(tmp_path)
     async with hub_parts(tmp_path, servers={}, shell=Shell(HOME=str(tmp_path / "person"))) as parts:
         api = parts.ai_clients_api

@@ -47,7 +47,7 @@ def test_goose_starts_ours_as_one_of_its_extensions() -> None:
     assert (entry["cmd"], entry["args"], entry["enabled"], entry["timeout"]) == ("/opt/bridge", ["--quick"], True, CALL_TIMEOUT_S)
 
 
-def test_what_a_person_chose_or_added_stays_in_a_mended_entry() -> None:
+def test_what_the_user_chose_or_added_stays_in_a_mended_entry() -> None:
     before = {"command": "/gone", "args": [], "timeout": 5, "env": {"A": "b"}, "disabled": True}
     assert mended_entry("cline", WORDS, before) == {**PLAIN, "timeout": 5, "env": {"A": "b"}, "disabled": False}
 

@@ -64,7 +64,7 @@ def test_the_newest_change_comes_first(store: ChangeStore) -> None:
     assert [record.id for record in store.all()] == ids[::-1]
 
 
-def test_without_a_key_and_without_a_file_that_is_said(store: ChangeStore) -> None:
+def test_without_a_key_and_without_a_file_a_record_shows_it(store: ChangeStore) -> None:
     plain = _saved(store, None)
     assert (plain.is_encrypted, store.copy_of(plain, None)) == (False, CONTENT)
     new = _saved(store, KEY, None)
@@ -102,7 +102,7 @@ def test_records_that_make_no_sense_are_left_out(store: ChangeStore, tmp_path: P
 
 
 @pytest.mark.parametrize("change", ["", "../secrets", "20260101T000000-000000000-abcd"])
-def test_a_change_that_there_is_not_is_said(store: ChangeStore, change: str) -> None:
+def test_an_unknown_change_is_an_error(store: ChangeStore, change: str) -> None:
     with pytest.raises(NotFound):
         store.get(change)
 

@@ -121,7 +121,7 @@ def test_a_save_between_reading_and_undoing_wins(home: ClientHome, store: Change
     assert [each.state for each in store.all()] == ["made"]
 
 
-def test_a_file_that_somebody_removed_counts_as_undone(home: ClientHome, store: ChangeStore) -> None:
+def test_a_file_that_was_removed_counts_as_undone(home: ClientHome, store: ChangeStore) -> None:
     record = ChangeWriter(store).make(_connect(home), None)
     (home.root / CURSOR).unlink()
     ChangeWriter(store).undo(record, None)
@@ -243,7 +243,7 @@ def test_an_entry_that_is_gone_already_needs_nothing(tmp_path: Path) -> None:
     assert undone(tmp_path, NEW, {"mcpServers": {"o": OTHER}}) == {"mcpServers": {"o": OTHER}}
 
 
-def test_a_server_that_stands_there_by_now_stays(tmp_path: Path) -> None:
+def test_a_server_that_took_the_place_stays(tmp_path: Path) -> None:
     for change, said in ((NEW, "is another server by now"), (MENDED, "is another server by now"), (REMOVED, "another entry 'tooltray'")):
         with pytest.raises(CannotRead) as raised:
             undone(tmp_path, change, {"mcpServers": {"tooltray": OTHER}}, {"mcpServers": {"tooltray": OURS}})
@@ -256,7 +256,7 @@ def test_what_was_there_before_comes_back(tmp_path: Path) -> None:
     assert undone(tmp_path, REMOVED, {"mcpServers": {"o": OTHER}}, before) == {"mcpServers": {"o": OTHER, **before["mcpServers"]}}
 
 
-def test_what_nobody_knows_any_more_does_not_come_back(tmp_path: Path) -> None:
+def test_what_is_unknown_does_not_come_back(tmp_path: Path) -> None:
     for change, now in ((MENDED, {"mcpServers": {"tooltray": OURS}}), (REMOVED, {"mcpServers": {}})):
         with pytest.raises(CannotRead) as raised:
             undone(tmp_path, change, now)
@@ -272,7 +272,7 @@ async def shown(home: ClientHome) -> ClientChange:
     return (await home.edits().changes())[0]
 
 
-async def test_how_a_change_can_be_undone_is_said_by_what_is_in_its_file(home: ClientHome) -> None:
+async def test_how_a_change_can_be_undone_depends_on_its_file(home: ClientHome) -> None:
     file = home.write(CURSOR, "{}")
     (edit,) = await home.edits().preview("connect", ["cursor"])
     await home.edits().apply({edit.id: edit.revision})

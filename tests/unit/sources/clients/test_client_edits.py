@@ -174,7 +174,7 @@ async def test_no_secret_is_in_a_difference_and_known_ones_are_masked(home: Clie
     assert "known-value" not in edit.diff
 
 
-async def test_a_file_that_has_changed_since_it_was_shown_is_left_alone(home: ClientHome) -> None:
+async def test_a_file_that_has_changed_since_it_was_shown_is_not_written(home: ClientHome) -> None:
     file = home.write(CURSOR, SERVERS)
     (edit,) = await home.edits().preview("connect", ["cursor"])
     file.write_text("{}")
@@ -206,12 +206,12 @@ async def test_one_file_that_fails_does_not_stop_the_others(home: ClientHome) ->
 
 
 @pytest.mark.parametrize("edit", ["", "connect:nobody:/x", "connect:cursor:/etc/passwd", "what:cursor:/x", "disconnect:cursor:/x"])
-async def test_an_edit_that_nobody_was_shown_is_not_made(home: ClientHome, edit: str) -> None:
+async def test_an_edit_without_a_preview_is_not_made(home: ClientHome, edit: str) -> None:
     (change,) = await home.edits().apply({edit: ""})
     assert change.problem
 
 
-async def test_files_under_version_control_need_a_yes_of_their_own(home: ClientHome) -> None:
+async def test_files_under_version_control_need_an_approval_of_their_own(home: ClientHome) -> None:
     (home.root / "project" / ".git").mkdir(parents=True)
     home.projects = (str(home.root / "project"),)
     entry = {"mcpServers": {"tooltray": {"command": str(home.bridge)}}}
@@ -272,7 +272,7 @@ async def test_what_cannot_be_edited_safely_stays_as_it_is(home: ClientHome, con
     assert file.read_bytes() == before
 
 
-async def test_a_folder_that_cannot_be_written_is_said(home: ClientHome, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_folder_that_cannot_be_written_is_reported(home: ClientHome, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object) -> str:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))  # root, as which the tests may run, may write everywhere
 
@@ -285,7 +285,7 @@ async def test_a_folder_that_cannot_be_written_is_said(home: ClientHome, monkeyp
     assert await home.edits().changes() == []
 
 
-async def test_without_a_place_for_the_key_copies_are_readable_by_their_person_alone(tmp_path: Path) -> None:
+async def test_without_a_place_for_the_key_copies_are_readable_only_by_their_user(tmp_path: Path) -> None:
     home = ClientHome(tmp_path, backend="memory")
     file = home.write(CURSOR, SERVERS)
     (change,) = await _connect(home, "cursor")
@@ -297,7 +297,7 @@ async def test_without_a_place_for_the_key_copies_are_readable_by_their_person_a
     await home.close()
 
 
-async def test_when_the_key_is_gone_our_change_is_reversed_alone(home: ClientHome) -> None:
+async def test_when_the_key_is_gone_only_our_change_is_reversed(home: ClientHome) -> None:
     file = home.write(CURSOR, SERVERS)
     (change,) = await _connect(home, "cursor")
     home.keyring.values.clear()

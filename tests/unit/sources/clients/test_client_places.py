@@ -57,7 +57,7 @@ def test_every_profile_of_a_client_has_its_file(tmp_path: Path) -> None:
     ]
 
 
-def test_a_file_that_is_read_alone_does_not_keep_another_from_being_made(tmp_path: Path) -> None:
+def test_a_file_that_is_only_read_does_not_keep_another_from_being_made(tmp_path: Path) -> None:
     put(tmp_path / ".config/Code/User/settings.json", {})
     assert [(place.path.name, place.can_be_made) for place in places(tmp_path).files(KINDS["vscode"])] == [
         ("mcp.json", True),
@@ -93,7 +93,7 @@ def test_a_variable_that_names_no_folder_moves_nothing(tmp_path: Path, folder: s
     assert places(tmp_path, CODEX_HOME=folder).moved_home(KINDS["codex"]) is None
 
 
-def test_a_person_without_a_folder_has_no_files() -> None:
+def test_a_user_without_a_folder_has_no_files() -> None:
     nobody = ClientPlaces({}, "linux", "/nowhere")
     assert not any(nobody.files(kind) for kind in KINDS.values())
     assert not any(nobody.is_installed(kind) for kind in KINDS.values() if not kind.signs.paths)
@@ -153,7 +153,7 @@ def test_a_client_runs_while_a_process_has_its_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.posix
-def test_what_others_run_is_not_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_other_users_run_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine = put(tmp_path / "proc/7/cmdline", "codex").stat().st_uid
     monkeypatch.setattr("os.getuid", lambda: mine + 1)
     assert places(tmp_path).is_running(KINDS["codex"]) is False

@@ -45,7 +45,7 @@ def test_on_an_empty_home_every_client_is_named_and_none_is_there(tmp_path: Path
     assert (found.servers, found.different_servers, found.plain_secrets) == (0, 0, 0)
 
 
-def test_installed_clients_stand_first_with_their_servers(tmp_path: Path) -> None:
+def test_installed_clients_come_first_with_their_servers(tmp_path: Path) -> None:
     file = put(
         tmp_path / ".cursor/mcp.json",
         {"mcpServers": {"a": {"command": "npx", "args": ["-y", "p"], "env": {"API_KEY": "not-real"}, "disabled": True}, "t": RIGHT}},
@@ -64,7 +64,7 @@ def test_installed_clients_stand_first_with_their_servers(tmp_path: Path) -> Non
     assert "not-real" not in str(as_json(found))
 
 
-def test_the_best_file_for_all_projects_says_how_a_client_is_connected(tmp_path: Path) -> None:
+def test_the_best_file_for_all_projects_decides_how_a_client_is_connected(tmp_path: Path) -> None:
     put(tmp_path / ".claude.json", {"mcpServers": {"t": BRIDGE}, "projects": {"/p": {"mcpServers": {"t": RIGHT, "a": {"command": "x"}}}}})
     claude = client(scan(tmp_path), "claude-code")
     assert [(file.project, file.connection, len(file.servers)) for file in claude.files] == [("", "broken", 1), ("/p", "connected", 2)]
@@ -107,7 +107,7 @@ def test_files_of_projects_are_shown_with_their_folder_and_their_work_tree(tmp_p
         ("jetbrains-ai", None, "it keeps its servers in the IDE: paste the entry in Settings, Tools, AI Assistant, MCP"),
     ],
 )
-def test_a_client_that_cannot_be_connected_says_why(tmp_path: Path, id: str, content: Any, why_not: str) -> None:
+def test_a_client_that_cannot_be_connected_has_a_reason(tmp_path: Path, id: str, content: Any, why_not: str) -> None:
     if content is not None:
         put(tmp_path / ".cursor/mcp.json", content)
     found = client(scan(tmp_path), id)
@@ -145,7 +145,7 @@ def looks(hub_home: Home) -> Looks:
     return Looks(hub_home, EventBus())
 
 
-async def test_known_projects_and_those_that_are_named_are_looked_at(looks: Looks, tmp_path: Path) -> None:
+async def test_known_projects_and_those_that_are_named_are_read(looks: Looks, tmp_path: Path) -> None:
     for name in ("known", "named"):
         put(tmp_path / name / ".cursor/mcp.json", {"mcpServers": {name: {"command": "x"}}})
     looks.projects = [str(tmp_path / "known")]
@@ -244,7 +244,7 @@ def test_what_only_names_a_secret_is_none(value: str) -> None:
         ({}, ""),
     ],
 )
-def test_an_entry_is_said_in_one_line(entry: Entry, target: str) -> None:
+def test_an_entry_is_shown_in_one_line(entry: Entry, target: str) -> None:
     assert target_of(entry) == target
 
 
@@ -252,5 +252,5 @@ def test_a_line_has_an_end() -> None:
     assert len(target_of({"command": "x", "args": ["y"] * 1000})) == MAX_TARGET
 
 
-def test_a_url_whose_key_stands_elsewhere_holds_none() -> None:
+def test_a_url_whose_key_is_elsewhere_holds_none() -> None:
     assert plain_secrets_of({"command": "x", "env": {"URL": "https://${USER}:${PASSWORD}@host"}}) == ()

@@ -51,7 +51,7 @@ def test_a_new_file_and_one_that_does_not_change() -> None:
         '"a": "known"',
     ],
 )
-def test_what_looks_secret_is_hidden_wherever_it_stands(line: str) -> None:
+def test_what_looks_secret_is_hidden_everywhere(line: str) -> None:
     shown = _diff(f"{line}\n", f"{line}\nnew\n")
     assert "+new" in shown
     for secret in (SECRET, "dummy", "known"):

@@ -37,7 +37,7 @@ def test_variables_and_headers_are_texts() -> None:
     assert headers_of({"http_headers": {"X": "y"}}) == {"X": "y"}
 
 
-def test_what_says_neither_what_to_start_nor_what_to_call_is_no_server() -> None:
+def test_what_has_neither_a_command_nor_a_url_is_no_server() -> None:
     assert [is_server(entry) for entry in ({"command": "x"}, {"url": "x"}, {"type": "builtin"}, {})] == [True, True, False, False]  # type: ignore[arg-type]
 
 

@@ -67,7 +67,7 @@ def test_one_that_is_connected_needs_no_change(home: ClientHome) -> None:
     assert edit.revision not in ("", ABSENT)
 
 
-def test_an_entry_whose_program_is_gone_is_mended_where_it_stands(home: ClientHome) -> None:
+def test_an_entry_whose_program_is_gone_is_mended_in_its_place(home: ClientHome) -> None:
     home.write(CURSOR, json.dumps({"mcpServers": {"hub": {"command": "/gone/tooltray-bridge", "args": [], "env": {"A": "b"}}}}))
     (edit,) = connect(home, "cursor")
     assert (edit.action, edit.names) == ("mend", ("hub",))
@@ -123,7 +123,7 @@ def test_entries_of_a_project_are_taken_out_and_none_is_put_there(home: ClientHo
     assert [edit.path for edit in connect(home, "cursor")] == [home.root / CURSOR]
 
 
-def test_servers_leave_the_files_that_they_stand_in_one_edit_for_each(home: ClientHome) -> None:
+def test_servers_leave_their_files_with_one_edit_for_each(home: ClientHome) -> None:
     servers = {"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}, "c": {"command": "z"}}}
     for path in (CURSOR, ".kiro/settings/mcp.json"):
         home.write(path, json.dumps(servers))
@@ -157,13 +157,13 @@ def test_without_names_those_are_connected_that_are_installed_and_all_are_discon
     assert [kind.id for kind in chosen_kinds("disconnect", [], look)] == list(KINDS)
 
 
-def test_a_client_that_is_named_twice_is_meant_once_and_one_that_is_unknown_is_said(home: ClientHome) -> None:
+def test_a_client_that_is_named_twice_counts_once_and_an_unknown_one_is_an_error(home: ClientHome) -> None:
     assert [kind.id for kind in chosen_kinds("connect", ["kiro", "cursor", "kiro"], home.look_now())] == ["kiro", "cursor"]
     with pytest.raises(NotFound, match="no AI client 'nobody'"):
         chosen_kinds("disconnect", ["cursor", "nobody"], home.look_now())
 
 
-def test_a_client_that_only_a_person_can_connect_gets_no_edit(home: ClientHome) -> None:
+def test_a_client_that_only_the_user_can_connect_gets_no_edit(home: ClientHome) -> None:
     kinds = [KINDS[id] for id in ("jetbrains-ai", "cherry-studio", "cursor")]
     assert [edit.kind.id for edit in planned("connect", kinds, home.look_now())] == ["cursor"]
 
@@ -196,7 +196,7 @@ def test_an_edit_that_is_not_to_be_made_is_not_found(home: ClientHome, name: str
     ("client", "said"),
     [("jetbrains-ai", "paste the entry"), ("cherry-studio", "no file can be written"), ("warp", "before it has made it")],
 )
-def test_why_a_client_cannot_be_connected_is_said(home: ClientHome, client: str, said: str) -> None:
+def test_why_a_client_cannot_be_connected_is_reported(home: ClientHome, client: str, said: str) -> None:
     problem = why_unable(KINDS[client], home.look_now())
     assert problem
     assert said in problem.message
@@ -239,11 +239,11 @@ def test_a_config_that_names_us_and_cannot_be_read_is_for_the_person(tmp_path: P
     assert (planned("disconnect", KINDS.values(), look(tmp_path))) == []
 
 
-def test_what_cannot_be_opened_names_nobody(tmp_path: Path) -> None:
+def test_what_cannot_be_opened_has_no_sign_of_us(tmp_path: Path) -> None:
     (tmp_path / ".cursor/mcp.json").mkdir(parents=True)
     assert list(unreadable(look(tmp_path), KINDS.values())) == []
 
 
-def test_an_id_says_what_is_done_for_which_client_in_which_file() -> None:
+def test_an_id_names_what_is_done_for_which_client_in_which_file() -> None:
     assert parse_edit_id("mend:cursor:C:\\me\\mcp.json") == ("mend", "cursor", "C:\\me\\mcp.json")
     assert [parse_edit_id(id) for id in ("erase:cursor:/x", "")] == [("connect", "", "erase:cursor:/x"), ("connect", "", "")]

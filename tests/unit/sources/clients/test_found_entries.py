@@ -54,7 +54,7 @@ def test_a_manifest_that_makes_no_sense_has_no_server(tmp_path: Path, content: A
     assert found(tmp_path, "claude-desktop-extensions", content) == []
 
 
-def test_an_entry_that_starts_nothing_is_shown_where_only_servers_stand(tmp_path: Path) -> None:
+def test_an_entry_that_starts_nothing_is_shown_where_only_servers_are(tmp_path: Path) -> None:
     assert names(found(tmp_path, "cursor", {"mcpServers": {"a": {}}})) == [("a", "on")]
 
 
@@ -90,7 +90,7 @@ def test_lists_and_objects_of_continue_are_both_read(tmp_path: Path) -> None:
     assert names(found(tmp_path, "continue", {"mcpServers": {"a": RUNS}}, "a.json", project="/p")) == [("a", "on")]
 
 
-def test_what_is_switched_off_says_so(tmp_path: Path) -> None:
+def test_what_is_switched_off_is_off(tmp_path: Path) -> None:
     assert names(found(tmp_path, "cline", {"mcpServers": {"a": {**RUNS, "disabled": True}}})) == [("a", "off")]
     gemini = {"mcpServers": {"a": RUNS, "b": RUNS}, "mcp": {"excluded": ["a"]}}
     assert names(found(tmp_path, "gemini-cli", gemini)) == [("a", "off"), ("b", "on")]
@@ -120,7 +120,7 @@ def test_what_leads_to_us_is_named(tmp_path: Path) -> None:
     assert [entry.kind for entry in found(tmp_path, "cursor", content, own_url="http://127.0.0.1:7717")] == ["bridge", "loop"]
 
 
-def test_a_file_with_more_servers_than_anybody_has_is_refused(tmp_path: Path) -> None:
+def test_a_file_with_more_servers_than_usual_is_refused(tmp_path: Path) -> None:
     servers = {str(number): RUNS for number in range(MAX_ENTRIES)}
     assert len(found(tmp_path, "cursor", {"mcpServers": servers})) == MAX_ENTRIES
     with pytest.raises(CannotOpen, match="more than 1000 servers"):
@@ -138,7 +138,7 @@ def said(tmp_path: Path, projects: object = None) -> Approvals:
 
 
 @pytest.mark.parametrize("place", [".claude/settings.json", "p/.claude/settings.json", "p/.claude/settings.local.json"])
-def test_answers_stand_in_three_files(tmp_path: Path, place: str) -> None:
+def test_approvals_are_read_from_three_files(tmp_path: Path, place: str) -> None:
     put(tmp_path / place, {"enabledMcpjsonServers": ["a", 1], "disabledMcpjsonServers": ["b"]})
     assert said(tmp_path) == Approvals(False, frozenset("a"), frozenset("b"))
     put(tmp_path / place, {"enableAllProjectMcpServers": True, "enabledMcpjsonServers": "a"})
@@ -159,7 +159,7 @@ def test_a_file_that_makes_no_sense_answers_nothing(tmp_path: Path, content: str
 
 
 @pytest.mark.parametrize(("content", "is_off"), [({"isEnabled": False}, True), ({"isEnabled": True}, False), ({}, False)])
-def test_an_extension_is_off_if_its_settings_say_so(tmp_path: Path, content: Any, is_off: bool) -> None:
+def test_an_extension_is_off_by_its_settings(tmp_path: Path, content: Any, is_off: bool) -> None:
     manifest = tmp_path / "Claude Extensions" / "x.y" / "manifest.json"
     assert not is_extension_off(manifest)
     put(tmp_path / "Claude Extensions Settings" / "x.y.json", content)
