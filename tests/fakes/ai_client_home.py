@@ -13,7 +13,7 @@ from tooltray.config.secrets.vaults import SecretBackend
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.sources.clients.bridge_entries import OwnEntry
-from tooltray.sources.clients.client_edits import ClientEdits, Run
+from tooltray.sources.clients.client_edits import ClientEdits
 from tooltray.sources.clients.client_look import ClientLook
 from tooltray.sources.clients.client_places import ClientPlaces
 
@@ -69,7 +69,7 @@ class ClientHome:
     def look_now(self) -> ClientLook:
         return ClientLook(ClientPlaces(self.environ, "linux", str(self.proc)), own=self.own, projects=self.projects)
 
-    def edits(self, *, mask: Callable[[str], str] = str, run_command: Run | None = None) -> ClientEdits:
+    def edits(self, *, mask: Callable[[str], str] = str) -> ClientEdits:
         return ClientEdits(
             client_scans=self,  # type: ignore[arg-type]  # the method that is asked for
             secrets=self.secrets,
@@ -77,7 +77,6 @@ class ClientHome:
             mask=mask,
             spawn=self._spawn,
             sleep=self._never,
-            run_command=run_command,
         )
 
     def _spawn(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:

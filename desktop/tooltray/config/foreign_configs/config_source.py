@@ -16,8 +16,8 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.files import FileProblem
 
 MAX_NAME_LENGTH = 200  # of a server in such a file; Tooltray gives it a name that fits
-MAX_ENTRIES = 1000  # in one file; nobody has a tenth of it
-MAX_ENTRY_CHARACTERS = 100_000  # of one server; an environment is smaller, and a person who consents to an entry has to read it
+MAX_ENTRIES = 1000  # in one file; real ones have less than a tenth
+MAX_ENTRY_CHARACTERS = 100_000  # of one server; an environment is smaller, and the user who approves an entry has to read it
 MAX_PLACEHOLDERS = 200  # in one server; the search for the end of each takes time in proportion to the entry
 MAX_REMARKS = 20  # of one file; once these are corrected, the next ones are shown
 _SHOWN_CHARACTERS = 64

@@ -14,7 +14,7 @@ from tooltray.foundation.files.json_places import CannotRead
 from tooltray.foundation.files.yaml_places import check_brackets
 from tooltray.foundation.phrases import Phrase
 
-MAX_VALUES = 100_000  # with each alias counted for all that it stands for
+MAX_VALUES = 100_000  # with each alias counted as all of its values
 _TAG = "tag:yaml.org,2002:"
 
 

@@ -18,7 +18,7 @@ from tooltray.sources.clients.client_look import ClientLook
 from tooltray.sources.clients.file_edits import FileEdit
 
 logger = logging.getLogger(__name__)
-TIMEOUT_S = 10.0  # such a command takes one to three seconds; a person waits for it
+TIMEOUT_S = 10.0  # such a command takes one to three seconds; the user waits for it
 
 
 def command_for(edit: FileEdit, look: ClientLook) -> tuple[str, ...]:

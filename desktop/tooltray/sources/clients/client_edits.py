@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from tooltray.sources.clients.found_entries import FoundEntry
 
 SWEPT_EVERY_S = 24 * 3600.0
-Run = Callable[..., Awaitable[bool]]
 
 
 class ClientEdits:
@@ -41,17 +40,15 @@ class ClientEdits:
         mask: Callable[[str], str],
         spawn: Spawn,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        run_command: Run | None = None,
     ) -> None:
         """
         Args:
             secrets: where the key of the copies is kept.
             home: of Tooltray, where changes are recorded.
             mask: takes known secrets out of a text.
-            run_command: runs a client's own command; None: `client_cli.run`.
         """
         self._scans, self._secrets, self._mask, self._spawn = client_scans, secrets, mask, spawn
-        self._folder, self._sleep, self._run = home.client_changes, sleep, run_command
+        self._folder, self._sleep = home.client_changes, sleep
         self._lock = asyncio.Lock()
 
     def start(self) -> None:
@@ -171,9 +168,8 @@ class ClientEdits:
         if not command:
             return None
         record = await finish_in_thread(self._writer.record, edit, key)
-        run = self._run or client_cli.run
         try:
-            await run(command, look.places.environ, cwd=str(look.places.home))
+            await client_cli.run(command, look.places.environ, cwd=str(look.places.home))
         finally:  # whatever it reports, the file shows whether it was done
             done = await finish_in_thread(self._writer.confirm, record)
         return done

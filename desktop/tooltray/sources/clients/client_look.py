@@ -19,7 +19,7 @@ from tooltray.sources.clients.client_places import ClientPlace, ClientPlaces
 from tooltray.sources.clients.found_entries import Approvals, FoundEntry, approvals_of, entries_in, is_extension_off
 
 MAX_SERVERS = 2000  # in all files; what is found goes to a window or a command in one piece
-MAX_PROJECTS = 100  # a person has some; each costs a look at forty names
+MAX_PROJECTS = 100  # a user has some; each costs forty file names
 
 
 class ReadFile(msgspec.Struct, frozen=True):

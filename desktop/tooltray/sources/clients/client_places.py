@@ -14,7 +14,7 @@ import msgspec
 
 from tooltray.sources.clients.client_kinds import ClientFiles, ClientKind
 
-MAX_MATCHES = 100  # of one pattern: nobody has so many profiles or extensions
+MAX_MATCHES = 100  # of one pattern: more than any user has profiles or extensions
 PROC = "/proc"
 WORK_TREE_MARKS = (".git", ".hg", ".jj", ".svn")
 _INTERPRETERS = ("node", "bun", "deno", "python", "python3")

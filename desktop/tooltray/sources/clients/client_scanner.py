@@ -25,6 +25,14 @@ from tooltray.sources.entries.pasted import is_placeholder, secrets_in
 from tooltray.sources.entries.pasted_names import ASSIGNMENT
 from tooltray.sources.entries.pasted_urls import parameters, without_keys
 
+HIDDEN = "…"
+MAX_TARGET = 300  # characters of a line that is shown; the longest that were seen have a hundred
+
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
+_HEADER_OPTIONS = ("--header", "-H")
+_REFERENCE = re.compile(r"\$\{\{[^}]*\}\}|\$\{[^}]*\}|\{(?:env|file):[^}]*\}")
+_NOTHING = re.compile(r"(?:(?:Bearer|Basic|Token|ApiKey)\b)?\s*(?:\$[A-Za-z_]\w*|%\w+%)?\s*", re.IGNORECASE)
+_NESTED = ("auth", "oauth")
 _DROPPED_WORDS = ("-y", "--yes", "-q", "--quiet")
 
 
@@ -107,16 +115,6 @@ def _what_runs(entry: FoundEntry) -> object:
         words = words[2:]
     program = re.sub(r"\.(?:exe|cmd)$", "", re.split(r"[/\\]", words[0])[-1].lower())
     return (program, *(word.removesuffix("@latest") for word in words[1:] if word not in _DROPPED_WORDS))
-
-
-HIDDEN = "…"
-MAX_TARGET = 300  # characters of a line that a person reads; the longest that were seen have a hundred
-
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
-_HEADER_OPTIONS = ("--header", "-H")
-_REFERENCE = re.compile(r"\$\{\{[^}]*\}\}|\$\{[^}]*\}|\{(?:env|file):[^}]*\}")
-_NOTHING = re.compile(r"(?:(?:Bearer|Basic|Token|ApiKey)\b)?\s*(?:\$[A-Za-z_]\w*|%\w+%)?\s*", re.IGNORECASE)
-_NESTED = ("auth", "oauth")
 
 
 class _Word(msgspec.Struct, frozen=True):

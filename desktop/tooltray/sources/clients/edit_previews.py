@@ -20,7 +20,7 @@ HIDDEN = "…"
 CONTEXT_LINES = 3
 MAX_LINE = 400  # characters; a minified file is one line
 AROUND = 120  # characters of such a line before and behind what differs
-MAX_LINES = 2000  # of a difference; nobody reads more
+MAX_LINES = 2000  # of a difference; more is not read
 
 _WORD = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*'|[^\s\"',\[\]{}:=][^\s\"',\[\]{}]*")
 _NAMED = re.compile(r"(-{0,2}[\w.-]+)\s*[=:]\s*(.+)", re.DOTALL)

@@ -16,7 +16,7 @@ from tooltray.sources.clients.entry_words import Entry, is_off, is_server, kind_
 State: TypeAlias = Literal["on", "off", "waits"]
 
 EXTENSION_SETTINGS = "Claude Extensions Settings"
-MAX_ENTRIES = 1000  # of one file; nobody has a tenth of it
+MAX_ENTRIES = 1000  # of one file; real ones have less than a tenth
 _MIXED = ("goose", "zed")  # shapes whose places also hold what is no server
 
 

@@ -31,7 +31,7 @@ from tooltray.sources.foreign_entries.entry_reading import ReadServer, read_serv
 from tooltray.sources.foreign_entries.sameness import Program, looked_up, program_of
 
 MAX_NAMED_FILE_BYTES = 64 * 1024  # of a file that an entry names: a token, or some variables
-ID_CHARACTERS = 16  # of a digest: nobody has more than some hundred candidates
+ID_CHARACTERS = 16  # of a digest: a user has some hundred candidates at most
 _ONLY_IF_ALL_AGREE = ("callTimeout", "toolFilter", "disabledTools", "descriptions")
 
 

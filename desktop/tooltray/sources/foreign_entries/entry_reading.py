@@ -285,7 +285,7 @@ def _translated(entry: Entry, variables: Variables, shape: str) -> Entry:
             made[field] = one(made[field], field)
     if "command" in made:
         made["command"] = one(made["command"], "command", is_command=True)
-        with variables.limited_to(Syntax() if shape == "droid" else None):  # it fills in the environment alone
+        with variables.limited_to(Syntax() if shape == "droid" else None):  # it fills in only the environment
             made["args"] = list(_arguments(made["args"], one))
     return made
 
