@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,10 @@ from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.secrets.vaults import SecretBackend
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.sources.clients.backup_key import BackupKeys
-from tooltray.sources.clients.client_connection import OwnEntry
-from tooltray.sources.clients.client_edits import ClientEdits, Outside
+from tooltray.sources.clients.bridge_entries import OwnEntry
+from tooltray.sources.clients.client_edits import ClientEdits
 from tooltray.sources.clients.client_look import ClientLook
 from tooltray.sources.clients.client_places import ClientPlaces
-from tooltray.sources.clients.client_scans import Surroundings
 
 NO_PROCESSES = "/nonexistent"
 
@@ -42,7 +40,6 @@ class ClientHome:
         self.path = ""
         self.slept: list[float] = []
         self._is_asleep = asyncio.Event()
-        self.spawned: list[asyncio.Task[Any]] = []
         self.proc = root / "proc"
         self.proc.mkdir()
 
@@ -66,33 +63,24 @@ class ClientHome:
     def environ(self) -> Mapping[str, str]:
         return {"HOME": str(self.root), "PATH": self.path}
 
-    async def surroundings(self, projects: Iterable[str] = ()) -> Surroundings:
-        return Surroundings(self.own, self.environ, (*projects, *self.projects))
-
     async def look(self, projects: Iterable[str] = ()) -> ClientLook:
         return self.look_now()
 
     def look_now(self) -> ClientLook:
-        return ClientLook(ClientPlaces(self.environ, "linux", str(self.proc)), own_url=self.own.url, projects=self.projects)
+        return ClientLook(ClientPlaces(self.environ, "linux", str(self.proc)), own=self.own, projects=self.projects)
 
-    def edits(self, *, sleep: Callable[[float], Awaitable[None]] | None = None, mask: Callable[[str], str] = str) -> ClientEdits:
+    def edits(self, *, mask: Callable[[str], str] = str) -> ClientEdits:
         return ClientEdits(
-            client_scans=self,  # type: ignore[arg-type]  # the two methods that are asked for
-            backup_keys=BackupKeys(self.secrets),
+            client_scans=self,  # type: ignore[arg-type]  # the method that is asked for
+            secrets=self.secrets,
             home=self.home,
             mask=mask,
             spawn=self._spawn,
-            user_folder=self.root,
-            outside=Outside(sleep=sleep or self._never),
+            sleep=self._never,
         )
 
     def _spawn(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
-        self.spawned.append(self.tasks.spawn(work, name=name))
-        return self.spawned[-1]
-
-    async def settled(self) -> None:
-        """Waits until all that was begun in the background has ended."""
-        await asyncio.gather(*self.spawned)
+        return self.tasks.spawn(work, name=name)
 
     async def slept_once(self) -> None:
         """Waits until something in the background sleeps for a day."""

@@ -242,12 +242,10 @@ from tooltray.sources.bundles.bundle_store import BundleStore
 from tooltray.sources.bundles.packing import BundlePacking
 from tooltray.sources.bundles.sources import BundleSources
 from tooltray.sources.clients.api import AiClientsApi
-from tooltray.sources.clients.backup_key import BackupKeys
 from tooltray.sources.clients.client_edits import ClientEdits
 from tooltray.sources.clients.client_imports import ClientImports
 from tooltray.sources.clients.client_scans import ClientScans
-from tooltray.sources.clients.import_waits import ImportWaits
-from tooltray.sources.clients.imports import Imports
+from tooltray.sources.clients.imports import Imports, ImportWaits
 from tooltray.sources.discovery.api import DiscoveryApi
 from tooltray.sources.discovery.registry_copy import RegistryCopy, default_registry
 from tooltray.sources.discovery.starters import Starters
@@ -696,7 +694,6 @@ class Hub(Composition):
     setup: Setup = part()
     live_settings: LiveSettings = part(hub="starts")
     pauses: Pauses = part()
-    backup_keys: BackupKeys = part()
     client_edits: ClientEdits = part(mask="mask.masked_whole")
     client_scans: ClientScans = part(known_projects=lambda hub: lambda: _known_projects(hub))
     import_waits: ImportWaits = part()

@@ -176,18 +176,15 @@ class UnstartedParts:
 
     @cached_property
     def client_edits(self) -> "ClientEdits":
-        """What is written is not looked at again a few seconds later: by then the command has ended."""
         from tooltray.records.activity.masking import Mask
-        from tooltray.sources.clients.backup_key import BackupKeys
         from tooltray.sources.clients.client_edits import ClientEdits
 
         return ClientEdits(
             client_scans=self.client_scans,
-            backup_keys=BackupKeys(self.secrets),
+            secrets=self.secrets,
             home=self.home,
             mask=Mask(self.secrets.known_values).masked_whole,
             spawn=self.tasks.spawn,
-            user_folder=Path.home(),
         )
 
     @cached_property

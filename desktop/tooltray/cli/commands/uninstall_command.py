@@ -28,12 +28,11 @@ from tooltray.foundation.installs.installation import this_installation
 from tooltray.foundation.installs.upkeep import how_to_remove, uninstaller
 from tooltray.foundation.regular_file import read_regular
 from tooltray.foundation.snapshots.ai_clients import moved_by
+from tooltray.sources.clients.bridge_entries import OwnEntry
 from tooltray.sources.clients.client_kinds import read_client_kinds
 from tooltray.sources.clients.client_look import ClientLook
-from tooltray.sources.clients.client_places import ClientPlaces
-from tooltray.sources.clients.file_edits import FileEdit
-from tooltray.sources.clients.leftovers import leftovers, unreadable
-from tooltray.sources.clients.version_control import WorkTrees
+from tooltray.sources.clients.client_places import ClientPlaces, WorkTrees
+from tooltray.sources.clients.file_edits import FileEdit, planned, unreadable
 from tooltray_bridge.start import START_WITHIN_S
 
 SECRET_NAMES = "secret-names.json"
@@ -46,8 +45,8 @@ def uninstall(args: argparse.Namespace, home: Home) -> int:
     steps.stop_hub(home)
     if home.root.is_dir():
         steps.put_back(home)
-    look, kinds = ClientLook(ClientPlaces(os.environ), own_url=_own_url(home)), read_client_kinds()
-    for edit in leftovers(look, kinds):
+    look, kinds = ClientLook(ClientPlaces(os.environ), own=OwnEntry(url=_own_url(home))), read_client_kinds()
+    for edit in planned("disconnect", kinds, look):
         steps.disconnect(home, edit)
     for kind, path in unreadable(look, kinds):
         steps.leave_to_person(kind.name, path)

@@ -1,7 +1,6 @@
 """A file with servers while it is read: positions of its entries, and the problems found in it.
 
-Above it: the readers of each format. Below it: json_places, server_config, settings (to check an entry). Knows no format and no disk.
-A problem quotes no value, because somebody may have typed an API key there.
+A problem quotes no value: it may be an API key.
 """
 
 import json
@@ -17,8 +16,8 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.files import FileProblem
 
 MAX_NAME_LENGTH = 200  # of a server in such a file; Tooltray gives it a name that fits
-MAX_ENTRIES = 1000  # in one file; nobody has a tenth of it
-MAX_ENTRY_CHARACTERS = 100_000  # of one server; an environment is smaller, and a person who consents to an entry has to read it
+MAX_ENTRIES = 1000  # in one file; real ones have less than a tenth
+MAX_ENTRY_CHARACTERS = 100_000  # of one server; an environment is smaller, and the user who approves an entry has to read it
 MAX_PLACEHOLDERS = 200  # in one server; the search for the end of each takes time in proportion to the entry
 MAX_REMARKS = 20  # of one file; once these are corrected, the next ones are shown
 _SHOWN_CHARACTERS = 64
@@ -31,7 +30,7 @@ class CannotUse(Exception):
     """A part of a file cannot be used.
 
     Attributes:
-        reason: for a person.
+        reason: for the user.
         at: index of the character where it is; None: that of the entry.
     """
 
@@ -130,7 +129,7 @@ class RawEntry:
         return self.value.content if isinstance(self.value.content, dict) else {}
 
     def place_of(self, key: str) -> int:
-        """Index of one of its fields; that of the entry if there is no field of this name."""
+        """Returns the index of one of its fields; that of the entry if there is no field of this name."""
         return self.value.members[key][0] if key in self.value.members else self.at
 
     def remark_unused(self, *keys: str) -> None:
@@ -157,7 +156,7 @@ class RawEntry:
 
 
 def shown(name: str) -> str:
-    """An untrusted name as it may be displayed: cut to 64 characters and made visible."""
+    """Returns an untrusted name as it may be displayed: cut to 64 characters and made visible."""
     cut = name if len(name) <= _SHOWN_CHARACTERS else name[: _SHOWN_CHARACTERS - 1] + "…"
     return visible(cut)
 

@@ -1,6 +1,6 @@
-"""Where the keys of a document stand: for the line that is shown beside a server or a problem.
+"""Positions of the keys of a document: for the line that is shown beside a server or a problem.
 
-Above it: documents. Below it: json_places. Pure. Each function takes a text that has been read without an error, and linear time.
+Each function takes a text that has been read without an error, and linear time.
 """
 
 import json
@@ -17,7 +17,7 @@ from tooltray.foundation.files.json_places import Value
 Place: TypeAlias = tuple[str | int, ...]
 """Keys and indexes from the document to a value."""
 
-MAX_DEPTH = 7  # where Claude Code has a variable of a server of a project; nobody asks for the line of what is deeper
+MAX_DEPTH = 7  # where Claude Code has a variable of a server of a project; lines of what is deeper are not shown
 
 _MEMBER = re.compile(r'[\s,]*"((?:[^"\\]|\\.)*)"\s*:\s*')
 _DECODER = json.JSONDecoder()
@@ -26,7 +26,8 @@ _TOML_TEXT = re.compile(r"""\"\"\"|'''|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*""")
 
 
 class Positions(msgspec.Struct):
-    """
+    """Where the keys of a document are.
+
     Attributes:
         at: by place, the index of the character where the key (of an item: the value) begins.
         repeated: places that were there before, with the index of the later one.
@@ -42,7 +43,7 @@ class Positions(msgspec.Struct):
 
 
 def start_of_line(text: str, line: int) -> int:
-    """The index of a line's first character.
+    """Returns the index of a line's first character.
 
     Args:
         line: from 1.
@@ -51,7 +52,7 @@ def start_of_line(text: str, line: int) -> int:
 
 
 def of_value(value: Value) -> Positions:
-    """The positions in JSON that was read with them."""
+    """Returns the positions in JSON that was read with them."""
     found = Positions()
     _add_value(found, (), value, value.start)
     return found
@@ -68,7 +69,7 @@ def _add_value(found: Positions, place: Place, value: Value, at: int) -> None:
 
 
 def of_json(text: str, start: int = 0) -> Positions:
-    """The positions in strict JSON, without those in lists, which nobody asks for: most of a large file is in lists.
+    """Returns the positions in strict JSON, without those in lists, which are not needed: most of a large file is in lists.
 
     Args:
         start: index of the first character that is neither a space nor a byte order mark.
@@ -94,7 +95,7 @@ def _walk(found: Positions, text: str, place: Place, at: int) -> int:
 
 
 def of_toml(text: str) -> Positions:
-    """The positions of tables and keys; what is in an inline table has that of its key."""
+    """Returns the positions of tables and keys; what is in an inline table has that of its key."""
     found = Positions({(): 0})
     table: Place = ()
     for start, line in _toml_lines(text):
@@ -110,7 +111,7 @@ def of_toml(text: str) -> Positions:
 
 
 def _toml_lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines that do not begin within a text of several lines, with the index of each."""
+    """Yields the lines that do not begin within a text of several lines, with the index of each."""
     lines = text.splitlines(keepends=True)
     closing = ""
     for start, line in zip(accumulate(map(len, lines), initial=0), lines, strict=False):
@@ -130,7 +131,7 @@ def _toml_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _toml_keys(line: str) -> Place:
-    """The dotted key at the beginning of a line."""
+    """Returns the dotted key at the beginning of a line."""
     keys: list[str] = []
     at = 0
     while (part := _TOML_KEY.match(line, at)) is not None:

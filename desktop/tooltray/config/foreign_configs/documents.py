@@ -1,9 +1,7 @@
 """Reads one file of an AI client: JSON with or without comments, TOML or YAML, whatever state it is in.
 
-Above it: ai_clients. Below it: file_text, json_places, document_lines, yaml_reading. Knows no client.
-
-Files of others are as bad as files get: none blocks, none takes more than some seconds, and a malformed one is an error with its line. No
-error quotes a text of the file, because somebody may have typed an API key there.
+Files of other programs are in any state: none blocks or takes more than some seconds, and a malformed one is an error with its line.
+No error quotes a text of the file: it may be an API key.
 """
 
 import contextlib
@@ -27,7 +25,7 @@ from tooltray.foundation.phrases import Phrase
 
 Format: TypeAlias = Literal["json", "toml", "yaml"]
 MAX_BYTES = 32 * 1024 * 1024  # Claude Code keeps its whole history in its file
-MAX_SLOW_CHARACTERS = 1024 * 1024  # of TOML and YAML, whose readers take seconds for it; nobody's has a tenth
+MAX_SLOW_CHARACTERS = 1024 * 1024  # of TOML and YAML, whose readers take seconds for it; usual files have less than a tenth
 MAX_VALUES = 100_000  # of JSON with comments; reading so many takes a second
 
 _LINE_OF_TOML = re.compile(r"\(at line (\d+), column \d+\)")
@@ -39,8 +37,8 @@ class Content(msgspec.Struct, frozen=True):
     """What a reader makes of a text.
 
     Attributes:
-        positions: finds out where the keys are.
-        may_repeat: a key may be there twice; else none is, and nobody need look.
+        positions: returns where the keys are.
+        may_repeat: a key may be there twice; else none is.
     """
 
     value: object
@@ -64,7 +62,7 @@ class Document:
 
     @property
     def text(self) -> str:
-        """With a byte order mark, if the file has one."""
+        """The text, with a byte order mark if the file has one."""
         return self._file.text
 
     @property
@@ -82,12 +80,12 @@ class Document:
         return bool(self.digest)
 
     def line_of(self, place: Sequence[str | int]) -> int:
-        """The line where a value begins, from 1; that of the object around it where nobody knows it better; 0: it is nowhere."""
+        """Returns the line where a value begins, from 1; else that of the object around it; 0: there is none."""
         found = next((at for at in map(self._positions.at.get, _upwards(place)) if at is not None), None)
         return 0 if found is None else self._lines.place(found)[0]
 
     def repeated(self) -> list[tuple[Place, int]]:
-        """Keys that stand in one object for a second time, with their lines; the last one counts."""
+        """Returns the keys that are in one object for a second time, with their lines; the last one counts."""
         if not self._content.may_repeat:
             return []
         return [(place, self._lines.place(at)[0]) for place, at in self._positions.repeated]
@@ -108,7 +106,7 @@ def read_document(path: Path, format: Format) -> Document:
     """Reads a file; one that does not exist, or is empty, has the content None.
 
     Raises:
-        CannotOpen: it is not a file, too large, not text, malformed, may not be read, or a link leads to a file of another person.
+        CannotOpen: it is not a file, too large, not text, malformed, may not be read, or a link leads to another user's file.
     """
     _refuse_files_of_others(path)
     file = read_text(path, MAX_BYTES)
@@ -120,7 +118,7 @@ def read_document(path: Path, format: Format) -> Document:
 
 
 def read_content(text: str, format: Format) -> Content:
-    """Reads a text that stands in no file, or in one that was read already; an empty one has the value None.
+    """Reads a text that is from no file, or from one that was read already; an empty one has the value None.
 
     Args:
         text: may begin with a byte order mark.
@@ -143,7 +141,7 @@ def _upwards(place: Sequence[str | int]) -> list[Place]:
 
 
 def _refuse_files_of_others(path: Path) -> None:
-    """A link in one's own home may lead into the home of another person, whose servers and keys are none of ours.
+    """Checks that a link in the user's home does not lead to a file of another user, whose servers and keys are none of ours.
 
     Raises:
         CannotOpen: it does.
@@ -160,7 +158,7 @@ def _refuse_files_of_others(path: Path) -> None:
 
 
 def _read_json(text: str) -> Content:
-    """Most JSON, also with comments, is read by the interpreter's own reader, which takes a hundredth of the time."""
+    """Reads JSON, also with comments, by the interpreter's own reader if it can, which takes a hundredth of the time."""
     with contextlib.suppress(ValueError):
         return _read_strict_json(text)
     with contextlib.suppress(ValueError):
@@ -188,15 +186,15 @@ def _read_strict_json(text: str) -> Content:
 
 
 def _blank(found: re.Match[str]) -> str:
-    """Texts as they are; spaces in the place of comments and commas behind which nothing comes, so that every index stays."""
+    """Returns texts as they are, and spaces in the place of comments and trailing commas, so that every index stays."""
     return found[0] if found[0].startswith('"') else _SEEN.sub(" ", found[0])
 
 
 def _read_odd_json(text: str) -> Value:
-    """JSON5, or what is malformed.
+    """Reads JSON5.
 
     Raises:
-        CannotRead: it is neither.
+        CannotRead: it is malformed.
     """
     try:
         return read(text, "jsonc", MAX_VALUES)
@@ -221,7 +219,7 @@ def _read_toml(text: str) -> Content:
 
 
 def _plain(value: object) -> object:
-    """Dates and times of TOML as texts."""
+    """Returns a value with dates and times of TOML as texts."""
     match value:
         case dict():
             return {key: _plain(inner) for key, inner in value.items()}

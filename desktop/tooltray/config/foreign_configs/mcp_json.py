@@ -1,6 +1,6 @@
-"""Reads `.mcp.json`, a project's own list of servers, as Claude Code, Copilot CLI and others write it.
+"""Reads `.mcp.json`, a project's own list of servers, as Claude Code, Copilot CLI and others write it; and sets or removes one entry in it.
 
-Above it: reading. Below it: config_source. Knows no disk; placeholders stay as they are. The rules, where programs differ:
+The rules, where programs differ:
 
 - `mcpServers` around the entries may be missing (Copilot CLI), or be called `servers` (Visual Studio).
 - `type`, `transport` and `transportType` are one field; without it a command means stdio and a URL means HTTP.
@@ -14,11 +14,12 @@ from typing import Any, Protocol
 
 from tooltray.config.foreign_configs.config_source import CannotUse, ConfigSource, RawEntry
 from tooltray.config.settings.file_server import FileEntry
-from tooltray.foundation.files.json_places import Value
+from tooltray.foundation.files.json_edit import with_member, without_member
+from tooltray.foundation.files.json_places import CannotRead, Value, read
 from tooltray.foundation.phrases import Phrase
 
 LEAST_MILLISECONDS = 1000
-"""A `timeout` below it is in seconds: nobody limits a call to less than a second, and one above 16 minutes is written in milliseconds."""
+"""A `timeout` below it is in seconds: no call is limited to less than a second, and one above 16 minutes is written in milliseconds."""
 
 HOLDERS = ("mcpServers", "servers")
 FIELD_SPELLINGS = {
@@ -65,7 +66,7 @@ _OF_TARGETS = ("command", "cmd", "url", "baseUrl", "serverUrl", "httpUrl", "uri"
 
 
 class Written(Protocol):
-    """An entry as it is in some file: RawEntry, or one that stands in no text of which places are known."""
+    """An entry as it is in some file: RawEntry, or one without places in a text."""
 
     @property
     def written(self) -> Mapping[str, object]: ...
@@ -84,7 +85,7 @@ def read_mcp_json(source: ConfigSource, document: Value) -> tuple[FileEntry, ...
 
 
 def holder_of(document: Value) -> Value | None:
-    """The object whose members are the servers; None: the file has none.
+    """Returns the object whose members are the servers; None: the file has none.
 
     Raises:
         CannotUse: the document is not a list of servers.
@@ -110,7 +111,7 @@ def _entry(raw: RawEntry) -> FileEntry:
 
 
 def in_our_spelling(raw: Written) -> dict[str, object]:
-    """The entry with the fields of our settings; unknown fields stay.
+    """Returns the entry with the fields of our settings; unknown fields stay.
 
     Raises:
         CannotUse: two of its fields contradict each other, or one has an unknown value.
@@ -176,7 +177,7 @@ def _translated(entry: Mapping[str, object], raw: Written) -> Iterator[tuple[str
 
 
 def our_type(given: object, raw: Written) -> str:
-    """The transport as our settings name it: stdio, http or sse.
+    """Returns the transport as our settings name it: stdio, http or sse.
 
     Raises:
         CannotUse: there is no such transport.
@@ -188,7 +189,7 @@ def our_type(given: object, raw: Written) -> str:
 
 
 def is_off(entry: Mapping[str, object], raw: Written) -> bool:
-    """Whether the entry disables its server.
+    """Returns whether the entry disables its server.
 
     Raises:
         CannotUse: the field is neither true nor false.
@@ -203,3 +204,62 @@ def _seconds(given: object, raw: Written) -> float:
     if isinstance(given, bool) or not isinstance(given, int | float) or not given > 0:
         raise CannotUse(Phrase("'{field}' must be a number above 0", field="timeout"), raw.place_of("timeout"))
     return given / 1000 if given >= LEAST_MILLISECONDS else float(given)
+
+
+# edits, which leave every other byte as it is
+
+
+def with_entry(text: str, name: str, entry: Mapping[str, object]) -> str:
+    """Returns the text with this entry, new or in the place of one of the same name.
+
+    Raises:
+        CannotRead: the text is not a list of servers, or the entry has no JSON form.
+    """
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    if not text.removeprefix("\ufeff").strip():
+        text = mark + "{}\n"
+    document = _read(text)
+    path = _path(document)
+    if path and (path[0] not in document.members or _holder(document) is None):
+        return with_member(text, path, {name: entry})
+    return with_member(text, (*path, name), entry)
+
+
+def without_entry(text: str, name: str) -> str:
+    """Returns the text without the entry of this name.
+
+    Raises:
+        CannotRead: the text is not a list of servers, or has no such entry.
+    """
+    path = _path(_read(text))
+    text = without_member(text, (*path, name))
+    while name in _servers(text):  # the same name may occur twice
+        text = without_member(text, (*path, name))
+    return text
+
+
+def _servers(text: str) -> Mapping[str, tuple[int, Value]]:
+    holder = _holder(_read(text))
+    return holder.members if holder else {}
+
+
+def _read(text: str) -> Value:
+    document = read(text)
+    _holder(document)
+    return document
+
+
+def _holder(document: Value) -> Value | None:
+    try:
+        return holder_of(document)
+    except CannotUse as reason:
+        raise CannotRead(reason.reason, reason.at) from None
+
+
+def _path(document: Value) -> tuple[str, ...]:
+    """Returns the keys from the document to the servers; empty if the entries are at the top, where they stay."""
+    for key in HOLDERS:
+        if key in document.members:
+            return (key,)
+    holder = _holder(document)
+    return () if holder and holder.members else HOLDERS[:1]

@@ -1,6 +1,6 @@
 """Reads YAML as plain values with positions, so that aliases cannot make it endless and no tag makes an object.
 
-Above it: documents. Below it: ruamel.yaml, which splits the text into nodes. Pure.
+A file of its own, so that ruamel.yaml is imported only for YAML.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from tooltray.foundation.files.json_places import CannotRead
 from tooltray.foundation.files.yaml_places import check_brackets
 from tooltray.foundation.phrases import Phrase
 
-MAX_VALUES = 100_000  # with each alias counted for all that it stands for
+MAX_VALUES = 100_000  # with each alias counted as all of its values
 _TAG = "tag:yaml.org,2002:"
 
 
@@ -22,7 +22,7 @@ def read_yaml(text: str) -> tuple[object, Positions]:
     """Returns the content and where its keys are; of a key that is there twice the last one counts.
 
     Raises:
-        CannotRead: it is malformed, its brackets are nested too deeply, or its aliases stand for too much.
+        CannotRead: it is malformed, its brackets are nested too deeply, or its aliases have too many values.
         RecursionError: it is nested too deeply.
     """
     check_brackets(text)

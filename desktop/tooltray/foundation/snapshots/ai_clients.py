@@ -138,7 +138,7 @@ class ClientChange(msgspec.Struct, frozen=True):
             alone is reversed), "none".
         is_encrypted: whether the copy of the file before the change is.
         problem: what went wrong; the file is as it was.
-        note: what the person should know, such as "restart Codex" or that the client has written the file meanwhile.
+        note: what the user should know, such as "restart Codex".
     """
 
     id: str

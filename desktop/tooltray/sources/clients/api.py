@@ -1,5 +1,5 @@
-"""The API about AI clients on this computer: which are here, which servers stand in their files, connecting them, importing those
-servers, and undoing all of it.
+"""The API about AI clients on this computer: which are installed, which servers their files have, connecting them, importing those servers,
+and undoing these changes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from tooltray.foundation.confirmation import confirm_widening
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan
-from tooltray.sources.clients.edit_names import is_taken_out
-from tooltray.sources.clients.import_api import ImportVerbs
+from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
+from tooltray.foundation.snapshots.forms import FieldValue
+from tooltray.sources.clients.imports import put_back
 
 if TYPE_CHECKING:
     from tooltray.sources.clients.client_edits import ClientEdits
@@ -19,13 +19,12 @@ if TYPE_CHECKING:
 CHANGING = Phrase("A change of an AI client's file")
 
 
-class AiClientsApi(ImportVerbs):
+class AiClientsApi:
     def __init__(self, *, client_scans: "ClientScans", client_edits: "ClientEdits", client_imports: "ClientImports") -> None:
-        super().__init__(client_edits=client_edits, client_imports=client_imports)
-        self._scans = client_scans
+        self._scans, self._edits, self._imports = client_scans, client_edits, client_imports
 
     async def scan_ai_clients(self, projects: Sequence[str] = ()) -> ClientScan:
-        """Looks at the files of all AI clients, and starts nothing: which are installed, which use Tooltray, which servers they have.
+        """Reads the files of all AI clients, without starting anything: which are installed, which use Tooltray, which servers they have.
 
         Args:
             projects: absolute folders whose own files are read, too, besides those of the projects that are known here.
@@ -33,7 +32,7 @@ class AiClientsApi(ImportVerbs):
         return await self._scans.scan(projects)
 
     async def preview_connect(self, clients: Sequence[str] = ()) -> list[ClientEdit]:
-        """What connecting AI clients to Tooltray would change in their files; a client that is connected has an edit without a difference.
+        """Returns what connecting AI clients would change in their files; a client that is connected has an edit without a difference.
 
         Args:
             clients: ids of `scan_ai_clients`; empty: all that are installed.
@@ -41,10 +40,10 @@ class AiClientsApi(ImportVerbs):
         Raises:
             NotFound: there is no AI client of one of the ids.
         """
-        return await self._edits.preview_connect(clients)
+        return await self._edits.preview("connect", clients)
 
     async def preview_disconnect(self, clients: Sequence[str] = ()) -> list[ClientEdit]:
-        """What taking Tooltray out of AI clients' files would change, those of known projects included.
+        """Returns what taking Tooltray out of AI clients' files would change, those of known projects included.
 
         Args:
             clients: ids of `scan_ai_clients`; empty: all.
@@ -52,31 +51,31 @@ class AiClientsApi(ImportVerbs):
         Raises:
             NotFound: there is no AI client of one of the ids.
         """
-        return await self._edits.preview_disconnect(clients)
+        return await self._edits.preview("disconnect", clients)
 
     async def apply_client_edits(self, edits: Mapping[str, str]) -> list[ClientChange]:
-        """Makes edits that were shown. Each file for itself: what went wrong with one is in the `problem` of its change.
+        """Makes edits that were previewed. Each file for itself: what went wrong with one is in the `problem` of its change.
 
         Args:
-            edits: the revision of each edit by its id; a file that has changed since is left alone. An empty revision accepts any.
+            edits: the revision of each edit by its id; a file that has changed since is not written. An empty revision accepts any.
 
         Raises:
-            Denied: a client would be connected, and nobody has confirmed that.
+            Denied: a client would be connected, and the user has not confirmed that.
         """
-        if not all(map(is_taken_out, edits)):
-            await confirm_widening(CHANGING, edits=[each for each in edits if not is_taken_out(each)])
+        if connecting := [each for each in edits if not each.startswith("disconnect:")]:
+            await confirm_widening(CHANGING, edits=connecting)
         return await self._edits.apply(edits)
 
     async def undo_client_change(self, id: str) -> ClientChange:
-        """Undoes a change: to the byte while nobody else has written the file, else by reversing the change alone.
+        """Undoes a change: to the byte while no other program has written the file, else by reversing only this change.
 
         Args:
             id: of a change in `get_client_changes`.
 
         Raises:
             NotFound: there is no such change, or it is older than 30 days.
-            Conflict: it was undone already, or something else stands where it was.
-            Denied: it would put something into the file, and nobody has confirmed that.
+            Conflict: it was undone already, or something else is in its place.
+            Denied: it would put something into the file, and the user has not confirmed that.
             TooltrayError: the file cannot be read or written.
         """
         if await self._edits.undoing_writes(id):
@@ -84,5 +83,63 @@ class AiClientsApi(ImportVerbs):
         return await self._edits.undo(id)
 
     async def get_client_changes(self) -> list[ClientChange]:
-        """The changes of AI clients' files that Tooltray has made in the last 30 days, the newest first."""
+        """Returns the changes of AI clients' files that Tooltray has made in the last 30 days, the newest first."""
         return await self._edits.changes()
+
+    async def preview_client_import(self, clients: Sequence[str] = (), text: str = "", file: str = "") -> ImportPlan:
+        """Returns what can be imported, and how it compares with what is here: each server once, however many clients have it.
+
+        Args:
+            clients: ids, as of `scan_ai_clients`; empty: all. Unused where a text or a file is given.
+            text: in the place of the clients' files: what a client's file has in it, a block or a command from a README, a URL.
+            file: absolute path, in the place of a text.
+
+        Raises:
+            NotFound: there is no such client.
+            TooltrayError: the text or the file cannot be read, or has no server in it.
+        """
+        return await self._imports.preview(clients, text, file)
+
+    async def import_servers(
+        self,
+        choices: Sequence[str],
+        names: Mapping[str, str] = {},
+        values: Mapping[str, Mapping[str, FieldValue]] = {},
+        tidy: bool = False,
+        clients: Sequence[str] = (),
+        text: str = "",
+        file: str = "",
+    ) -> list[ImportedServer]:
+        """Adds servers, stores their secrets, and waits until each has listed its tools, or cannot for now; `ImportProgressed` shows how
+        far that is. A server that fails does not stop the others. They start when they are used, and calls that only read run without
+        asking. Servers that a program gives as a text wait for the user's approval, one by one.
+
+        Args:
+            choices: ids of candidates, as `preview_client_import` gave them for the same clients, text or file.
+            names: under which they are added, by their ids; others get the proposed ones.
+            values: what was asked for, by their ids and the fields' keys.
+            tidy: what has listed its tools leaves the clients' own files, which `undo_client_change` brings back; files of projects stay as
+                they are.
+            clients, text, file: as of `preview_client_import`.
+
+        Raises:
+            Conflict: an import runs already, or one of the chosen servers is another one by now; nothing was imported.
+            Denied: the user has not confirmed it.
+        """
+        if not text or tidy:
+            await confirm_widening(Phrase("Importing servers"), choices=list(choices))
+        return await self._imports.run(choices, names=names, values=values, tidy=tidy, clients=clients, text=text, file=file)
+
+    async def cancel_import(self) -> None:
+        """Ends the import that runs, if one does: no further server is added, none is waited for, and no client's file is changed."""
+        self._imports.cancel()
+
+    async def put_back_moved_servers(self) -> list[ClientChange]:
+        """Brings back into the clients' files what imports have taken out in the last 30 days, keys in plain text included, unless it
+        was undone. The servers here and their secrets stay.
+
+        Raises:
+            Denied: the user has not confirmed it.
+        """
+        await confirm_widening(Phrase("Putting servers back"))
+        return await put_back(self._edits)

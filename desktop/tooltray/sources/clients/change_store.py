@@ -1,18 +1,15 @@
-"""The record of changes in AI clients' files, with a copy of each file as it was before: `~/.tooltray/client-changes/`.
+"""The record of changes in AI clients' files, with a copy of each file from before: `~/.tooltray/client-changes/`. Blocks on the disk.
 
-Above it: client_edits. Below it: atomic_file, `cryptography`. Knows no client and no format. Methods block on the disk.
-
-A change is written down before it is made ("begun") and marked when it was ("made"): a process that is killed in between leaves a record
-that says what to look for, and none that claims what did not happen. A copy may hold keys: it is encrypted, if there is a key, and goes
-KEPT_DAYS later with its record.
+A copy may hold keys: it is encrypted with one key that is a secret itself, and goes with its record KEPT_DAYS later.
 """
 
-import hashlib
+import asyncio
 import logging
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from base64 import b64decode, b64encode
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -20,35 +17,37 @@ from typing import ClassVar, Literal
 import msgspec
 
 from tooltray.config.foreign_configs.documents import Format
+from tooltray.config.secrets.secrets import BACKUP_SECRET, SecretStore
+from tooltray.config.secrets.vaults import SecretMissing
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.files.atomic_file import read_own, write_atomically
+from tooltray.foundation.files.edited_files import digest_of_bytes
 from tooltray.foundation.moments import day_of, days_kept
 from tooltray.foundation.phrases import Phrase
-from tooltray.sources.clients.entry_changes import NamedPlace
 
 logger = logging.getLogger(__name__)
 KEPT_DAYS = 30
 SURE_AFTER_DAYS = 3  # days on which the hub ran and found a record too old: a clock that is wrong for a day deletes nothing
-MOST_CHANGES = 1000  # a person makes a dozen; the oldest go first
-MOST_RECORD_BYTES = 1024 * 1024
-MOST_BACKUP_BYTES = 64 * 1024 * 1024  # twice the largest file that is changed
+MAX_RECORD_BYTES = 1024 * 1024
+MAX_COPY_BYTES = 64 * 1024 * 1024  # twice the largest file that is changed
 NONCE_BYTES, KEY_BYTES = 12, 32
-_DAY_S = 86_400.0
 _ID = re.compile(r"[0-9]{8}T[0-9]{6}-[0-9]{9}-[0-9a-f]{4}")
 _DAYS = "days.json"
+_LIST_OF_TEXTS = list[str]
 
 
 class EntryRecord(msgspec.Struct, frozen=True):
-    """What a change did with one entry. What stood there before is in the copy of the file.
+    """What a change did with one entry. The entry from before is in the copy of the file.
 
     Attributes:
+        place: keys from the document to the entry; that of an item in a list is its name.
         made: the outermost holder that was made for the entry; empty: none.
         written: `digest_of` of the entry as it was written; empty: it was taken out.
         is_new: there was none before.
     """
 
-    place: NamedPlace
-    made: NamedPlace = ()
+    place: tuple[str, ...]
+    made: tuple[str, ...] = ()
     written: str = ""
     is_new: bool = False
     is_list: bool = False
@@ -62,40 +61,83 @@ class ChangeRecord(msgspec.Struct, frozen=True):
         at: unix seconds.
         path: as its client has it; a link is not followed in it.
         before, after: `digest_of_bytes` of the file; empty: there was none.
-        state: "begun", "made", or "undone" by the change `undone_by`.
+        state: "undone" by a later change, or "made"; "begun" in records of earlier versions whose process ended too soon.
         undoes: the change that this one reverses; of the action "undo".
-        folders: that were made for the file, the outermost first.
-        has_backup: the file was there before, and a copy of it is here.
-        note: for the person.
+        folders: those that were made for the file, the outermost first.
+        note: for the user.
     """
 
-    id: str
     client: str
     action: Literal["connect", "disconnect", "mend", "remove", "undo"]
     path: str
     format: Format
-    at: float
+    id: str = ""
+    at: float = 0.0
     entries: tuple[EntryRecord, ...] = ()
     before: str = ""
     after: str = ""
-    state: Literal["begun", "made", "undone"] = "begun"
-    undone_by: str = ""
+    state: Literal["begun", "made", "undone"] = "made"
     undoes: str = ""
     folders: tuple[str, ...] = ()
-    has_backup: bool = False
     is_encrypted: bool = False
     note: str = ""
 
+    @property
+    def can_be_undone(self) -> bool:
+        return self.state != "undone" and self.action != "undo"
 
-class BackupKey(msgspec.Struct, frozen=True):
-    """The key that encrypts copies; 32 bytes."""
+
+class CopyKey(msgspec.Struct, frozen=True):
+    """The key that encrypts copies, each bound to its record; 32 bytes."""
 
     value: bytes
 
     hidden: ClassVar = ("value",)
 
     def __repr__(self) -> str:
-        return "BackupKey()"
+        return "CopyKey()"
+
+    def encrypt(self, content: bytes, record: ChangeRecord) -> bytes:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # 50 ms, which only a change costs
+
+        nonce = os.urandom(NONCE_BYTES)
+        return nonce + AESGCM(self.value).encrypt(nonce, content, f"{record.id} {record.before}".encode())
+
+    def decrypt(self, content: bytes, record: ChangeRecord) -> bytes:
+        """
+        Raises:
+            ValueError: it was encrypted with another key, for another record, or is damaged.
+        """
+        from cryptography.exceptions import InvalidTag
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        try:
+            return AESGCM(self.value).decrypt(content[:NONCE_BYTES], content[NONCE_BYTES:], f"{record.id} {record.before}".encode())
+        except InvalidTag:
+            raise ValueError(Phrase("it is damaged, or its key is another one by now")) from None
+
+
+class CopyKeys:
+    """The place of the key: one secret, made with the first copy. Belongs to one event loop."""
+
+    def __init__(self, secrets: SecretStore) -> None:
+        self._secrets = secrets
+        self._lock = asyncio.Lock()  # two changes at once make one key
+
+    async def get_or_make(self) -> CopyKey | None:
+        """Returns the key, made if there is none yet; None if nothing keeps it, it is locked, or something else is in its place."""
+        if self._secrets.kind == "memory":  # it would be gone before the copy is needed
+            return None
+        async with self._lock:
+            with suppress(TooltrayError, ValueError):
+                try:
+                    value = await self._secrets.get(BACKUP_SECRET)
+                except SecretMissing:
+                    value = b64encode(os.urandom(KEY_BYTES)).decode()
+                    await self._secrets.set(BACKUP_SECRET, value)
+                key = b64decode(value, validate=True)
+                return CopyKey(key) if len(key) == KEY_BYTES else None
+        return None
 
 
 class CannotRestore(TooltrayError):
@@ -103,47 +145,38 @@ class CannotRestore(TooltrayError):
 
 
 class ChangeStore:
-    """
-    Args:
-        folder: made with the first change.
-        now: unix nanoseconds.
-    """
+    """The records and copies in one folder, which is made with the first change."""
 
     def __init__(self, folder: Path, *, now: Callable[[], int] = time.time_ns) -> None:
+        """
+        Args:
+            now: returns unix nanoseconds.
+        """
         self._folder, self._now = folder, now
 
-    def new_id(self) -> tuple[str, float]:
-        """An identifier for a change of now, and the time in unix seconds."""
-        now = self._now()
-        moment = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now // 10**9))
-        return f"{moment}-{now % 10**9:09}-{os.urandom(2).hex()}", now / 10**9
-
-    def begin(self, record: ChangeRecord, before: bytes | None, key: BackupKey | None) -> ChangeRecord:
-        """Writes down a change that is about to be made.
+    def save(self, record: ChangeRecord, before: bytes | None, key: CopyKey | None) -> ChangeRecord:
+        """Saves the record of a change that is about to be made, with a new id and the time of now, and the copy of its file.
 
         Args:
             before: the file's content; None: there is no file.
             key: None: the copy is not encrypted.
 
         Raises:
-            OSError: it cannot be written; nothing is left of it.
+            OSError: the record or the copy cannot be written; neither is left.
         """
+        now, is_encrypted = self._now(), before is not None and key is not None
+        moment = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now // 10**9))
+        id = f"{moment}-{now % 10**9:09}-{os.urandom(2).hex()}"
+        record = msgspec.structs.replace(record, id=id, at=now / 10**9, is_encrypted=is_encrypted)
         self._folder.mkdir(mode=0o700, exist_ok=True)
-        record = msgspec.structs.replace(record, has_backup=before is not None, is_encrypted=before is not None and key is not None)
         try:
-            if before is not None:
-                write_atomically(self._backup(record.id), _sealed(record, before, key) if key else before)
             self._write(record)
+            if before is not None:
+                write_atomically(self._copy(record.id), key.encrypt(before, record) if key else before)
         except OSError:
-            self.drop(record)
+            self.delete(record)
             raise
         return record
-
-    def finish(self, record: ChangeRecord) -> ChangeRecord:
-        """Marks a change as made. If that cannot be written, the next look at the file finds out that it was."""
-        made = msgspec.structs.replace(record, state="made")
-        self.update(made)
-        return made
 
     def update(self, record: ChangeRecord) -> None:
         """Replaces the record of a change; a failure is logged."""
@@ -152,9 +185,9 @@ class ChangeStore:
         except OSError as error:
             logger.warning("the record of a change of %s could not be written: %s", record.path, error.strerror or error)
 
-    def drop(self, record: ChangeRecord) -> None:
-        """Forgets a change that was not made, or is too old."""
-        for path in (self._file(record.id), self._backup(record.id)):  # in this order: a copy without a record is swept
+    def delete(self, record: ChangeRecord) -> None:
+        """Deletes a change that was not made, or is too old."""
+        for path in (self._copy(record.id), self._file(record.id)):  # in this order: no copy is left without a record
             with suppress(OSError):
                 path.unlink()
 
@@ -171,69 +204,61 @@ class ChangeStore:
         return found
 
     def all(self) -> list[ChangeRecord]:
-        """The newest first; records that cannot be read are left out."""
-        return sorted(self._records(), key=lambda record: record.id, reverse=True)
+        """Returns all records that can be read, the newest first."""
+        names = sorted((path for path in self._folder.glob("*.json") if _ID.fullmatch(path.stem)), reverse=True)
+        return [record for record in map(self._read, names) if record]
 
-    def backup_of(self, record: ChangeRecord, key: BackupKey | None) -> bytes:
-        """The file as it was before a change.
+    def copy_of(self, record: ChangeRecord, key: CopyKey | None) -> bytes:
+        """Returns the file as it was before a change.
 
         Raises:
             CannotRestore: the copy cannot be read any more.
         """
         try:
-            content = read_own(self._backup(record.id), MOST_BACKUP_BYTES)
-            content = _opened(record, content, key) if record.is_encrypted else content
+            content = read_own(self._copy(record.id), MAX_COPY_BYTES)
+            if record.is_encrypted:
+                if key is None:
+                    raise ValueError(Phrase("its key cannot be had from the keyring"))
+                content = key.decrypt(content, record)
+            if digest_of_bytes(content) != record.before:
+                raise ValueError(Phrase("it is damaged"))
         except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise _cannot_restore(record, reason) from None
-        if hashlib.sha256(content).hexdigest() != record.before:
-            raise _cannot_restore(record, Phrase("it is damaged"))
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else error.args[0]
+            raise CannotRestore(Phrase("The copy of {file} from before the change cannot be read", file=record.path), reason) from None
         return content
 
-    def has_backup(self, record: ChangeRecord) -> bool:
-        return record.has_backup and self._backup(record.id).is_file()
+    def has_copy(self, record: ChangeRecord) -> bool:
+        return self._copy(record.id).is_file()
 
-    def forget_old(self) -> None:
-        """Deletes what is older than KEPT_DAYS, and copies without a record. For every day on which a hub runs."""
+    def delete_old(self) -> None:
+        """Deletes what is older than KEPT_DAYS; to be called on every day on which a hub runs."""
         if not self._folder.is_dir():
             return
-        now = self._now() / 10**9
         try:
-            days = self._note_day(day_of(now))
-            records = self.all()
-            old = [record for record in records if now - record.at > KEPT_DAYS * _DAY_S and _is_sure(record, days)]
-            for record in {record.id: record for record in (*old, *records[MOST_CHANGES:])}.values():
-                self.drop(record)
-            self._sweep()
+            days = self._note_day()
         except OSError as error:
-            logger.warning("old changes of AI clients' files could not be deleted: %s", error.strerror or error)
+            logger.warning("old changes of AI clients' files are not deleted: %s", error.strerror or error)
+            return
+        for record in self.all():
+            last = day_of(record.at + KEPT_DAYS * 86_400)
+            if sum(day > last for day in days) >= SURE_AFTER_DAYS:
+                self.delete(record)
 
-    def _note_day(self, today: str) -> frozenset[str]:
-        """The days on which somebody looked, today among them."""
+    def _note_day(self) -> frozenset[str]:
+        """Returns the days on which this was called, today among them."""
         path = self._folder / _DAYS
         try:
-            known = msgspec.json.decode(read_own(path, MOST_RECORD_BYTES), type=list[str])
+            known = msgspec.json.decode(read_own(path, MAX_RECORD_BYTES), type=_LIST_OF_TEXTS)
         except (OSError, ValueError):
             known = []
-        days = days_kept(known, today, KEPT_DAYS + 2 * SURE_AFTER_DAYS)
+        days = days_kept(known, day_of(self._now() / 10**9), KEPT_DAYS + 2 * SURE_AFTER_DAYS)
         if days != frozenset(known):
             write_atomically(path, msgspec.json.encode(sorted(days)))
         return days
 
-    def _sweep(self) -> None:
-        """Removes copies whose record is not there: of a change that was never begun, or is forgotten."""
-        for path in self._folder.glob("*.backup"):
-            if not self._file(path.stem).exists() and self._now() / 10**9 - path.stat().st_mtime > _DAY_S:
-                path.unlink(missing_ok=True)
-
-    def _records(self) -> Iterator[ChangeRecord]:
-        for path in self._folder.glob("*.json"):
-            if _ID.fullmatch(path.stem) and (record := self._read(path)):
-                yield record
-
     def _read(self, path: Path) -> ChangeRecord | None:
         try:
-            record = msgspec.json.decode(read_own(path, MOST_RECORD_BYTES), type=ChangeRecord)
+            record = msgspec.json.decode(read_own(path, MAX_RECORD_BYTES), type=ChangeRecord)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecursionError) as error:
@@ -247,38 +272,5 @@ class ChangeStore:
     def _file(self, change: str) -> Path:
         return self._folder / f"{change}.json"
 
-    def _backup(self, change: str) -> Path:
+    def _copy(self, change: str) -> Path:
         return self._folder / f"{change}.backup"
-
-
-def _is_sure(record: ChangeRecord, days: frozenset[str]) -> bool:
-    """Whether a record was too old on enough of the days on which somebody looked."""
-    last = day_of(record.at + KEPT_DAYS * _DAY_S)
-    return len([day for day in days if day > last]) >= SURE_AFTER_DAYS
-
-
-def _cannot_restore(record: ChangeRecord, reason: str) -> CannotRestore:
-    return CannotRestore(Phrase("The copy of {file} from before the change cannot be read", file=record.path), reason)
-
-
-def _bound_to(record: ChangeRecord) -> bytes:
-    return f"{record.id} {record.before}".encode()
-
-
-def _sealed(record: ChangeRecord, content: bytes, key: BackupKey) -> bytes:
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # 50 ms, which only a change costs
-
-    nonce = os.urandom(NONCE_BYTES)
-    return nonce + AESGCM(key.value).encrypt(nonce, content, _bound_to(record))
-
-
-def _opened(record: ChangeRecord, content: bytes, key: BackupKey | None) -> bytes:
-    from cryptography.exceptions import InvalidTag
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
-    if key is None:
-        raise ValueError(Phrase("its key cannot be had from the keyring"))
-    try:
-        return AESGCM(key.value).decrypt(content[:NONCE_BYTES], content[NONCE_BYTES:], _bound_to(record))
-    except InvalidTag:
-        raise ValueError(Phrase("it is damaged, or its key is another one by now")) from None

@@ -1,14 +1,13 @@
-"""Makes changes of AI clients' files, and undoes them: a record and a copy first, then the file, in one step.
+"""Makes changes of AI clients' files, and undoes them: the record and the copy first, then the file, in one step. Blocks on the disk.
 
-Above it: client_edits. Below it: change_store, edited_files, change_undo. Methods block on the disk; one at a time.
+A process that ends in between leaves a record whose file is as it was before; such a change is not listed.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
-from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -21,15 +20,12 @@ from tooltray.foundation.files.json_text import digest_of
 from tooltray.foundation.files.member_change import MISSING, member_of
 from tooltray.foundation.home.home import hint_for
 from tooltray.foundation.phrases import Phrase
-from tooltray.sources.clients.change_store import BackupKey, CannotRestore, ChangeRecord, ChangeStore, EntryRecord
-from tooltray.sources.clients.change_undo import reversed_text, undo_of
-from tooltray.sources.clients.entry_changes import EntryChange, changed, content_of, made_for
+from tooltray.sources.clients.change_store import CannotRestore, ChangeRecord, ChangeStore, CopyKey, EntryRecord
+from tooltray.sources.clients.entry_changes import EntryChange, changed, content_of, made_for, without
+from tooltray.sources.clients.entry_words import kind_of
 from tooltray.sources.clients.file_edits import FileEdit
 
-NO_DIGEST = "written with others"
-"""In the place of a digest: the file was never what our change alone makes of it."""
 ASIDE = ".tooltray-removed"
-T = TypeVar("T")
 
 
 class ChangeWriter:
@@ -38,42 +34,50 @@ class ChangeWriter:
     def __init__(self, store: ChangeStore, files: EditedFiles | None = None) -> None:
         self.store, self._files = store, files or EditedFiles()
 
-    def begin(self, edit: FileEdit, key: BackupKey | None) -> ChangeRecord:
-        """Writes down an edit that is about to be made, with a copy of the file.
+    def record(self, edit: FileEdit, key: CopyKey | None) -> ChangeRecord:
+        """Saves the record of an edit that is about to be made, and a copy of its file.
 
         Raises:
-            TooltrayError: that cannot be written; nothing has changed.
+            TooltrayError: they cannot be written; nothing has changed.
         """
         assert edit.document is not None
-        change, at = self.store.new_id()
         record = ChangeRecord(
-            change,
             edit.kind.id,
             edit.action,
             str(edit.path),
             edit.document.format,
-            at,
-            tuple(_entry_record(each, edit.document.content) for each in edit.changes),
+            entries=tuple(_entry_record(each, edit.document.content) for each in edit.changes),
             before=edit.document.digest,
             after=digest_of_bytes(_encoded(edit.document, edit.text)),
             folders=_missing_folders(edit.path),
         )
-        return self._begin(record, edit.document, key)
+        return self._save(record, edit.document, key)
 
-    def make(self, edit: FileEdit, key: BackupKey | None) -> ChangeRecord:
+    def make(self, edit: FileEdit, key: CopyKey | None) -> ChangeRecord:
         """Makes an edit.
 
         Raises:
             Conflict: the file is not what the edit is based on.
             TooltrayError: it cannot be written. In both cases nothing has changed.
         """
-        record = self.begin(edit, key)
+        record = self.record(edit, key)
         assert edit.document is not None
-        self._write(record, edit.document, _encoded(edit.document, edit.text))
-        return self.store.finish(record)
+        self._write(record, _encoded(edit.document, edit.text))
+        return record
 
-    def undo(self, record: ChangeRecord, key: BackupKey | None, *, own_url: str | None = None) -> ChangeRecord:
-        """Undoes a change: to the byte if the file is as the change has left it, else by reversing the change alone.
+    def confirm(self, record: ChangeRecord) -> ChangeRecord | None:
+        """Returns the record of a change that the client's own command has made; None if it has not, and deletes the record then."""
+        with suppress(TooltrayError):
+            document = _read(record)
+            if document.digest != record.before and all(_has_happened(entry, document) for entry in record.entries):
+                record = replace(record, after=document.digest)
+                self.store.update(record)
+                return record
+        self.store.delete(record)
+        return None
+
+    def undo(self, record: ChangeRecord, key: CopyKey | None, *, own_url: str | None = None) -> ChangeRecord:
+        """Undoes a change: to the byte if the file is as the change has left it, else by reversing only this change.
 
         Args:
             own_url: at which the hub listens or would.
@@ -82,159 +86,162 @@ class ChangeWriter:
             the record of the undoing.
 
         Raises:
-            Conflict: the change was undone already, or something else stands where it was.
+            Conflict: the change was undone already, or something else is in its place.
             TooltrayError: the file cannot be read or written.
         """
-        if record.state != "made" or record.action == "undo":
+        if not record.can_be_undone:
             raise Conflict(Phrase("This change cannot be undone"), Phrase("it was undone already") if record.state == "undone" else "")
-        document = _read(record)
-        if document.digest == record.after and (undone := self._undone_exactly(record, document, key)):
-            return undone
-        text = self._reversed(record, document, key, own_url)
-        return self._write_undo(
-            record, document, None if text is None else _encoded(document, text), key, Phrase("other changes of the file stay")
-        )
-
-    def end_elsewhere(self, record: ChangeRecord) -> ChangeRecord | None:
-        """Looks whether the client's own command has made a change; returns its record, or None and forgets it."""
-        with suppress(TooltrayError):
-            document = _read(record)
-            if document.digest != record.before and _has_happened(record, document):
-                return self.store.finish(replace(record, after=document.digest))
-        self.store.drop(record)
-        return None
-
-    def repair(self, edit: FileEdit, change: str) -> bool:
-        """Makes an edit again if its client has written the file without it meanwhile; returns whether that was necessary.
-
-        A change that was undone, or whose file cannot be written now, is left as it is.
-        """
-        with suppress(TooltrayError, CannotRead, OSError, FileChanged):
-            record = self.store.get(change)
-            document = _read(record)
-            if record.state == "made" and not _has_happened(record, document):
-                text = changed(document.text, document.format, edit.changes)
-                self._files.replace(edit.path, _encoded(document, text), based_on=document.digest)
-                note = Phrase("{client} had written its file meanwhile; the change was made again", client=edit.kind.name)
-                self.store.update(replace(record, after=NO_DIGEST, note=note))
-                return True
-        return False
-
-    def changes(self) -> list[tuple[ChangeRecord, str]]:
-        """All changes, the newest first, with what can be undone of each."""
-        return [(record, undo_of(record, self.store, _digest_now(record))) for record in self.store.all() if record.state != "begun"]
-
-    def settle(self) -> None:
-        """Finds out which changes were made whose process was killed meanwhile; for before anything else is done."""
-        for record in self.store.all():
-            if record.state == "begun":
-                self._settle(record)
-
-    def _settle(self, record: ChangeRecord) -> None:
+        document, note = _read(record), ""
         try:
-            document = _read(record)
-        except TooltrayError:  # what cannot be read now is looked at again later
-            return
-        if document.digest == record.before or not _has_happened(record, document):
-            self.store.drop(record)
-        else:
-            self._finish_undo(record) if record.undoes else self.store.finish(record)
-
-    def _undone_exactly(self, record: ChangeRecord, document: Document, key: BackupKey | None) -> ChangeRecord | None:
-        if not record.before:
-            return self._write_undo(record, document, None, key, "")
-        try:
-            content = self.store.backup_of(record, key)
+            if document.digest != record.after:
+                raise CannotRestore("")
+            content = self.store.copy_of(record, key) if record.before else None
         except CannotRestore:
-            return None
-        return self._write_undo(record, document, content, key, "")
-
-    def _reversed(self, record: ChangeRecord, document: Document, key: BackupKey | None, own_url: str | None) -> str | None:
-        """The text with the change reversed; None: nothing would be left of a file that was made for it."""
-        title = Phrase("The change of {file} cannot be undone", file=record.path)
-        try:
-            text = reversed_text(record, document, self._before(record, key), own_url)
-        except CannotRead as error:
-            raise Conflict(title, error.reason, Phrase("Change it by hand in {file}", file=record.path)) from None
-        is_empty = not record.before and not content_of(text, record.format)
-        return None if is_empty and not _has_comments(text) else text
-
-    def _before(self, record: ChangeRecord, key: BackupKey | None) -> object:
-        """The document from before a change; None: it is not needed, or there was none."""
-        if not record.before or all(entry.is_new for entry in record.entries):
-            return None
-        return content_of(text_of(self.store.backup_of(record, key)).text, record.format)
-
-    def _write_undo(
-        self, record: ChangeRecord, document: Document, content: bytes | None, key: BackupKey | None, note: str
-    ) -> ChangeRecord:
-        change, at = self.store.new_id()
+            content, note = self._reversed(record, document, key, own_url), Phrase("other changes of the file stay")
         undo = ChangeRecord(
-            change,
             record.client,
             "undo",
             record.path,
             record.format,
-            at,
-            record.entries,
+            entries=record.entries,
             before=document.digest,
             after=digest_of_bytes(content),
             undoes=record.id,
             folders=record.folders,
             note=note,
         )
-        undo = self._begin(undo, document, key)
-        if undo.after != undo.before:  # else somebody has undone it by hand, or removed the file
-            self._write(undo, document, content)
-        return self._finish_undo(undo)
+        undo = self._save(undo, document, key)
+        if undo.after != undo.before:  # else the user has undone it by hand, or removed the file
+            self._write(undo, content)
+        self.store.update(replace(record, state="undone"))
+        return undo
 
-    def _finish_undo(self, undo: ChangeRecord) -> ChangeRecord:
-        with suppress(TooltrayError):  # it was too old
-            self.store.update(replace(self.store.get(undo.undoes), state="undone", undone_by=undo.id))
-        return self.store.finish(undo)
+    def changes(self) -> list[tuple[ChangeRecord, str]]:
+        """Returns all changes, the newest first, with what can be undone of each, as in `ClientChange.undo`."""
+        found = ((record, self._undo_of(record)) for record in self.store.all())
+        return [(record, undo) for record, undo in found if undo is not None]
 
-    def _begin(self, record: ChangeRecord, document: Document, key: BackupKey | None) -> ChangeRecord:
+    def _undo_of(self, record: ChangeRecord) -> str | None:
+        """Returns what can be undone of a change; None if its file is as it was before."""
+        if not record.can_be_undone:
+            return "none"
         try:
-            return self.store.begin(record, document.raw if document.exists else None, key)
+            document = _read(record)
+        except TooltrayError:
+            return "none"
+        if document.digest == record.before:
+            return None
+        has_old = not record.before or self.store.has_copy(record)
+        if document.digest == record.after and has_old:
+            return "exact"
+        return "entries" if any(_can_reverse(entry, document.content, has_old=has_old) for entry in record.entries) else "none"
+
+    def _reversed(self, record: ChangeRecord, document: Document, key: CopyKey | None, own_url: str | None) -> bytes | None:
+        """Returns the file with the change reversed; None if nothing is left of a file that was made for it."""
+        before = None
+        if record.before and not all(entry.is_new for entry in record.entries):
+            before = content_of(text_of(self.store.copy_of(record, key)).text, record.format)
+        try:
+            text = reversed_text(record, document, before, own_url)
+        except CannotRead as error:
+            title = Phrase("The change of {file} cannot be undone", file=record.path)
+            raise Conflict(title, error.reason, Phrase("Change it by hand in {file}", file=record.path)) from None
+        is_empty = not record.before and not text.removeprefix("\ufeff").strip(" \t\r\n{}")
+        return None if is_empty else _encoded(document, text)
+
+    def _save(self, record: ChangeRecord, document: Document, key: CopyKey | None) -> ChangeRecord:
+        try:
+            return self.store.save(record, document.raw if document.exists else None, key)
         except OSError as error:
             title = Phrase("{file} was not changed", file=record.path)
             message = Phrase("the copy from before the change cannot be written: {reason}", reason=error.strerror or str(error))
             raise TooltrayError(title, message, hint_for(error, "")) from None
 
-    def _write(self, record: ChangeRecord, document: Document, content: bytes | None) -> None:
-        """Puts a content in the place of what was read; None: the file goes."""
+    def _write(self, record: ChangeRecord, content: bytes | None) -> None:
+        """Writes a file that is still what was read; None: the file goes, and the folders that were made for it."""
         path = Path(record.path)
         try:
             if content is None:
-                self._remove(path, document, record.folders)
+                target = Path(os.path.realpath(path))
+                aside = target.with_name(f".{target.name}{ASIDE}")
+                self._files.move_away(path, aside, based_on=record.before)
+                aside.unlink()
             else:
                 for folder in record.folders:
                     Path(folder).mkdir(exist_ok=True)
-                self._kept(path, lambda: self._files.replace(path, content, based_on=document.digest))
-        except (OSError, Conflict) as error:
-            self.store.drop(record)
-            _remove_folders(record.folders if not record.before else ())
-            if isinstance(error, Conflict):
-                raise
+                self._files.replace(path, content, based_on=record.before)
+        except (OSError, FileChanged) as error:
+            self.store.delete(record)
+            if not record.before:
+                _remove_folders(record)
             raise _not_written(record, error) from None
+        if content is None:
+            _remove_folders(record)
 
-    def _remove(self, path: Path, document: Document, folders: Sequence[str]) -> None:
-        target = Path(os.path.realpath(path))
-        aside = target.with_name(f".{target.name}{ASIDE}")
-        self._kept(path, lambda: self._files.move_away(path, aside, based_on=document.digest))
-        aside.unlink()
-        _remove_folders(folders)
 
-    def _kept(self, path: Path, write: Callable[[], T]) -> T:
-        def attempt() -> T:
-            try:
-                return write()
-            except FileChanged:
-                if self._files.may_be_half_written(path):
-                    raise
-                raise _changed(path) from None
+def reversed_text(record: ChangeRecord, document: Document, before: object, own_url: str | None) -> str:
+    """Returns the present text of a file without what a change did to it, as far as that is still there.
 
-        return self._files.retry_until_kept(attempt)  # whose patience with half a file ends before its tries
+    Args:
+        before: the document before the change; None: it is not known, or there was none.
+        own_url: as for `kind_of`.
+
+    Raises:
+        CannotRead: the file is malformed, or something else is in the place of the change.
+    """
+    text = document.text
+    for entry in reversed(record.entries):
+        current = member_of(content_of(text, record.format), entry.place)
+        if entry.written and current is MISSING:
+            continue
+        if entry.written:
+            _check_is_ours(entry, current, own_url)
+        elif current is not MISSING:
+            raise CannotRead(Phrase("there is another entry '{name}' by now", name=entry.place[-1]))
+        if entry.is_new:
+            text = _without_new(text, record, entry)
+        elif (old := member_of(before, entry.place)) is MISSING:
+            raise CannotRead(Phrase("nobody knows what '{name}' was before", name=entry.place[-1]))
+        else:
+            text = changed(text, record.format, [EntryChange(entry.place, old, entry.is_list)])
+    return text
+
+
+def _check_is_ours(entry: EntryRecord, current: object, own_url: str | None) -> None:
+    """Raises CannotRead for an entry that starts something else; one that the user or the client has added to is still ours."""
+    is_ours = isinstance(current, Mapping) and kind_of(current, own_url) == "bridge"
+    if digest_of(current) != entry.written and not is_ours:
+        raise CannotRead(Phrase("'{name}' is another server by now", name=entry.place[-1]))
+
+
+def _without_new(text: str, record: ChangeRecord, entry: EntryRecord) -> str:
+    """Takes out a new entry, and of the holders that were made for it those in which nothing else is."""
+    text = without(text, record.format, entry.place)
+    for length in range(len(entry.place) - 1, len(entry.made) - 1 if entry.made else len(entry.place), -1):
+        holder = member_of(content_of(text, record.format), entry.place[:length])
+        if holder is MISSING:
+            continue
+        if holder not in ({}, [], None):
+            break
+        text = without(text, record.format, entry.place[:length])
+    return text
+
+
+def _can_reverse(entry: EntryRecord, content: object, *, has_old: bool) -> bool:
+    is_there = member_of(content, entry.place) is not MISSING
+    return is_there and (entry.is_new or has_old) if entry.written else has_old and not is_there
+
+
+def _has_happened(entry: EntryRecord, document: Document) -> bool:
+    """Returns whether an entry is as the change would have left it, whatever the client has written besides."""
+    current = member_of(document.content, entry.place)
+    return current is MISSING if not entry.written else current is not MISSING and digest_of(current) == entry.written
+
+
+def _entry_record(change: EntryChange, content: object) -> EntryRecord:
+    is_new = member_of(content, change.place) is MISSING
+    written = "" if change.content is MISSING else digest_of(change.content)
+    return EntryRecord(change.place, made_for(content, change.place), written, is_new, change.is_list)
 
 
 def _read(record: ChangeRecord) -> Document:
@@ -244,37 +251,8 @@ def _read(record: ChangeRecord) -> Document:
         raise TooltrayError(Phrase("{file} cannot be read", file=record.path), error.reason) from None
 
 
-def _digest_now(record: ChangeRecord) -> str:
-    with suppress(TooltrayError):
-        return _read(record).digest
-    return NO_DIGEST + " or not readable"
-
-
 def _encoded(document: Document, text: str) -> bytes:
     return FileText(encoding=document.encoding).to_bytes(text)
-
-
-def _entry_record(change: EntryChange, content: object) -> EntryRecord:
-    is_new = member_of(content, change.place) is MISSING
-    written = "" if change.content is MISSING else digest_of(change.content)
-    return EntryRecord(change.place, made_for(content, change.place), written, is_new, change.is_list)
-
-
-def _has_happened(record: ChangeRecord, document: Document) -> bool:
-    """Whether the entries are as the change would have left them, whatever the client has written besides."""
-    if document.digest == record.after:
-        return True
-    if record.action == "undo":
-        return False
-    for entry in record.entries:
-        current = member_of(document.content, entry.place)
-        if (current is MISSING) == bool(entry.written) or (entry.written and digest_of(current) != entry.written):
-            return False
-    return True
-
-
-def _has_comments(text: str) -> bool:
-    return bool(text.removeprefix("\ufeff").strip(" \t\r\n{}"))
 
 
 def _missing_folders(path: Path) -> tuple[str, ...]:
@@ -282,17 +260,15 @@ def _missing_folders(path: Path) -> tuple[str, ...]:
     return tuple(map(str, missing))[::-1]
 
 
-def _remove_folders(folders: Sequence[str]) -> None:
-    for folder in reversed(folders):
+def _remove_folders(record: ChangeRecord) -> None:
+    for folder in reversed(record.folders):
         with suppress(OSError):  # something else is in it by now
             os.rmdir(folder)
 
 
-def _changed(path: Path) -> Conflict:
-    title = Phrase("{file} has changed since", file=str(path))
-    return Conflict(title, Phrase("another program has saved it"), Phrase("Look at the change again"))
-
-
-def _not_written(record: ChangeRecord, error: OSError) -> TooltrayError:
+def _not_written(record: ChangeRecord, error: OSError | FileChanged) -> TooltrayError:
+    if isinstance(error, FileChanged):
+        title = Phrase("{file} has changed since", file=record.path)
+        return Conflict(title, Phrase("another program has saved it"), Phrase("Look at the change again"))
     title = Phrase("{file} was not changed", file=record.path)
     return TooltrayError(title, error.strerror or str(error), hint_for(error, Phrase("Change it by hand")))

@@ -1,6 +1,6 @@
 """Changes made by a client's own command, such as `claude mcp add-json`: bounded, without a shell, and only while the client runs.
 
-Above it: client_edits. Below it: launch (process families). A client that runs has its file in memory and writes it whenever it likes; its
+A client that runs has its file in memory and writes it whenever it likes; its
 own command is made for that. One that does not run has its file changed by us, which keeps every byte.
 """
 
@@ -18,15 +18,11 @@ from tooltray.sources.clients.client_look import ClientLook
 from tooltray.sources.clients.file_edits import FileEdit
 
 logger = logging.getLogger(__name__)
-TIMEOUT_S = 10.0  # such a command takes one to three seconds; a person waits for it
+TIMEOUT_S = 10.0  # such a command takes one to three seconds; the user waits for it
 
 
-def command_for(edit: FileEdit, look: ClientLook, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The client's own command for an edit, with the path of its program; empty: the file is written instead.
-
-    Args:
-        environ: where the program is looked up.
-    """
+def command_for(edit: FileEdit, look: ClientLook) -> tuple[str, ...]:
+    """Returns the client's own command for an edit, with the path of its program; empty: the file is written instead."""
     kind = edit.kind
     if kind.way != "command" or len(edit.changes) != 1 or edit.text == (edit.document.text if edit.document else ""):
         return ()
@@ -36,12 +32,12 @@ def command_for(edit: FileEdit, look: ClientLook, environ: Mapping[str, str]) ->
     words = kind.command.remove if content is MISSING else kind.command.add
     if edit.action == "mend" or not words or not is_users or look.places.is_running(kind) is False:
         return ()
-    program = shutil.which(words[0], path=environ.get("PATH", ""))
+    program = shutil.which(words[0], path=look.places.environ.get("PATH", ""))
     return (os.path.abspath(program), *filled_in(words[1:], place[-1], content)) if program else ()
 
 
 def filled_in(words: Sequence[str], name: str, content: object) -> list[str]:
-    """Words of a command with what they stand for."""
+    """Returns the words of a command with the values in the place of `{name}`, `{json}`, `{named_json}` and `{words}`."""
     entry = dict(content) if isinstance(content, Mapping) else {}
     line = [str(entry.get("command", "")), *map(str, entry.get("args", ()))]
     filled: list[str] = []
@@ -55,7 +51,7 @@ def filled_in(words: Sequence[str], name: str, content: object) -> list[str]:
 
 
 async def run(command: Sequence[str], environ: Mapping[str, str], *, cwd: str, timeout_s: float = TIMEOUT_S) -> bool:
-    """Runs a command to its end; returns whether it says that it has worked. What it prints is nobody's.
+    """Runs a command to its end, without its output; returns whether it has reported success.
 
     Args:
         environ: the whole environment.

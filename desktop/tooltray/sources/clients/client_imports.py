@@ -1,7 +1,6 @@
 """Servers from AI clients, a file or a text: what there is to import, and the import of what was chosen.
 
-Above it: the API. Below it: client_scans, import_sources, import_plan, imports. What reads files is loaded with the first look, since most
-starts of a hub need none.
+What reads files is imported with the first use, since most starts of a hub need none.
 """
 
 import asyncio
@@ -41,13 +40,13 @@ class ClientImports:
         Args:
             environ: returns the environment that servers get.
             own_url: where the hub listens, `http://host:port`; None: nowhere.
-            user_folder: the person's home.
+            user_folder: the user's home.
         """
         self._config, self._secrets, self._environ, self._own_url = config, secrets, environ, own_url
         self._home, self._scans, self._imports = user_folder, client_scans, imports
 
     async def preview(self, clients: Sequence[str], text: str, file: str) -> ImportPlan:
-        """What there is to import; see `AiClientsApi.preview_client_import`."""
+        """Returns what there is to import; see `AiClientsApi.preview_client_import`."""
         offers, problems = await self._offers(clients, text, file)
         return ImportPlan(tuple(offer.candidate for offer in offers), problems)
 
@@ -90,7 +89,7 @@ class ClientImports:
 
 
 def _of_clients(look: "ClientLook", clients: Sequence[str]) -> "tuple[list[Found], tuple[Problem, ...]]":
-    """The servers in the files of some clients, or of all; blocks for as long as the disk takes.
+    """Returns the servers in the files of some clients, or of all; blocks on the disk.
 
     Raises:
         NotFound: there is no client of such a name.

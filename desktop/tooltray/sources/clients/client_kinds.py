@@ -1,9 +1,7 @@
 """The AI clients that Tooltray knows: where each keeps its servers, in which form, and by what it is recognised.
 
-Above it: everything of this room. Below it: `resources/ai-clients.json`, which has a line for each client. Knows no disk but that file.
-
-Patterns begin with `~`, `${XDG_CONFIG}`, `${APP_SUPPORT}`, `${APPDATA}` or `${LOCALAPPDATA}`, and may have `*` in a later part
-(client_places).
+The table is `resources/ai-clients.json`, with a line for each client. Patterns begin with `~`, `${XDG_CONFIG}`, `${APP_SUPPORT}`,
+`${APPDATA}` or `${LOCALAPPDATA}`, and may have `*` in a later part (client_places).
 """
 
 from collections.abc import Mapping
@@ -40,14 +38,14 @@ Shape: TypeAlias = Literal[
     "zed",
 ]
 """How an entry is written. "plain": `command`, `args`, `env`, or `url` and `headers`, and nothing else is known. "extension": the
-manifest of a bundle that its client has unpacked, which nobody else changes."""
+manifest of a bundle that its client has unpacked, which no other program changes."""
 KeyPath: TypeAlias = tuple[str, ...]
 SYSTEMS: Mapping[str, str] = {"darwin": "macos", "win32": "windows"}
 """Names of `sys.platform` that are not Linux, or like it."""
 
 
 class ClientFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Patterns of files, for every system and for one of them."""
+    """Patterns of files: for every system, and for a single one."""
 
     all: tuple[str, ...] = ()
     linux: tuple[str, ...] = ()
@@ -55,7 +53,7 @@ class ClientFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     windows: tuple[str, ...] = ()
 
     def of(self, platform: str) -> tuple[str, ...]:
-        """The patterns for a system, the one where a new file goes first.
+        """Returns the patterns for a system, the one where a new file goes first.
 
         Args:
             platform: as `sys.platform` names it.
@@ -68,7 +66,7 @@ class HomeVariable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An environment variable that moves a client's files.
 
     Attributes:
-        replaces: the beginning of its patterns in the place of which the variable's value stands.
+        replaces: the beginning of its patterns that the variable's value replaces.
     """
 
     name: str
@@ -76,10 +74,10 @@ class HomeVariable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Signs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """By what an installed client is recognised, besides its files.
+    """The signs of an installed client, besides its files.
 
     Attributes:
-        programs: looked for on PATH and in the usual folders of programs.
+        programs: names on PATH and in the usual folders of programs.
         paths: patterns of files and folders.
     """
 
@@ -90,8 +88,8 @@ class Signs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ClientCommand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The client's own commands for its servers, as words.
 
-    `{name}` stands for the server's name, `{json}` for its entry as JSON, `{named_json}` for the same with its name in it; the one word
-    `{words}` for the command line of the server, word for word.
+    `{name}` is replaced by the server's name, `{json}` by its entry as JSON, `{named_json}` by the same with its name in it; the one word
+    `{words}` by the command line of the server, word for word.
 
     Attributes:
         remove: empty: it has none.
@@ -106,23 +104,23 @@ class ClientKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         id: in commands, such as "claude-code".
-        format: of its files; a project's file that ends in `.json`, `.toml` or `.yaml` says so itself (`format_of`).
+        format: of its files; for a project's file its ending decides, if it is `.json`, `.toml` or `.yaml` (`format_of`).
         places: keys from the document to its servers. A new entry goes to the first one. Empty keys: the servers are the document itself.
         shape: how an entry is written.
         is_list: the servers are a list whose items have a `name`.
         files: where it keeps servers; the first pattern of a system without `*` is where a file is made.
         also_reads: files with entries of an older version of the client: they are read and entries leave them, but none goes there.
-        creates: False: sources disagree on where its file is, or nobody has seen it: it is changed where it exists, and never made.
+        creates: False: sources disagree on where its file is, or none names it: it is changed where it exists, and never made.
         home_variable: what moves its files.
         project_files: below the folder of a project; `*` as in `files`.
         project_places: as `places`, in files of projects; empty: the same ones.
         processes: names of its programs while they run; empty: those of `signs`.
         command: the client's own commands.
-        way: how an entry gets there: "file"; "command": by `command`, where its program is found, else the file; "link": a person clicks.
-        link: for the way "link"; `{base64}` stands for `{"mcpServers": {...}}` in Base64.
-        client_info: the name that it gives in `initialize`: its limits stand in resources/client-profiles.json.
-        note: a key of what a person should know after a change, see `note_of`.
-        why_not: a key of why nobody but the person can connect it, see `why_not_of`; empty: Tooltray can.
+        way: how an entry gets there: "file"; "command": by `command`, where its program is found, else the file; "link": a link to click.
+        link: for the way "link"; `{base64}` is replaced by `{"mcpServers": {...}}` in Base64.
+        client_info: the name that it gives in `initialize`: its limits are in resources/client-profiles.json.
+        note: a key of what the user should know after a change, see `note_of`.
+        why_not: a key of why only the user can connect it, see `why_not_of`; empty: Tooltray can.
     """
 
     id: str
@@ -150,7 +148,7 @@ class ClientKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return (self.project_places if is_project else ()) or self.places
 
     def format_of(self, path: Path) -> Format:
-        """The format of one of its files."""
+        """Returns the format of one of its files."""
         return _FORMATS.get(path.suffix.lower(), self.format)
 
 
@@ -162,12 +160,12 @@ class _Table(msgspec.Struct, frozen=True):
 
 
 def read_client_kinds() -> tuple[ClientKind, ...]:
-    """The table, in its own order."""
+    """Returns the clients of the table, in its order."""
     return msgspec.json.decode(resource("ai-clients.json").read_bytes(), type=_Table).clients
 
 
 def note_of(kind: ClientKind) -> str:
-    """What a person should know or do once the client's file has changed; empty: nothing."""
+    """Returns what the user should know or do once the client's file has changed; empty: nothing."""
     match kind.note:
         case "restart":
             return Phrase("Restart {client}: it reads its file when it starts", client=kind.name)
@@ -186,7 +184,7 @@ def note_of(kind: ClientKind) -> str:
 
 
 def why_not_of(kind: ClientKind) -> str:
-    """Why Tooltray cannot connect the client; empty: it can."""
+    """Returns why Tooltray cannot connect the client; empty: it can."""
     match kind.why_not:
         case "jetbrains":
             return Phrase("it keeps its servers in the IDE: paste the entry in Settings, Tools, AI Assistant, MCP")

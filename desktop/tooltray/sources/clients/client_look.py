@@ -1,7 +1,6 @@
 """The files of all AI clients of this computer, read once: what scanning, connecting and importing start from.
 
-Above it: client_scanner, and whatever changes or imports what is in the files. Below it: client_places, documents, found_entries. One file
-that is in a bad state never hides the others.
+One file that is in a bad state never hides the others.
 """
 
 from collections.abc import Iterable
@@ -14,13 +13,13 @@ from tooltray.config.foreign_configs.documents import Document, read_document
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.files.file_text import CannotOpen
 from tooltray.foundation.phrases import Phrase
-from tooltray.sources.clients.claude_approvals import approvals_of, is_extension_off
+from tooltray.sources.clients.bridge_entries import OwnEntry
 from tooltray.sources.clients.client_kinds import ClientKind
 from tooltray.sources.clients.client_places import ClientPlace, ClientPlaces
-from tooltray.sources.clients.found_entries import Approvals, FoundEntry, entries_in
+from tooltray.sources.clients.found_entries import Approvals, FoundEntry, approvals_of, entries_in, is_extension_off
 
 MAX_SERVERS = 2000  # in all files; what is found goes to a window or a command in one piece
-MAX_PROJECTS = 100  # a person has some; each costs a look at forty names
+MAX_PROJECTS = 100  # a user has some; each costs forty file names
 
 
 class ReadFile(msgspec.Struct, frozen=True):
@@ -29,7 +28,7 @@ class ReadFile(msgspec.Struct, frozen=True):
     Attributes:
         project: the folder whose file it is; empty: it is for all.
         entries: of all folders that the file has lists for.
-        document: None: it is not there, or could not be read, and `problem` says why.
+        document: None: it is not there, or could not be read for the reason in `problem`.
         problem: why it must not be changed.
     """
 
@@ -43,21 +42,25 @@ class ReadFile(msgspec.Struct, frozen=True):
 
 
 class ClientLook:
-    """One look: each file is read once, also if several clients share it. Blocks for as long as the disk takes; for one thread."""
+    """One reading of all files: each is read once, also if several clients share it. Blocks while the disk is read; for one thread.
 
-    def __init__(self, places: ClientPlaces, *, own_url: str | None = None, projects: Iterable[str] = ()) -> None:
+    Attributes:
+        own: the entry of our bridge as it would be written today.
+    """
+
+    def __init__(self, places: ClientPlaces, *, own: OwnEntry = OwnEntry(), projects: Iterable[str] = ()) -> None:  # noqa: B008 (frozen)
         """
         Args:
-            own_url: at which the hub listens, or would: entries with it are Tooltray.
+            own: entries with its URL are Tooltray.
             projects: absolute folders whose files are read, too; the first MAX_PROJECTS count.
         """
-        self.places, self._own_url, self._projects = places, own_url, _folders(projects)
+        self.places, self.own, self._projects = places, own, _folders(projects)
         self._documents: dict[Path, Document | CannotOpen] = {}
         self._files: dict[str, list[ReadFile]] = {}
         self._found = 0
 
     def files(self, kind: ClientKind) -> list[ReadFile]:
-        """A client's own files, also one that could be made, and those of the projects."""
+        """Returns a client's own files, also one that could be made, and those of the projects."""
         if kind.id not in self._files:
             own = [(place, "") for place in self.places.files(kind)]
             of_projects = [(place, str(folder)) for folder in self._projects for place in self.places.project_files(kind, folder)]
@@ -65,7 +68,7 @@ class ClientLook:
         return self._files[kind.id]
 
     def entries(self) -> list[FoundEntry]:
-        """Those of all clients that were looked at; one that several clients share stands here once."""
+        """Returns the entries of all clients whose files were asked for; one that several clients share is there once."""
         all_entries = (entry for files in self._files.values() for file in files for entry in file.entries)
         return list({(entry.path, entry.place): entry for entry in all_entries}.values())
 
@@ -77,7 +80,7 @@ class ClientLook:
             return ReadFile(kind, place, project, problem=_problem(place.path, document), line=document.line)
         approvals = self._approvals(kind, project)
         try:
-            found = entries_in(kind, document, project=project, approvals=approvals, own_url=self._own_url)
+            found = entries_in(kind, document, project=project, approvals=approvals, own_url=self.own.url)
             if self._found + len(found) > MAX_SERVERS:
                 raise CannotOpen(Phrase("there are more than {number} servers in it and the files before it", number=MAX_SERVERS))
         except CannotOpen as error:
@@ -104,7 +107,7 @@ class ClientLook:
         return approvals_of(Path(project), own_folder, self._claude_projects(kind))
 
     def _claude_projects(self, kind: ClientKind) -> object:
-        """What Claude Code keeps about each folder."""
+        """Returns what Claude Code keeps about each folder."""
         documents = (self._document(kind, place.path) for place in self.places.files(kind) if place.exists)
         contents = (document.content for document in documents if isinstance(document, Document))
         return next((content.get("projects") for content in contents if isinstance(content, dict)), None)
@@ -128,7 +131,7 @@ def _problem(path: Path, error: CannotOpen) -> Problem:
 
 
 def _doubled(kind: ClientKind, document: Document, *, is_project: bool) -> tuple[Problem | None, int]:
-    """Keys that are there twice on the way to the servers, or in them: programs disagree on which of them counts."""
+    """Finds a key that is there twice on the way to a server, or in one: programs disagree on which one counts."""
     places = kind.places_in(is_project=is_project)
     for place, line in document.repeated():
         if any(place[: len(each)] == each[: len(place)] for each in places):

@@ -1,7 +1,6 @@
 """Where AI clients keep their files on this computer, whether they are installed, and whether they run.
 
-Above it: client_scanner, and whatever connects clients. Below it: client_kinds, the disk. Starts no program, reads no file, and never
-walks through a folder: a pattern is looked up part by part.
+Nothing here starts a program, reads a file or walks through a folder: a pattern is resolved part by part.
 """
 
 import fnmatch
@@ -15,8 +14,9 @@ import msgspec
 
 from tooltray.sources.clients.client_kinds import ClientFiles, ClientKind
 
-MAX_MATCHES = 100  # of one pattern: nobody has so many profiles or extensions
+MAX_MATCHES = 100  # of one pattern: more than any user has profiles or extensions
 PROC = "/proc"
+WORK_TREE_MARKS = (".git", ".hg", ".jj", ".svn")
 _INTERPRETERS = ("node", "bun", "deno", "python", "python3")
 
 
@@ -34,16 +34,16 @@ class ClientPlace(msgspec.Struct, frozen=True):
 
 
 class ClientPlaces:
-    """One look: what is installed and what runs is found out once."""
+    """Resolves the places of clients' files; what is installed and what runs is detected once."""
 
     def __init__(self, environ: Mapping[str, str], platform: str = sys.platform, proc: str = PROC) -> None:
         """
         Args:
-            environ: where the person's folder, PATH and the variables that move clients' files are looked up.
+            environ: has the user's folder, PATH and the variables that move clients' files.
             platform: as `sys.platform` names it.
             proc: where Linux shows processes.
         """
-        self._environ, self._platform, self._proc = environ, platform, proc
+        self.environ, self._platform, self._proc = environ, platform, proc
         home = environ.get("HOME") or environ.get("USERPROFILE") or ""
         self._roots = {
             "~": home,
@@ -54,7 +54,7 @@ class ClientPlaces:
         }
 
     def files(self, kind: ClientKind) -> list[ClientPlace]:
-        """Its files that are there, those in a folder that its variable names first; if it reads none of them, the one that can be made."""
+        """Returns a client's existing files, those in a folder that its variable names first; if none, the one that can be made."""
         there = self._existing(kind, kind.files)
         made = self._to_make(kind)
         if made and not os.path.lexists(made) and (not there or self.moved_home(kind)):
@@ -62,12 +62,12 @@ class ClientPlaces:
         return [*there, *self._existing(kind, kind.also_reads)]
 
     def project_files(self, kind: ClientKind, folder: Path) -> list[ClientPlace]:
-        """Its files in a project that are there."""
+        """Returns a client's existing files in a project."""
         found = (path for pattern in kind.project_files for path in _matches(folder, pattern))
         return [ClientPlace(path, exists=True) for path in _once(found)]
 
     def is_installed(self, kind: ClientKind) -> bool:
-        """Whether its program, a folder of it or one of its files is there."""
+        """Returns whether a client's program, a folder or one of its files is there."""
         return (
             any(program in self._programs for program in kind.signs.programs)
             or any(path for pattern in kind.signs.paths for path in self._expanded(pattern))
@@ -75,7 +75,7 @@ class ClientPlaces:
         )
 
     def is_running(self, kind: ClientKind) -> bool | None:
-        """Whether a process of this person has the name of one of its programs; None: this system has no list of them."""
+        """Returns whether a process of this user has the name of one of a client's programs; None: this system has no list of processes."""
         names = kind.processes or kind.signs.programs
         if self._running is None or not names:
             return None
@@ -83,12 +83,12 @@ class ClientPlaces:
 
     @property
     def home(self) -> Path:
-        """The person's folder."""
+        """The user's folder."""
         return Path(self._roots["~"])
 
     def moved_home(self, kind: ClientKind) -> Path | None:
-        """The folder that the client's variable names; None: there is none, and everything is in its usual place."""
-        folder = self._environ.get(kind.home_variable.name, "") if kind.home_variable else ""
+        """Returns the folder that the client's variable names; None: everything is in its usual place."""
+        folder = self.environ.get(kind.home_variable.name, "") if kind.home_variable else ""
         return Path(folder) if os.path.isabs(folder) and "\0" not in folder else None
 
     def _existing(self, kind: ClientKind, files: ClientFiles) -> list[ClientPlace]:
@@ -104,19 +104,19 @@ class ClientPlaces:
         return next(iter((*self._moved(kind, pattern), *self._written(pattern))), None)
 
     def _moved(self, kind: ClientKind, pattern: str) -> list[Path]:
-        """A pattern in the folder that the client's variable names."""
+        """Returns a pattern in the folder that the client's variable names."""
         folder, variable = self.moved_home(kind), kind.home_variable
         if not folder or not variable or not pattern.startswith(f"{variable.replaces}/"):
             return []
         return [folder / pattern.removeprefix(f"{variable.replaces}/")]
 
     def _root(self, pattern: str) -> tuple[str, str]:
-        """The folder that a pattern begins with, and what is behind it."""
+        """Returns the folder that a pattern begins with, and what is behind it."""
         start, _, rest = pattern.partition("/")
         return (self._roots[start] if start else "/"), rest
 
     def _written(self, pattern: str) -> list[Path]:
-        """A pattern as it is written, whether anything is there; nothing where this system has no such folder."""
+        """Returns a pattern as a path, whether or not anything is there; nothing where this system has no such folder."""
         root, rest = self._root(pattern)
         return [Path(root, rest)] if os.path.isabs(root) else []
 
@@ -127,9 +127,9 @@ class ClientPlaces:
 
     @cached_property
     def _programs(self) -> set[str]:
-        """Names of all programs on PATH, without their endings on Windows."""
+        """The names of all programs on PATH, without their endings on Windows."""
         found: set[str] = set()
-        for folder in dict.fromkeys(self._environ.get("PATH", "").split(os.pathsep)):
+        for folder in dict.fromkeys(self.environ.get("PATH", "").split(os.pathsep)):
             if os.path.isabs(folder):
                 found |= {_without_ending(name) if self._platform == "win32" else name for name in _names_in(folder)}
         return found
@@ -139,12 +139,29 @@ class ClientPlaces:
         return set(_process_names(self._proc)) if self._platform == "linux" else None
 
 
+class WorkTrees:
+    """The work trees of version control systems, whose files others share. Remembers the folders that it has seen."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Path, bool] = {}
+
+    def holds(self, path: Path) -> bool:
+        """Returns whether the file, or what it links to (as users keep their settings in a repository), is in a work tree."""
+        return any(self._is_inside(folder) for folder in {path.parent, Path(os.path.realpath(path)).parent})
+
+    def _is_inside(self, folder: Path) -> bool:
+        if folder not in self._seen:
+            has_mark = any(os.path.lexists(folder / mark) for mark in WORK_TREE_MARKS)
+            self._seen[folder] = has_mark or (folder != folder.parent and self._is_inside(folder.parent))
+        return self._seen[folder]
+
+
 def _once(paths: Iterator[Path] | tuple[Path, ...]) -> list[Path]:
     return list(dict.fromkeys(paths))
 
 
 def _matches(root: Path, pattern: str) -> list[Path]:
-    """What a pattern leads to below a folder; each part with `*` is looked up in one folder."""
+    """Returns the paths below a folder that match a pattern; each part with `*` is matched in one folder."""
     found = [str(root)]
     for part in pattern.split("/"):
         if "*" in part:
@@ -167,7 +184,7 @@ def _without_ending(name: str) -> str:
 
 
 def _process_names(proc: str) -> Iterator[str]:
-    """Names of this person's programs: of each its own, and of an interpreter that of its script."""
+    """Yields the names of this user's running programs: of each its own, and of an interpreter that of its script."""
     for number in filter(str.isdigit, _names_in(proc)):
         try:
             if sys.platform != "win32" and os.stat(f"{proc}/{number}").st_uid != os.getuid():

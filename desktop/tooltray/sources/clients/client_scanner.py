@@ -1,65 +1,53 @@
-"""What a look at all AI clients has found: which are here, which servers stand in their files, and which of them use Tooltray.
+"""What there is on this computer: which AI clients are installed, which servers their files have, and which of them use Tooltray.
 
-Above it: the API, `tooltray uninstall`. Below it: client_look, plain_secrets, client_connection, version_control. Starts no program. No
-value of a secret leaves it.
+Nothing here starts a program. Names of secrets in plain text leave this module, values never.
 """
 
 import re
-import sys
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
+import msgspec
+
 from tooltray.config.foreign_configs.document_lines import Place
+from tooltray.config.settings.secret_looks import looks_secret
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientScan, ClientServer
-from tooltray.sources.clients.client_connection import OwnEntry, best, connection_of
-from tooltray.sources.clients.client_kinds import ClientKind, note_of, read_client_kinds, why_not_of
+from tooltray.sources.clients.bridge_entries import best, connection_of
+from tooltray.sources.clients.client_kinds import ClientKind, note_of, why_not_of
 from tooltray.sources.clients.client_look import ClientLook, ReadFile
-from tooltray.sources.clients.client_places import ClientPlaces
-from tooltray.sources.clients.entry_words import url_of, words_of
+from tooltray.sources.clients.client_places import WorkTrees
+from tooltray.sources.clients.entry_words import Entry, headers_of, url_of, variables_of, words_of
 from tooltray.sources.clients.found_entries import FoundEntry
-from tooltray.sources.clients.plain_secrets import plain_secrets_of, target_of
-from tooltray.sources.clients.version_control import WorkTrees
-from tooltray.sources.entries.pasted_urls import without_keys
+from tooltray.sources.entries.pasted import is_placeholder, secrets_in
+from tooltray.sources.entries.pasted_names import ASSIGNMENT
+from tooltray.sources.entries.pasted_urls import parameters, without_keys
 
+HIDDEN = "…"
+MAX_TARGET = 300  # characters of a line that is shown; the longest that were seen have a hundred
+
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
+_HEADER_OPTIONS = ("--header", "-H")
+_REFERENCE = re.compile(r"\$\{\{[^}]*\}\}|\$\{[^}]*\}|\{(?:env|file):[^}]*\}")
+_NOTHING = re.compile(r"(?:(?:Bearer|Basic|Token|ApiKey)\b)?\s*(?:\$[A-Za-z_]\w*|%\w+%)?\s*", re.IGNORECASE)
+_NESTED = ("auth", "oauth")
 _DROPPED_WORDS = ("-y", "--yes", "-q", "--quiet")
 
 
-class ClientScanner:
-    """Looks at the disk each time; may be used from several threads."""
-
-    def __init__(self, kinds: Sequence[ClientKind] | None = None, *, platform: str = sys.platform) -> None:
-        """
-        Args:
-            kinds: the clients; None: those of the table.
-            platform: as `sys.platform` names it.
-        """
-        self.kinds, self._platform = read_client_kinds() if kinds is None else kinds, platform
-
-    def scan(self, *, own: OwnEntry, environ: Mapping[str, str], projects: Iterable[str] = ()) -> ClientScan:
-        """Looks at all clients. Blocks for as long as the disk takes.
-
-        Args:
-            own: what stands for Tooltray in a file.
-            environ: the person's variables: HOME, PATH, and those that move clients' files.
-            projects: absolute folders whose files are read, too.
-        """
-        look = self.look(own=own, environ=environ, projects=projects)
-        described = _Described(look, own, environ)
-        clients = sorted(map(described.client, self.kinds), key=lambda each: (not each.is_installed, each.name.lower()))
-        return ClientScan(tuple(clients), *described.totals())
-
-    def look(self, *, own: OwnEntry, environ: Mapping[str, str], projects: Iterable[str] = ()) -> ClientLook:
-        """The files themselves, for who changes or imports what is in them; each is read when it is asked for."""
-        return ClientLook(ClientPlaces(environ, self._platform), own_url=own.url, projects=projects)
+def scan(look: ClientLook, kinds: Iterable[ClientKind]) -> ClientScan:
+    """Describes some clients, those that are installed first. Blocks while their files are read."""
+    described = _Described(look)
+    clients = sorted(map(described.client, kinds), key=lambda each: (not each.is_installed, each.name.lower()))
+    return ClientScan(tuple(clients), *described.totals())
 
 
 class _Described:
-    """Says what was found, in the words of the API."""
+    """Snapshots of clients, files and servers."""
 
-    def __init__(self, look: ClientLook, own: OwnEntry, environ: Mapping[str, str]) -> None:
-        self._look, self._own, self._environ, self._trees = look, own, environ, WorkTrees()
+    def __init__(self, look: ClientLook) -> None:
+        self._look, self._trees = look, WorkTrees()
         self._servers: dict[tuple[Path, Place], ClientServer] = {}
 
     def client(self, kind: ClientKind) -> AiClient:
@@ -80,7 +68,7 @@ class _Described:
         )
 
     def _files(self, file: ReadFile) -> Iterator[AiClientFile]:
-        """A file, and once more for each folder for which it has a list of its own."""
+        """Yields a file, and once more for each folder for which it has a list of its own."""
         of_folder = {folder: list(each) for folder, each in groupby(file.entries, lambda entry: entry.project)}
         for folder in dict.fromkeys((file.project, *of_folder)):
             entries = of_folder.get(folder, [])
@@ -88,7 +76,7 @@ class _Described:
                 str(file.place.path),
                 exists=file.place.exists,
                 project=folder,
-                connection=connection_of(entries, self._own, self._environ),
+                connection=connection_of(entries, self._look.own, self._look.places.environ),
                 servers=tuple(map(self._server, entries)),
                 is_version_controlled=self._trees.holds(file.place.path),
                 problem=file.problem,
@@ -96,7 +84,7 @@ class _Described:
             )
 
     def _server(self, entry: FoundEntry) -> ClientServer:
-        """Several clients may have the same file."""
+        """Describes an entry once: several clients may have the same file."""
         key = (entry.path, entry.place)
         if key not in self._servers:
             place, secrets = tuple(map(str, entry.place)), plain_secrets_of(entry.entry)
@@ -104,7 +92,7 @@ class _Described:
         return self._servers[key]
 
     def totals(self) -> tuple[int, int, int]:
-        """How many servers there are, how many different ones, and how many secrets in plain text."""
+        """Returns how many servers there are, how many different ones, and how many secrets in plain text."""
         servers = [entry for entry in self._look.entries() if entry.kind == "server"]
         return len(servers), len(set(map(_what_runs, servers))), sum(len(self._server(entry).secrets) for entry in servers)
 
@@ -119,7 +107,7 @@ def _why_no_file(kind: ClientKind, files: Sequence[AiClientFile]) -> str:
 
 
 def _what_runs(entry: FoundEntry) -> object:
-    """The same for entries that start or call the same, however each client writes it."""
+    """Returns a key that is the same for entries that start or call the same, however each client writes it."""
     words = words_of(entry.entry)
     if not words:
         return without_keys(url_of(entry.entry)).rstrip("/").lower() or (entry.path, entry.place)
@@ -127,3 +115,87 @@ def _what_runs(entry: FoundEntry) -> object:
         words = words[2:]
     program = re.sub(r"\.(?:exe|cmd)$", "", re.split(r"[/\\]", words[0])[-1].lower())
     return (program, *(word.removesuffix("@latest") for word in words[1:] if word not in _DROPPED_WORDS))
+
+
+class _Word(msgspec.Struct, frozen=True):
+    """A word of a command line.
+
+    Attributes:
+        shown: the word without what may be a secret.
+        secret: the name of what was left out; empty: nothing.
+    """
+
+    shown: str
+    secret: str = ""
+
+
+def plain_secrets_of(entry: Entry) -> tuple[str, ...]:
+    """Returns names of variables, headers, parameters and options with secrets in plain text; of an unnamed argument its number."""
+    config = {"env": _plain(variables_of(entry)), "headers": _plain(headers_of(entry)), "url": url_of(entry)}
+    found = [key for key, value in secrets_in(config).items() if value]
+    found += [key for key, value in _signing_in(entry).items() if _is_secret(key, value)]
+    found += [word.secret for word in _words(entry) if word.secret]
+    return tuple(dict.fromkeys(found))
+
+
+def target_of(entry: Entry) -> str:
+    """Returns the command line or the URL, without secrets, in one line."""
+    url = url_of(entry)
+    text = without_keys(url) if url else shlex.join(word.shown for word in _words(entry)).replace(f"'{HIDDEN}'", HIDDEN)
+    return " ".join(text.split())[:MAX_TARGET]
+
+
+def _plain(values: Mapping[str, str]) -> dict[str, str]:
+    """Returns values without those that only refer to something."""
+    return {key: _without_references(value) for key, value in values.items()}
+
+
+def _without_references(value: str) -> str:
+    """Returns a value without what only names a variable, an input or a file; empty if nothing else is in it."""
+    rest = _REFERENCE.sub("", value)
+    return "" if _NOTHING.fullmatch(rest) else rest
+
+
+def _signing_in(entry: Entry) -> dict[str, str]:
+    """Returns what some clients keep for signing in, such as the secret of an OAuth client."""
+    groups = (entry.get(key) for key in _NESTED)
+    pairs = (pair for group in groups if isinstance(group, Mapping) for pair in group.items())
+    return {str(key): value for key, value in pairs if isinstance(value, str)}
+
+
+def _words(entry: Entry) -> Iterator[_Word]:
+    before = ""
+    for number, word in enumerate(words_of(entry)):
+        yield _word(word, before, number) if number else _Word(word)
+        before = word
+
+
+def _word(word: str, before: str, number: int) -> _Word:
+    """
+    Args:
+        before: the word in front, which may be the name of this one.
+        number: of the argument, from 1.
+    """
+    if _URL.fullmatch(word):
+        return _url(word)
+    option, equals, value = word.partition("=")
+    if equals and (option.startswith("-") or ASSIGNMENT.match(word)):
+        return _Word(f"{option}={HIDDEN}", option) if _is_secret(option, value) else _Word(word)
+    name, colon, content = word.partition(":")
+    if colon and before in _HEADER_OPTIONS:
+        return _Word(f"{name}: {HIDDEN}", name) if _is_secret(name, content.strip()) else _Word(word)
+    if word.startswith("-") or not _is_secret(before if before.startswith("-") else "", word):
+        return _Word(word)
+    return _Word(HIDDEN, before if before.startswith("-") else f"#{number}")
+
+
+def _url(word: str) -> _Word:
+    bare = without_keys(word)
+    named = next((key for key, value in parameters(word) if _is_secret(key, value)), "")
+    is_signed_in = bare.partition("?")[0] != re.split("[?#]", word)[0]
+    return _Word(bare if named or is_signed_in else word, named or ("password" if is_signed_in else ""))
+
+
+def _is_secret(key: str, value: str) -> bool:
+    rest = _without_references(value)
+    return bool(rest) and looks_secret(key.lstrip("-"), rest) and not is_placeholder(rest)

@@ -1,15 +1,11 @@
-"""Looks at the AI clients of this computer for a hub: in a thread, with the person's variables and the projects that the hub knows.
+"""Reads the files of the AI clients on this computer for a hub, with the user's variables and the projects that the hub knows.
 
-Above it: the API, and whatever connects clients or imports from them. Below it: client_scanner. What reads the files is loaded with the
-first look, since most starts of a hub need none.
+What reads the files is imported with the first use, since most starts of a hub need none.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.home.home import Home
@@ -17,23 +13,8 @@ from tooltray.foundation.installs.bridge_entry import bridge_entry
 from tooltray.foundation.snapshots.ai_clients import ClientScan
 
 if TYPE_CHECKING:
-    from tooltray.sources.clients.client_connection import OwnEntry
+    from tooltray.sources.clients.bridge_entries import OwnEntry
     from tooltray.sources.clients.client_look import ClientLook
-    from tooltray.sources.clients.client_scanner import ClientScanner
-
-
-class Surroundings(msgspec.Struct, frozen=True):
-    """What a look needs to know.
-
-    Attributes:
-        own: what stands for Tooltray in a client's file.
-        environ: the person's variables.
-        projects: absolute folders.
-    """
-
-    own: "OwnEntry"
-    environ: Mapping[str, str]
-    projects: tuple[str, ...] = ()
 
 
 class ClientScans:
@@ -50,40 +31,36 @@ class ClientScans:
     ) -> None:
         """
         Args:
-            environ: the person's variables; the first call may take as long as their login shell.
+            environ: the user's variables; the first call may take as long as their login shell.
             own_url: where the hub listens, `http://host:port`; None: nowhere.
-            known_projects: folders that the person has allowed, and those that sessions work on.
+            known_projects: folders that the user has allowed, and those that sessions work on.
         """
         self._home, self._config, self._environ, self._own_url, self._known_projects = home, config, environ, own_url, known_projects
 
     async def scan(self, projects: Iterable[str] = ()) -> ClientScan:
-        """Looks at everything.
+        """Describes all clients.
 
         Args:
-            projects: absolute folders besides those that are known.
+            projects: absolute folders whose files are read, besides those that are known.
         """
-        around = await self.surroundings(projects)
-        return await asyncio.to_thread(lambda: self._scanner.scan(own=around.own, environ=around.environ, projects=around.projects))
+        from tooltray.sources.clients.client_kinds import read_client_kinds
+        from tooltray.sources.clients.client_scanner import scan
+
+        look = await self.look(projects)
+        return await asyncio.to_thread(lambda: scan(look, read_client_kinds()))
 
     async def look(self, projects: Iterable[str] = ()) -> "ClientLook":
-        """The files themselves; they are read as they are asked for, which blocks: ask in a thread."""
-        around = await self.surroundings(projects)
-        return await asyncio.to_thread(lambda: self._scanner.look(own=around.own, environ=around.environ, projects=around.projects))
+        """Returns the files themselves; each is read when it is asked for, which blocks: ask in a thread."""
+        from tooltray.sources.clients.client_look import ClientLook
+        from tooltray.sources.clients.client_places import ClientPlaces
 
-    async def surroundings(self, projects: Iterable[str] = ()) -> Surroundings:
         environ = await self._environ()
         own = await asyncio.to_thread(self._own_entry)
-        return Surroundings(own, environ, tuple(dict.fromkeys((*projects, *self._known_projects()))))
+        return ClientLook(ClientPlaces(environ), own=own, projects=dict.fromkeys((*projects, *self._known_projects())))
 
     def _own_entry(self) -> "OwnEntry":
-        from tooltray.sources.clients.client_connection import OwnEntry
+        from tooltray.sources.clients.bridge_entries import OwnEntry
 
         entry, http, address = bridge_entry(self._home)["mcpServers"]["tooltray"], self._config.settings.publish.http, self._own_url()
         words = (entry["command"], *entry["args"])
         return OwnEntry(words, address or f"http://{http.host}:{http.port}", has_http=address is not None)
-
-    @cached_property
-    def _scanner(self) -> "ClientScanner":
-        from tooltray.sources.clients.client_scanner import ClientScanner
-
-        return ClientScanner()

@@ -1,7 +1,4 @@
-"""Sets and takes out entries in the text of an AI client's file: the smallest edit, in whichever format it is.
-
-Above it: file_edits, change_undo. Below it: the editors of JSON, TOML and YAML. Reads no disk and knows no client.
-"""
+"""Sets and takes out entries in the text of an AI client's file: the smallest edit, in whichever format it is."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -35,18 +32,18 @@ class EntryChange(HidesFields, frozen=True):
 
 
 def named_place(entry: FoundEntry) -> NamedPlace:
-    """Where an entry stands, so that it is found again when others come and go."""
+    """Returns an entry's place by names, so that it is found again when others come and go."""
     *above, last = entry.place
     return (*map(str, above), entry.name if isinstance(last, int) else str(last))
 
 
 def full_content(entry: FoundEntry) -> dict[str, object]:
-    """The entry as it is written; an item of a list with its name."""
+    """Returns an entry as it is written; an item of a list with its name."""
     return ({NAME: entry.name} if isinstance(entry.place[-1], int) else {}) | dict(entry.entry)
 
 
 def content_of(text: str, format: Format) -> object:
-    """What a text holds, as its editor writes it back; None: nothing.
+    """Returns the content of a text, as its editor writes it back; None: it is empty.
 
     Raises:
         CannotRead: it is malformed, or JSON5, which is read but not edited.
@@ -66,7 +63,7 @@ def content_of(text: str, format: Format) -> object:
 
 
 def made_for(content: object, place: Sequence[str]) -> NamedPlace:
-    """The outermost holder that is made so that an entry can stand at a place; empty: all are there.
+    """Returns the outermost holder that has to be made for an entry; empty: all are there.
 
     Args:
         content: of the document.
@@ -78,7 +75,7 @@ def made_for(content: object, place: Sequence[str]) -> NamedPlace:
 
 
 def changed(text: str, format: Format, changes: Iterable[EntryChange]) -> str:
-    """The text after some changes.
+    """Returns the text after some changes.
 
     Raises:
         CannotRead: it is malformed, or one of the changes cannot be made without changing anything else.
@@ -102,7 +99,7 @@ def _changed(text: str, format: Format, change: EntryChange) -> str:
 
 
 def without(text: str, format: Format, place: NamedPlace) -> str:
-    """The text without one member.
+    """Returns the text without one member.
 
     Raises:
         CannotRead: as `changed`.

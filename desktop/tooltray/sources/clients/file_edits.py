@@ -1,35 +1,33 @@
-"""What connecting, disconnecting and removing would change in which file; nothing is written here.
+"""What connecting, disconnecting and removing would change in which file; nothing is written here. Blocks for as long as reading takes.
 
-Above it: client_edits. Below it: client_look (the files as they are now), entry_shapes, entry_changes. Blocks for as long as reading takes.
-
-Who makes an edit that was shown computes it anew and compares the revision, so that it is made of what is there.
+An edit that was previewed is computed again before it is made, and its revision compared, so that it is based on what the file is now.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias, cast, get_args
 
 from msgspec.structs import replace
 
 from tooltray.config.foreign_configs.documents import Document, read_document
-from tooltray.foundation.errors import Problem
-from tooltray.foundation.files.file_text import CannotOpen
+from tooltray.foundation.errors import Conflict, NotFound, Problem
+from tooltray.foundation.files.file_text import CannotOpen, read_text
 from tooltray.foundation.files.json_places import CannotRead, Lines
 from tooltray.foundation.files.member_change import MISSING, is_same, member_of
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
-from tooltray.sources.clients.client_connection import OwnEntry, connection_of
-from tooltray.sources.clients.client_kinds import ClientFiles, ClientKind
+from tooltray.sources.clients.bridge_entries import KEY, bridge_entry_for, connection_of, mended_entry
+from tooltray.sources.clients.client_kinds import ClientFiles, ClientKind, read_client_kinds, why_not_of
 from tooltray.sources.clients.client_look import ClientLook, ReadFile
 from tooltray.sources.clients.client_places import ClientPlace
-from tooltray.sources.clients.edit_names import Action, name_of
 from tooltray.sources.clients.entry_changes import EntryChange, changed, full_content, named_place
-from tooltray.sources.clients.entry_shapes import KEY, bridge_entry_for, mended_entry
 from tooltray.sources.clients.found_entries import FoundEntry
 
+Action: TypeAlias = Literal["connect", "disconnect", "mend", "remove"]
 ABSENT = "absent"
 """The revision of a file that is not there."""
+SIGNS = ("tooltray_bridge", "tooltray-bridge")  # one of them is in every entry that starts the bridge
 
 
 class FileEdit(HidesFields, frozen=True):
@@ -53,16 +51,17 @@ class FileEdit(HidesFields, frozen=True):
 
     @property
     def id(self) -> str:
-        return name_of(self.action, self.kind.id, str(self.path))
+        """Names what is done, the client and the file, such as `connect:cursor:/home/me/.cursor/mcp.json`."""
+        return f"{self.action}:{self.kind.id}:{self.path}"
 
     @property
     def revision(self) -> str:
-        """Of the file that it is based on; empty: it could not be read."""
+        """Identifies the content that the edit is based on; empty: the file could not be read."""
         return (self.document.digest or ABSENT) if self.document else ""
 
     @property
     def is_change(self) -> bool:
-        """Whether anything is to be done."""
+        """Returns whether the file would change."""
         return self.problem is None and self.document is not None and self.text != self.document.text
 
     @property
@@ -70,25 +69,105 @@ class FileEdit(HidesFields, frozen=True):
         return tuple(dict.fromkeys(change.place[-1] for change in self.changes))
 
 
-def connecting(kind: ClientKind, look: ClientLook, own: OwnEntry, environ: Mapping[str, str]) -> Iterator[FileEdit]:
-    """The edits that connect a client: a new entry in its file, or one that is outdated or broken mended. No edit: there is no file.
+def parse_edit_id(id: str) -> tuple[Action, str, str]:
+    """Returns action, client and path of an edit's id; those of a malformed id belong to no client."""
+    action, _, rest = id.partition(":")
+    client, _, path = rest.partition(":")
+    return (cast(Action, action), client, path) if action in get_args(Action) else ("connect", "", id)
 
-    Args:
-        environ: where the programs of entries are looked up.
+
+def chosen_kinds(action: Action, clients: Sequence[str], look: ClientLook) -> list[ClientKind]:
+    """Returns the clients of some ids; without any, all that can have an entry.
+
+    Raises:
+        NotFound: there is no client of one of the ids.
     """
+    kinds = {kind.id: kind for kind in read_client_kinds()}
+    for client in clients:
+        if client not in kinds:
+            raise NotFound(
+                Phrase("There is no AI client '{name}'", name=client), "", Phrase("See them: {command}", command="tooltray clients scan")
+            )
+    if clients:
+        return [kinds[client] for client in dict.fromkeys(clients)]
+    if action == "disconnect":
+        return list(kinds.values())
+    return [kind for kind in kinds.values() if _can_have_entry(kind) and look.places.is_installed(kind)]
+
+
+def planned(action: Action, kinds: Iterable[ClientKind], look: ClientLook) -> list[FileEdit]:
+    """Returns the edits that connect some clients, or that disconnect them; a file that several clients share is edited once then."""
+    if action != "disconnect":
+        return [edit for kind in kinds if _can_have_entry(kind) for edit in connecting(kind, look)]
+    edits: dict[object, FileEdit] = {}
+    for kind in kinds:
+        for edit in disconnecting(kind, look):
+            edits.setdefault((edit.path, edit.changes), edit)
+    return list(edits.values())
+
+
+def edit_named(id: str, look: ClientLook) -> FileEdit:
+    """Returns an edit by its id, based on the file as it is now.
+
+    Raises:
+        NotFound: there is no such client.
+        Conflict: nothing of the kind is to be done any more.
+    """
+    action, client, path = parse_edit_id(id)
+    for edit in planned(action, chosen_kinds(action, [client], look), look):
+        if edit.id == id:
+            return edit
+    message = Phrase("the file is another one by now than when the change was shown")
+    raise Conflict(Phrase("{file} has changed since", file=path or client), message, Phrase("Look at the change again"))
+
+
+def why_unable(kind: ClientKind, look: ClientLook) -> Problem | None:
+    """Returns why a client cannot be connected whose id was given; None: it can."""
+    title = Phrase("{client} cannot be connected by Tooltray", client=kind.name)
+    if reason := why_not_of(kind):
+        return Problem(title, reason)
+    if kind.way == "link":
+        return Problem(title, Phrase("it keeps its servers where no file can be written"), Phrase("Use its link in the window"))
+    if any(not file.project for file in look.files(kind)):
+        return None
+    return Problem(
+        title, Phrase("nobody knows where its file has to be before it has made it"), Phrase("Start {client} once", client=kind.name)
+    )
+
+
+def _can_have_entry(kind: ClientKind) -> bool:
+    return kind.way != "link" and not why_not_of(kind)
+
+
+def unreadable(look: ClientLook, kinds: Iterable[ClientKind]) -> Iterator[tuple[ClientKind, Path]]:
+    """Yields the malformed files that have the bridge's name in them: the user has to take it out by hand."""
+    for kind in kinds:
+        yield from ((kind, file.place.path) for file in look.files(kind) if file.document is None and _names_bridge(file.place.path))
+
+
+def _names_bridge(path: Path) -> bool:
+    try:
+        text = read_text(path).text
+    except CannotOpen:
+        return False
+    return any(sign in text for sign in SIGNS)
+
+
+def connecting(kind: ClientKind, look: ClientLook) -> Iterator[FileEdit]:
+    """Yields the edits that connect a client: a new entry in its file, or an outdated or broken one mended; none if it has no file."""
     for file in _targets(kind, look):
         ours = [entry for entry in file.entries if entry.kind == "bridge" and not entry.project]
         if not ours:
-            yield _new(kind, file, own.words)
-        elif connection_of(ours, own, environ) == "connected":
+            yield _new(kind, file, look.own.words)
+        elif connection_of(ours, look.own, look.places.environ) == "connected":
             yield _edit(kind, "connect", file, ())
         else:
-            mended = mended_entry(kind.shape, own.words, full_content(ours[0]))
+            mended = mended_entry(kind.shape, look.own.words, full_content(ours[0]))
             yield _edit(kind, "mend", file, [EntryChange(named_place(ours[0]), mended)])
 
 
 def disconnecting(kind: ClientKind, look: ClientLook) -> Iterator[FileEdit]:
-    """The edits that take every entry of ours out of a client's files, those of projects included."""
+    """Yields the edits that take every entry of ours out of a client's files, those of projects included."""
     for file in look.files(kind):
         ours = [entry for entry in file.entries if entry.kind == "bridge"]
         if ours:
@@ -96,7 +175,7 @@ def disconnecting(kind: ClientKind, look: ClientLook) -> Iterator[FileEdit]:
 
 
 def removing(entries: Iterable[FoundEntry]) -> Iterator[FileEdit]:
-    """The edits that take servers out of their files. An entry that is another one by now is a problem; one that is gone needs nothing."""
+    """Yields the edits that take servers out of their files. An entry that is another one by now is a problem; one that is gone is none."""
     for _, group in groupby(sorted(entries, key=_file_of), key=_file_of):
         found = list(group)
         yield _removal(found[0].client, found[0].path, found)
@@ -107,7 +186,7 @@ def _file_of(entry: FoundEntry) -> tuple[str, str]:
 
 
 def _targets(kind: ClientKind, look: ClientLook) -> list[ReadFile]:
-    """The files that a client needs an entry in: the first one that it reads, and that of each of its profiles."""
+    """Returns the files that a client needs an entry in: the first one that it reads, and that of each of its profiles."""
     own = [file for file in look.files(kind) if not file.project and file.place.path not in _only_read(kind, look)]
     of_profiles = {place.path for place in look.places.files(_with_files(kind, kind.files, has_star=True))}
     profiles = [file for file in own if file.place.path in of_profiles]
@@ -121,7 +200,7 @@ def _only_read(kind: ClientKind, look: ClientLook) -> set[Path]:
 
 
 def _with_files(kind: ClientKind, files: ClientFiles, *, has_star: bool = False) -> ClientKind:
-    """The client as if it had these files alone, none of which would be made."""
+    """Returns the client as if it had only these files, none of which would be made."""
     chosen = {name: tuple(each for each in getattr(files, name) if "*" in each or not has_star) for name in files.__struct_fields__}
     return replace(kind, files=ClientFiles(**chosen), also_reads=ClientFiles(), creates=False)
 
@@ -142,7 +221,7 @@ def _new(kind: ClientKind, file: ReadFile, words: Sequence[str]) -> FileEdit:
 
 
 def _holder(kind: ClientKind, content: object) -> tuple[str, ...]:
-    """Where a new entry goes: the innermost of the client's places that is there, else the first one."""
+    """Returns where a new entry goes: the innermost of the client's places that is there, else the first one."""
     there = [place for place in kind.places if place and isinstance(member_of(content, place), dict | list)]
     return max(there, key=len, default=next((place for place in kind.places if place), ()))
 
@@ -178,7 +257,7 @@ def _edit(kind: ClientKind, action: Action, file: ReadFile, changes: Iterable[En
 
 
 def _document(file: ReadFile) -> Document | None:
-    """What was read; of a file that is to be made, nothing that was."""
+    """Returns the document of a file, an empty one if the file is to be made."""
     return file.document if file.document or file.place.exists else read_document(file.place.path, file.kind.format_of(file.place.path))
 
 

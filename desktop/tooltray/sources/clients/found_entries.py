@@ -1,7 +1,4 @@
-"""The servers in a file of an AI client, as they stand there.
-
-Above it: client_scanner, and whatever writes, imports or removes entries. Below it: documents, entry_words, own_entries. Reads no disk.
-"""
+"""The servers in a file of an AI client, and whether each is switched off or not approved there."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -9,17 +6,17 @@ from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
 from tooltray.config.foreign_configs.document_lines import Place
-from tooltray.config.foreign_configs.documents import Document
+from tooltray.config.foreign_configs.documents import Document, read_document
 from tooltray.foundation.files.file_text import CannotOpen
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.sources.clients.client_kinds import ClientKind, KeyPath
-from tooltray.sources.clients.entry_words import Entry, is_off, is_server
-from tooltray.sources.clients.own_entries import kind_of
+from tooltray.sources.clients.entry_words import Entry, is_off, is_server, kind_of
 
 State: TypeAlias = Literal["on", "off", "waits"]
 
-MAX_ENTRIES = 1000  # of one file; nobody has a tenth of it
+EXTENSION_SETTINGS = "Claude Extensions Settings"
+MAX_ENTRIES = 1000  # of one file; real ones have less than a tenth
 _MIXED = ("goose", "zed")  # shapes whose places also hold what is no server
 
 
@@ -32,9 +29,9 @@ class FoundEntry(HidesFields, frozen=True):
         project: the folder for which it counts; empty: for all.
         place: keys and indexes from the document to the entry.
         entry: as it is written, secrets and placeholders included.
-        state: "off": switched off in the client; "waits": the client has not got its person's yes.
+        state: "off": switched off in the client; "waits": the user has not approved it in the client.
         kind: "bridge": it is Tooltray; "loop": it leads to Tooltray.
-        line: where it begins, from 1; 0: nobody knows.
+        line: where it begins, from 1; 0: unknown.
     """
 
     hidden: ClassVar = ("entry",)
@@ -74,7 +71,7 @@ def entries_in(
 
     Args:
         project: the folder whose file it is; empty: the client's own file.
-        approvals: of Claude Code for the project's file; None: the entries alone say what is on.
+        approvals: of Claude Code for the project's file; None: only the entries count.
         own_url: at which the hub listens or would listen; entries with it are Tooltray.
 
     Raises:
@@ -92,7 +89,7 @@ def entries_in(
 
 
 def _written(kind: ClientKind, content: object, project: str) -> Iterator[tuple[str, Place, str, Entry]]:
-    """Folder, place, name and entry of each server."""
+    """Yields folder, place, name and entry of each server."""
     if kind.shape == "extension":
         yield from _extension(content)
         return
@@ -107,23 +104,23 @@ def _written(kind: ClientKind, content: object, project: str) -> Iterator[tuple[
 
 
 def _used(places: Sequence[KeyPath], content: object) -> list[KeyPath]:
-    """The places that are there; the document itself counts only where no other one is."""
+    """Returns the places that are there; the document itself counts only if no other one is."""
     there = [place for place in places if place and isinstance(_at(content, place), Mapping | list)]
     return there or [place for place in places if not place]
 
 
 def _inner(place: KeyPath, places: Sequence[KeyPath]) -> set[str]:
-    """Keys in a place that lead to another one."""
+    """Returns the keys in a place that lead to another one."""
     return {other[len(place)] for other in places if len(other) > len(place) and other[: len(place)] == place}
 
 
 def _members(
     holder: object, *, is_bare: bool = False, others: set[str] | frozenset[str] = frozenset()
 ) -> Iterator[tuple[str | int, str, Entry]]:
-    """Key, name and entry of each member.
+    """Yields key, name and entry of each member.
 
     Args:
-        is_bare: other things may stand there, too, so that only what has a command or a URL is a server.
+        is_bare: other things may be there, too, so that only what has a command or a URL is a server.
         others: keys that hold servers, or something else, in their turn.
     """
     if isinstance(holder, list):
@@ -149,7 +146,7 @@ def _state(kind: ClientKind, content: object, place: Place, name: str, entry: En
 
 
 def _switched_off(kind: ClientKind, content: object, place: Place) -> Sequence[object]:
-    """Names in a list beside the servers."""
+    """Returns the names in a list beside the servers."""
     match kind.shape:
         case "claude" if place[0] == "projects":
             return _list(_at(content, (*place[:2], "disabledMcpServers")))
@@ -170,3 +167,50 @@ def _mapping(value: object) -> Mapping[str, object]:
 
 def _list(value: object) -> Sequence[object]:
     return value if isinstance(value, list) else ()
+
+
+# what Claude Code and Claude Desktop keep elsewhere
+
+
+def approvals_of(project: Path, own_folder: Path, projects: object) -> Approvals:
+    """Reads which servers of a project's `.mcp.json` Claude Code may start. Servers wait if its settings cannot be read.
+
+    Args:
+        own_folder: where Claude Code has the settings for all projects, `~/.claude`.
+        projects: what it keeps about each folder, `projects` in its `.claude.json`.
+    """
+    answers = [_settings(folder / name) for folder, name in _places(project, own_folder)]
+    if isinstance(projects, Mapping) and isinstance(kept := projects.get(str(project)), Mapping):
+        answers.append(kept)
+    return Approvals(
+        any(each.get("enableAllProjectMcpServers") is True for each in answers),
+        frozenset(name for each in answers for name in _approved_names(each, "enabledMcpjsonServers")),
+        frozenset(name for each in answers for name in _approved_names(each, "disabledMcpjsonServers")),
+    )
+
+
+def is_extension_off(manifest: Path) -> bool:
+    """Returns whether the user has switched an extension of Claude Desktop off.
+
+    Args:
+        manifest: `Claude Extensions/ID/manifest.json`.
+    """
+    folder = manifest.parent
+    return _settings(folder.parent.with_name(EXTENSION_SETTINGS) / f"{folder.name}.json").get("isEnabled") is False
+
+
+def _places(project: Path, own_folder: Path) -> list[tuple[Path, str]]:
+    return [(own_folder, "settings.json"), (project / ".claude", "settings.json"), (project / ".claude", "settings.local.json")]
+
+
+def _settings(path: Path) -> Mapping[str, object]:
+    try:
+        content = read_document(path, "json").content
+    except CannotOpen:
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _approved_names(settings: Mapping[str, object], key: str) -> list[str]:
+    given = settings.get(key)
+    return [name for name in given if isinstance(name, str)] if isinstance(given, list) else []

@@ -1,7 +1,4 @@
-"""One server that can be imported: what a person sees of it, and what goes into the settings and among the secrets.
-
-Above it: import_plan, imports. Below it: entry_reading, and portable_entry, which finds secrets. Pure.
-"""
+"""One server that can be imported: how it is shown, and what goes into the settings and among the secrets."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -27,10 +24,11 @@ _UNUSUAL = re.compile("[^A-Za-z0-9_.-]+")
 
 
 class Offer(HidesFields, frozen=True):
-    """
+    """A server that can be imported.
+
     Attributes:
-        read: what it is; None: it cannot be used.
-        found: every place where it stands.
+        read: its entry in our spelling; None: it cannot be used.
+        found: every place where it was found.
     """
 
     hidden: ClassVar = ("read", "found")
@@ -45,7 +43,7 @@ class Offer(HidesFields, frozen=True):
         Args:
             name: under which it is added.
             given: the values that were asked for.
-            known: values of other secrets, which are found wherever they stand.
+            known: values of other secrets, which are found in every text.
 
         Raises:
             TooltrayError: a value is missing, or cannot be used.
@@ -65,14 +63,14 @@ class Offer(HidesFields, frozen=True):
 
 
 def masked(name: str, entry: Mapping[str, object], known: Collection[str]) -> PortableEntry:
-    """An entry with placeholders for its secrets, and their values.
+    """Returns an entry with placeholders for its secrets, and their values.
 
     Args:
         name: of the server, and so the beginning of the secrets' names.
-        known: values of secrets, which are found wherever they stand.
+        known: values of secrets, which are found in every text.
 
     Raises:
-        CannotUse: a secret and a placeholder stand in one text, and what is among the secrets is filled in as it is.
+        CannotUse: a secret and a placeholder are in one text, and what is among the secrets is filled in as it is.
     """
     found = without_secrets(name, entry, known)
     mixed = {secret: value for secret, value in found.values.items() if "${" in value}
@@ -84,7 +82,7 @@ def masked(name: str, entry: Mapping[str, object], known: Collection[str]) -> Po
 
 
 def found_secrets(values: Mapping[str, str]) -> tuple[FoundSecret, ...]:
-    """What a person is told of secrets.
+    """Returns what is shown of secrets: their keys, and by what they were recognised.
 
     Args:
         values: of secrets by their names, as of `masked`.

@@ -1,7 +1,7 @@
 """What can be imported: every server once, however many clients have it, and how it compares with what is here.
 
-Above it: imports, api. Below it: entry_reading, import_offers, sameness; settings and secrets, which are read and never changed. A plan is
-made anew for each preview and each import, so that nothing is imported that has changed since it was shown: its id is another one then.
+A plan is computed for each preview and each import, so that nothing is imported that has changed since it was shown: its id differs then.
+Settings and secrets are read and never changed.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from tooltray.sources.foreign_entries.entry_reading import ReadServer, read_serv
 from tooltray.sources.foreign_entries.sameness import Program, looked_up, program_of
 
 MAX_NAMED_FILE_BYTES = 64 * 1024  # of a file that an entry names: a token, or some variables
-ID_CHARACTERS = 16  # of a digest: nobody has more than some hundred candidates
+ID_CHARACTERS = 16  # of a digest: a user has some hundred candidates at most
 _ONLY_IF_ALL_AGREE = ("callTimeout", "toolFilter", "disabledTools", "descriptions")
 
 
@@ -63,12 +63,12 @@ class ImportPlanner:
         """
         Args:
             environ: returns the environment that servers get.
-            user_folder: the person's home.
+            user_folder: the user's home.
         """
         self._config, self._secrets, self._environ, self._home = config, secrets, environ, str(user_folder)
 
     async def offers(self, found: Sequence[Found]) -> list[Offer]:
-        """What can be made of some entries, in their order; what cannot be used is among it, and says why."""
+        """Returns an offer for each server in some entries, in their order; those that cannot be used are last, with the reason."""
         known = self._secrets.known_values()
         read, has_placeholders = await asyncio.to_thread(_read_all, found, self._home, known)
         environ = await self._environ() if has_placeholders else {}
@@ -78,7 +78,7 @@ class ImportPlanner:
         return await asyncio.to_thread(_offers, read, groups, names, here, known)
 
     async def _here(self, texts: Collection[str], environ: Mapping[str, str]) -> list[_Here]:
-        """The servers of the settings that may be the same as one of `texts`, with what their secrets are."""
+        """Returns the servers of the settings that may be the same as one of `texts`, with the values of their secrets."""
         found: list[_Here] = []
         values = _Values(self._secrets)
         for name, entry in self._config.entries.items():
@@ -89,13 +89,13 @@ class ImportPlanner:
 
 
 class _Values:
-    """Reads secrets until the place of secrets cannot be reached; a keyring that hangs is not asked for each of them."""
+    """Reads secrets until their place cannot be reached; a keyring that hangs is asked only once."""
 
     def __init__(self, secrets: SecretStore) -> None:
         self._secrets, self._is_reachable = secrets, True
 
     async def get(self, secret: str) -> str:
-        """The value of a secret; one that cannot be read is like no other: a key that is not here must not be taken for one that is."""
+        """Returns the value of a secret; for an unreadable one a value that equals no other, so that two keys are never taken for one."""
         try:
             if self._is_reachable:
                 return await self._secrets.get(secret)
@@ -123,7 +123,7 @@ class _Names:
 
 
 def usual_name(name: str, words: Sequence[str]) -> str:
-    """The name that a server of some client has here, as far as it can be one."""
+    """Returns the name that a client has for a server, as far as it can be one here, else a guess by its command."""
     clean = clean_name(name.replace("{", "").replace("}", "")).strip()
     return clean or guess_name(list(words))
 
@@ -132,7 +132,7 @@ def usual_name(name: str, words: Sequence[str]) -> str:
 
 
 def _read_all(found: Sequence[Found], home: str, known: Collection[str]) -> tuple[list[tuple[Found, ReadServer | str]], bool]:
-    """Returns each entry as it was read, or why it cannot be used; and whether one of them has a placeholder."""
+    """Returns each entry as it was read, or why it cannot be used; and whether any has a placeholder."""
     read = [(each, _read(each, home, known)) for each in found]
     return read, any("${" in json.dumps(each.entry) for _, each in read if isinstance(each, ReadServer))
 
@@ -167,7 +167,7 @@ def _offers(
 
 
 def _read(found: Found, home: str, known: Collection[str]) -> ReadServer | str:
-    """What an entry says; a text: why it cannot be used."""
+    """Reads an entry; returns a text if it cannot be used: the reason."""
     try:
         read = read_server(found.server, home=home, read_file=_small_file)
         masked("server", read.entry, {*known, *read.read})
@@ -223,12 +223,12 @@ def _offer(group: Sequence[_Reading], names: _Names, here: Iterable[_Here], know
 
 
 def _agreed(entry: Mapping[str, object], entries: Sequence[Mapping[str, object]]) -> JsonObject:
-    """What limits or describes a server in one client, and not in all that have it, is not taken over for all."""
+    """Leaves out what limits or describes a server only in some of the clients that have it."""
     return {key: value for key, value in entry.items() if key not in _ONLY_IF_ALL_AGREE or all(each.get(key) == value for each in entries)}
 
 
 def _why_not_chosen(group: Sequence[_Reading], taken: str) -> str:
-    """Why a server is not among "all"; empty: it is."""
+    """Returns why a server is not among "all"; empty: it is."""
     if taken:
         return Phrase("another server is called '{name}' here", name=taken)
     if remarks := _remarks(group):
@@ -263,7 +263,7 @@ def _broken(found: Found, reason: str) -> Offer:
 
 
 def _with_ids(offers: Sequence[Offer]) -> list[Offer]:
-    """Candidates that differ in a secret alone get ids of their places; no id says anything of a secret."""
+    """Gives candidates that differ only in a secret ids made of their places: no id depends on a secret."""
     seen: set[str] = set()
     made: list[Offer] = []
     for offer in offers:

@@ -1,6 +1,6 @@
 """The servers that may be imported, as they were found: in the files of AI clients, in a file that was named, or in a text.
 
-Above it: import_plan. Below it: documents, found_entries, pasted. Reads files, and blocks for as long as the disk takes.
+Reads files, and blocks on the disk.
 """
 
 import contextlib
@@ -17,8 +17,8 @@ from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.ai_clients import ImportSource
 from tooltray.sources.clients.client_kinds import ClientKind, KeyPath, Shape
+from tooltray.sources.clients.entry_words import kind_of
 from tooltray.sources.clients.found_entries import FoundEntry, State, entries_in
-from tooltray.sources.clients.own_entries import kind_of
 from tooltray.sources.entries.pasted import parse_pasted
 from tooltray.sources.entries.pasted_backslashes import with_escaped_paths
 from tooltray.sources.foreign_entries.entry_reading import RawServer
@@ -37,7 +37,7 @@ _SHAPES: Mapping[KeyPath, Shape] = {
     ("extensions",): "goose",
     (): "plain",
 }
-"""Where servers stand in a document of which nobody knows whose it is, and what that says of how they are written."""
+"""Places of servers in a document of an unknown client, and the shape that entries at each place have."""
 
 
 class Found(HidesFields, frozen=True):
@@ -45,7 +45,7 @@ class Found(HidesFields, frozen=True):
 
     Attributes:
         state: as in its client; "on" for what was given.
-        entry: in the file of which client it stands; None: it was given.
+        entry: as it is in its client's file; None: it was given as a text or file.
     """
 
     hidden: ClassVar = ("entry",)
@@ -57,13 +57,13 @@ class Found(HidesFields, frozen=True):
 
 
 def of_clients(entries: Iterable[FoundEntry]) -> list[Found]:
-    """Those of AI clients, without Tooltray itself and what leads to it."""
+    """Returns the servers of AI clients, without Tooltray itself and what leads to it."""
     inputs = _Inputs()
     return [_of_client(entry, inputs) for entry in entries if entry.kind == "server"]
 
 
 def of_text(text: str, *, path: str = "", own_url: str | None = None, kinds: Sequence[ClientKind] = ()) -> list[Found]:
-    """Those of a text: the content of a client's file, a block or a command from a README, a URL.
+    """Returns the servers of a text: the content of a client's file, a block or a command from a README, a URL.
 
     Args:
         path: of the file that the text is from; empty: none.
@@ -71,7 +71,7 @@ def of_text(text: str, *, path: str = "", own_url: str | None = None, kinds: Seq
         kinds: of clients: by the name of a file it is known whose it is.
 
     Raises:
-        TooltrayError: there is no server in it; says why.
+        TooltrayError: there is no server in it, with the reason.
     """
     if len(text) > MAX_TEXT:
         raise TooltrayError(Phrase("This is too long to be imported"), Phrase("it has {number} characters", number=len(text)))
@@ -85,10 +85,10 @@ def of_text(text: str, *, path: str = "", own_url: str | None = None, kinds: Seq
 
 
 def of_file(path: str, *, own_url: str | None = None, kinds: Sequence[ClientKind] = ()) -> list[Found]:
-    """Those of a file.
+    """Returns the servers of a file.
 
     Raises:
-        TooltrayError: it cannot be read, or there is no server in it; says why.
+        TooltrayError: it cannot be read, or there is no server in it, with the reason.
     """
     try:
         file = read_text(Path(path))
@@ -103,7 +103,7 @@ def of_file(path: str, *, own_url: str | None = None, kinds: Sequence[ClientKind
 
 
 class _Inputs:
-    """What files say of the values that their clients ask for; each file is read once, and only if an entry asks for one."""
+    """The `inputs` of files: the values that their clients ask for. A file is read once, and only if an entry asks for one."""
 
     def __init__(self) -> None:
         self._known: dict[Path, Inputs] = {}
@@ -154,7 +154,7 @@ def _is_there(content: object, place: KeyPath) -> bool:
 
 
 def _shape_of(path: str, kinds: Sequence[ClientKind]) -> Shape | None:
-    """By the end of its path it is known whose file it is."""
+    """Returns the shape of the client that has a file of this name; None: no client has."""
     parts = Path(path).parts
     for kind in kinds:
         files = kind.files
@@ -172,7 +172,7 @@ def _given(entry: FoundEntry, path: str, inputs: Inputs) -> Found:
 
 
 def _pasted(text: str, path: str, own_url: str | None) -> list[Found]:
-    """A block in another form, a command line, or a URL."""
+    """Reads a block in another form, a command line, or a URL."""
     found = [each for each in parse_pasted(text) if kind_of(each.config, own_url) == "server"]
     entries = [(each.name, {**each.config, **dict.fromkeys(each.left_out, True)}) for each in found]  # named among what is not carried over
     return [Found(RawServer(name, entry, is_example=not path), ImportSource("", path, name)) for name, entry in entries]

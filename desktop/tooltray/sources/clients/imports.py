@@ -1,25 +1,29 @@
 """Imports servers: adds each, waits until it has listed its tools, and only then takes its entry out of the files of its clients.
 
-Above it: the API. Below it: import_offers, ServerAddition, ImportWaits, and whoever edits the files of clients. One import at a time.
-
 Whatever ends an import in the middle loses nothing: a client keeps each entry until its server has listed its tools here, and no file of a
-client is changed before all servers have come in. Files of projects stay as they are: others work with them.
+client is changed before all servers have been added. Files of projects stay as they are: others work with them.
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
+from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.config.secrets.secrets import SecretStore
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.confirmation import with_current_asker
 from tooltray.foundation.errors import Conflict, Problem, TooltrayError
 from tooltray.foundation.events import EventBus, ImportProgressed
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ImportedServer, moved_by
 from tooltray.foundation.snapshots.forms import FieldValue
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.tasks import Spawn
+from tooltray.servers.upstream.managed_server import ManagedServer
+from tooltray.servers.upstream.server_manager import STARTED_BY_HAND_WAIT_S, ServerManager
 from tooltray.sources.clients.client_edits import ClientEdits
-from tooltray.sources.clients.import_waits import ImportWaits
 from tooltray.sources.entries.api import ServersApi
 
 if TYPE_CHECKING:
@@ -29,7 +33,78 @@ if TYPE_CHECKING:
 AT_ONCE = 6  # servers that are waited for; how many start together is limited where they start
 
 Values = Mapping[str, Mapping[str, FieldValue]]
-"""What a person gave, by the candidate's id and the field's key."""
+"""What the user gave, by the candidate's id and the field's key."""
+
+ENDS_WITHIN_S = 1.0  # after a cancel; adding a server takes far less where no prompt is open
+
+T = TypeVar("T")
+
+
+class ImportWaits:
+    """Belongs to the engine's loop; has no state of its own."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        servers: ServerManager,
+        tools: ToolManager,
+        spawn: Spawn,
+        listed_within_s: float = STARTED_BY_HAND_WAIT_S,
+    ) -> None:
+        """
+        Args:
+            listed_within_s: how long the tools of one server are waited for; what takes longer has come in, and stays in its client.
+        """
+        self._config, self._servers, self._tools, self._spawn, self._listed_within_s = config, servers, tools, spawn, listed_within_s
+
+    async def outcome(self, id: str, name: str, cancelled: asyncio.Event) -> ImportedServer:
+        """Waits until a server that was added has listed its tools, or cannot; returns what has become of it.
+
+        Args:
+            id: of its candidate.
+            cancelled: ends the wait.
+        """
+        server = self._servers.find(name)
+        if server is None or not self._will_list(server):
+            return ImportedServer(id, name, "added")
+        if server.state is ServerState.ERROR:  # it failed before, and is imported again
+            server.start()
+        self._tools.list_unknown_servers()
+        await self._first_of(self._tools.listed(server), cancelled)
+        return self._outcome(id, server)
+
+    async def unless_cancelled(self, work: Coroutine[object, None, T], cancelled: asyncio.Event) -> T | None:
+        """Does work that may wait for a prompt of the keyring; None: the import was cancelled, and the work undoes itself meanwhile."""
+        doing = self._spawn(with_current_asker(work), name="import a server")
+        ending = self._spawn(cancelled.wait(), name="end of an import")
+        try:
+            await asyncio.wait((doing, ending), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((doing,), timeout=ENDS_WITHIN_S)
+            return doing.result() if doing.done() else None
+        finally:
+            ending.cancel()
+            doing.cancel()
+
+    def _will_list(self, server: ManagedServer) -> bool:
+        """Returns whether it may start without the user."""
+        is_held = server.config.disable or server.config.deferred_startup or server.state is ServerState.STOPPED
+        return self._config.settings.mcp_enabled and not is_held
+
+    def _outcome(self, id: str, server: ManagedServer) -> ImportedServer:
+        if self._tools.is_listed(server.name) and self._tools.is_offering(server):
+            return ImportedServer(id, server.name, "listed", self._tools.tool_count(server.name))
+        if server.state is ServerState.ERROR:
+            return ImportedServer(id, server.name, "failed", problem=server.problem)
+        return ImportedServer(id, server.name, "added")
+
+    async def _first_of(self, *events: asyncio.Event) -> None:
+        waiting = [self._spawn(event.wait(), name="wait for an imported server") for event in events]
+        try:
+            await asyncio.wait(waiting, timeout=self._listed_within_s, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waiting:
+                each.cancel()
 
 
 class Imports:
@@ -139,7 +214,7 @@ class Imports:
     # what leaves the clients
 
     async def _tidied(self, offers: "Sequence[Offer]", made: Sequence[ImportedServer]) -> list[ImportedServer]:
-        """Takes what has listed its tools out of the clients' files; what cannot be taken out stays, and is said."""
+        """Takes what has listed its tools out of the clients' files; what cannot be taken out stays, with a problem in its result."""
         leaving = [_leaving(offer) if each.state == "listed" else [] for offer, each in zip(offers, made, strict=True)]
         entries = [entry for each in leaving for entry in each]
         try:
@@ -151,21 +226,21 @@ class Imports:
 
 
 def _has_secrets(offer: "Offer") -> bool:
-    """Whether something is stored among the secrets when this server is added."""
+    """Returns whether something is stored among the secrets when this server is added."""
     candidate = offer.candidate
     return candidate.state != "same" and (bool(candidate.secrets) or any(field.is_secret for field in candidate.asks))
 
 
 def _leaving(offer: "Offer") -> "list[FoundEntry]":
-    """The entries of an imported server that its clients need no more."""
+    """Returns the entries of an imported server that its clients do not need any more."""
     return [each.entry for each in offer.found if each.entry and each.state == "on" and not each.source.project]
 
 
 def _left(made: ImportedServer, gone: "Sequence[FoundEntry]", changes: Sequence[ClientChange], kept: Collection[str]) -> ImportedServer:
-    """What became of a server's entries in the files of its clients.
+    """Adds to a result what became of the server's entries in the files of its clients.
 
     Args:
-        kept: files under version control, which nobody changes beside others.
+        kept: files under version control, which are not changed.
     """
     paths = {(str(entry.path), entry.name) for entry in gone}
     of_it = tuple(change for change in changes if any(change.path == path and name in change.servers for path, name in paths))
@@ -180,7 +255,7 @@ def _with_problem(server: ImportedServer, problem: Problem) -> ImportedServer:
 
 
 async def put_back(edits: ClientEdits) -> list[ClientChange]:
-    """Brings everything back into the clients' files that imports have taken out of them, keys included; the last change first.
+    """Brings back into the clients' files what imports have taken out, keys included; the last change first.
 
     What cannot be brought back is in the result, with the reason. The servers here stay.
     """

@@ -1,13 +1,12 @@
-"""Reads one server as an AI client has written it, and says it in the spelling of our settings.
+"""Reads one server as an AI client has written it, into the spelling of our settings.
 
-Above it: import_plan. Below it: variables, known_proxies, and the reader of `.mcp.json`, which knows how fields are spelled. Knows no disk,
-except through a function that is handed in, and nothing of what is here already. The rules, where clients differ:
+The rules, where clients differ:
 
 - `url` without a type is SSE in Gemini CLI, Qwen Code and Cline; elsewhere HTTP, unless its path ends in `/sse`.
-- `timeout` is in seconds in Cline, Roo Code and Goose, in milliseconds in Claude Code, Gemini CLI and Copilot CLI; elsewhere its size
-  tells.
-- What a client lets through without asking (`autoApprove`, `alwaysAllow`, `trust`) is not taken over: here calls that only read go through,
-  as everywhere, until the person says more. Which tools it hides is.
+- `timeout` is in seconds in Cline, Roo Code and Goose, in milliseconds in Claude Code, Gemini CLI and Copilot CLI; elsewhere 1,000
+  and more are milliseconds.
+- What a client lets through without asking (`autoApprove`, `alwaysAllow`, `trust`) is not taken over, unlike the tools that it hides: here
+  calls that only read run without asking, as everywhere.
 - A server of a project starts in the project's folder, as its client starts it.
 """
 
@@ -55,14 +54,15 @@ _OAUTH_FIELDS = ("clientId", "clientSecret", "scopes", "scope", "callbackPort")
 
 
 class RawServer(HidesFields, frozen=True):
-    """
+    """One server before it is read.
+
     Attributes:
         raw: the entry as its file has it.
-        shape: how its client writes entries (ClientKind.shape); empty: nobody knows.
+        shape: how its client writes entries (ClientKind.shape); empty: unknown.
         project: the folder whose file it is in; empty: none.
         folder: of the file; empty: there is none.
-        inputs: what the file says of the values that its client asks for, by their ids.
-        is_example: it is from a README or the like, where `<your key>` stands for a value.
+        inputs: the file's descriptions of the values that its client asks for, by their ids.
+        is_example: it is from a README or another text, where `<your key>` is in the place of a value.
     """
 
     hidden: ClassVar = ("raw", "inputs")
@@ -77,9 +77,10 @@ class RawServer(HidesFields, frozen=True):
 
 
 class ReadServer(HidesFields, frozen=True):
-    """
+    """One server in our spelling.
+
     Attributes:
-        entry: in the spelling of `mcpServers`, its secrets in it in plain text; `${input:KEY}` stands for a value that is asked for.
+        entry: in the spelling of `mcpServers`, its secrets in plain text; `${input:KEY}` is in the place of a value that is asked for.
         asks: those values.
         read: contents of files that are in it; they are secrets.
         is_off: it is switched off in its client.
@@ -101,10 +102,10 @@ def read_server(server: RawServer, *, home: str, read_file: ReadFile) -> ReadSer
     """Reads an entry.
 
     Args:
-        home: the person's folder.
+        home: the user's folder.
 
     Raises:
-        CannotUse: it cannot be said in our settings, or says nothing; quotes no value.
+        CannotUse: it has no form in our settings, or is empty; quotes no value.
     """
     entry = _spelled(server)
     is_off = bool(entry.pop("disable", False))
@@ -124,16 +125,16 @@ def read_server(server: RawServer, *, home: str, read_file: ReadFile) -> ReadSer
     elif server.project and "command" in entry:
         entry.setdefault("cwd", server.project)
     _check(server.name, entry)
-    said, left_out = (carried.said, carried.left_out) if carried else ("", ())
+    proxied, left_out = (carried.proxied, carried.left_out) if carried else ("", ())
     remarks = tuple(_remarks(server.raw, left_out, is_remote="command" not in entry))
-    return ReadServer(entry, tuple(variables.asks.values()), tuple(variables.read), is_off, said, remarks)
+    return ReadServer(entry, tuple(variables.asks.values()), tuple(variables.read), is_off, proxied, remarks)
 
 
 # fields
 
 
 class _Loose:
-    """An entry without places: its file is named by whoever reads it."""
+    """An entry without places in a text."""
 
     def __init__(self, written: Mapping[str, object]) -> None:
         self.written = written
@@ -143,7 +144,7 @@ class _Loose:
 
 
 def _spelled(server: RawServer) -> Entry:
-    """The entry with our fields, its texts as they are."""
+    """Returns the entry with our fields, its texts as they are."""
     written = {key: value for key, value in server.raw.items() if value is not None and key not in _APPROVED}
     if isinstance(old := written.get("command"), Mapping):  # of Zed, until 2025: {"path": ..., "args": ..., "env": ...}
         written |= {**{key: value for key, value in old.items() if key != "path"}, "command": old.get("path")}
@@ -181,7 +182,7 @@ def _is_number(value: object) -> bool:
 
 
 def _names(given: object) -> list[str]:
-    """Names of tools; what Gemini CLI writes behind one, in brackets, limits its arguments."""
+    """Returns names of tools; what Gemini CLI writes behind one, in brackets, limits its arguments."""
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
         raise CannotUse(Phrase("its list of tools cannot be read"))
     names = [name.partition("(")[0].strip() for name in given]
@@ -284,7 +285,7 @@ def _translated(entry: Entry, variables: Variables, shape: str) -> Entry:
             made[field] = one(made[field], field)
     if "command" in made:
         made["command"] = one(made["command"], "command", is_command=True)
-        with variables.limited_to(Syntax() if shape == "droid" else None):  # it fills in the environment alone
+        with variables.limited_to(Syntax() if shape == "droid" else None):  # it fills in only the environment
             made["args"] = list(_arguments(made["args"], one))
     return made
 
@@ -299,7 +300,7 @@ def _arguments(words: Iterable[object], one: Callable[[object, str], object]) ->
 
 
 def _ask_for_examples(entry: Entry, variables: Variables) -> None:
-    """Secrets for which only an example stands there are asked for."""
+    """Asks for secrets that have an example in the place of their value."""
     for field in ("env", "headers"):
         for key, value in _members(entry, field):
             scheme, held = _SCHEME.fullmatch(str(value)).groups("")  # type: ignore[union-attr]  # it fits every text
@@ -308,7 +309,7 @@ def _ask_for_examples(entry: Entry, variables: Variables) -> None:
 
 
 def _add_references(entry: Entry, raw: Mapping[str, object], variables: Variables) -> None:
-    """Adds what stands beside `env` and `headers`: names of variables to hand over or to send, a file with variables, keys of a keyring."""
+    """Adds what is beside `env` and `headers`: names of variables to hand over or to send, a file with variables, keys of a keyring."""
     headers = {str(name): _reference(value) for name, value in _members(raw, "env_http_headers")}
     if token := raw.get("bearer_token_env_var"):
         headers["Authorization"] = f"Bearer {_reference(token)}"
@@ -344,7 +345,7 @@ def _reference(name: object) -> str:
 
 
 def _variables_of(text: str) -> dict[str, object]:
-    """The variables of a file with a `NAME=value` in each line."""
+    """Returns the variables of a file with a `NAME=value` in each line."""
     found: dict[str, object] = {}
     for line in text.splitlines():
         name, equals, value = line.strip().removeprefix("export ").partition("=")

@@ -1,7 +1,5 @@
 """Recognises programs between a client and a server elsewhere, and what they carry: mcp-remote, supergateway, mcp-proxy and others.
 
-Above it: import_plan. Below it: nothing of this program. Reads command lines alone; runs nothing.
-
 A client that speaks only stdio needs such a program; Tooltray reaches the server itself, over HTTP, and signs in where the server asks for
 it. So the server is offered in the place of the proxy. Whatever of a command line is not understood leaves the entry as it is: a proxy
 may do more than carry.
@@ -32,20 +30,20 @@ TOKEN = "API_ACCESS_TOKEN"  # of mcp-proxy
 
 
 class Carried(msgspec.Struct, frozen=True):
-    """
+    """What an entry is offered as.
+
     Attributes:
-        entry: what is offered.
-        said: what it was, in words for a person.
-        left_out: variables that its proxy had, and nothing has here.
+        proxied: what it was, for the user.
+        left_out: variables of the proxy that have no use here.
     """
 
     entry: Entry
-    said: str
+    proxied: str
     left_out: tuple[str, ...] = ()
 
 
 def carried_by(entry: Mapping[str, Any]) -> Carried | None:
-    """What an entry is offered as, if it starts a proxy or a container; None: it is offered as it is, and nothing is to be said."""
+    """Returns what an entry is offered as, if it starts a proxy or a container; None: it is offered as it is."""
     words = _program(entry)
     if not words:
         return None
@@ -59,11 +57,11 @@ def carried_by(entry: Mapping[str, Any]) -> Carried | None:
     if found is None:
         return None
     rest = {key: value for key, value in entry.items() if key not in ("command", "args", "env", "cwd", "type")}
-    said = Phrase(
+    proxied = Phrase(
         "a server elsewhere, behind {program}: Tooltray connects to it directly, and signs in where it asks for that", program=words[0]
     )
     left_out = tuple(f"env.{name}" for name in env if name != TOKEN and not any(f"${{{name}}}" in word for word in words))
-    return Carried(rest | found, said, left_out)
+    return Carried(rest | found, proxied, left_out)
 
 
 def is_docker_gateway(words: Sequence[str]) -> bool:
@@ -71,7 +69,7 @@ def is_docker_gateway(words: Sequence[str]) -> bool:
 
 
 def _program(entry: Mapping[str, Any]) -> list[str]:
-    """The words of a command line from the program that does the work; launchers, shells and versions are left out."""
+    """Returns the words of a command line from the program that does the work, without launchers, shells and versions."""
     words = [str(entry.get("command") or ""), *(str(word) for word in entry.get("args") or ())]
     if words[0].lower() in _WRAPPED and len(words) > 2 and words[1].lower() == "/c":
         words = words[2:]
@@ -85,7 +83,7 @@ def _program(entry: Mapping[str, Any]) -> list[str]:
 
 
 def _mcp_remote(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
-    """`mcp-remote URL [PORT] [--header "Name: value"] [--transport http-only]`."""
+    """Reads `mcp-remote URL [PORT] [--header "Name: value"] [--transport http-only]`."""
     url, headers, kind, rest = "", dict[str, str](), "", list(words)
     while rest:
         word = rest.pop(0)
@@ -106,7 +104,7 @@ def _mcp_remote(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
 
 
 def _supergateway(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
-    """`supergateway --sse URL` or `--streamableHttp URL`, with `--header` and `--oauth2Bearer`."""
+    """Reads `supergateway --sse URL` or `--streamableHttp URL`, with `--header` and `--oauth2Bearer`."""
     url, headers, kind, rest = "", dict[str, str](), "", list(words)
     while rest:
         word = rest.pop(0)
@@ -127,7 +125,7 @@ def _supergateway(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
 
 
 def _mcp_proxy(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
-    """`mcp-proxy [--transport sse|streamablehttp] [-H NAME VALUE] URL`; with a command in the URL's place it serves, and stays."""
+    """Reads `mcp-proxy [--transport sse|streamablehttp] [-H NAME VALUE] URL`; with a command in the URL's place it is a server."""
     url, headers, kind, rest = "", dict[str, str](), "sse", list(words)
     token = env.get(TOKEN)
     if isinstance(token, str) and token:
@@ -147,7 +145,7 @@ def _mcp_proxy(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
 
 
 def _container(entry: Mapping[str, Any], words: Sequence[str]) -> Carried | None:
-    """A container stays a container; it is said which image runs."""
+    """Names the image of a container, which is offered as it is."""
     if is_docker_gateway(words):
         return Carried(dict(entry), Phrase("Docker's own gateway: the servers that are switched on in Docker Desktop"))
     if words[1:2] != ["run"]:

@@ -1,7 +1,6 @@
-"""Whether two entries are the same server: the same program with the same words, or the same address, whatever each client calls things.
+"""Whether two entries are the same server: the same program with the same words, or the same address, however each client writes it.
 
-Above it: import_plan. Below it: settings, which say what runs. Pure. Names of servers and of secrets do not count; what a placeholder
-stands for does, as far as it is known: two keys are two accounts. What is not known is taken for the same.
+Names of servers and of secrets do not count. Values of placeholders do, as far as they are known: two keys are two accounts.
 """
 
 import json
@@ -15,7 +14,7 @@ from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.servers.launch.command_lookup import is_launcher
 
 LookUp = Callable[[str], str | None]
-"""Returns what stands for a placeholder, by what is between `${` and `}`; None: nobody knows."""
+"""Returns the value of a placeholder, by what is between `${` and `}`; None: unknown."""
 _PLACEHOLDER = re.compile(r'\$\{([^}"]*)\}')  # in JSON
 _SHELLS = ("cmd", "cmd.exe")
 
@@ -24,8 +23,8 @@ class Program(HidesFields, frozen=True):
     """What an entry runs.
 
     Attributes:
-        text: of it, `*` in the place of each placeholder.
-        values: of the placeholders, in their order; None: nobody knows.
+        text: with `*` in the place of each placeholder.
+        values: of the placeholders, in their order; None: unknown.
     """
 
     hidden: ClassVar = ("text", "values")
@@ -49,7 +48,7 @@ def program_of(entry: Mapping[str, object], look_up: LookUp) -> Program:
 
 
 def looked_up(inner: str, secrets: Mapping[str, str], environ: Mapping[str, str]) -> str | None:
-    """What stands for a placeholder of ours.
+    """Returns the value of a placeholder of ours.
 
     Args:
         secrets: values by name, as far as they are known.
@@ -61,7 +60,7 @@ def looked_up(inner: str, secrets: Mapping[str, str], environ: Mapping[str, str]
 
 
 def _usual(config: MCPServerConfig) -> MCPServerConfig:
-    """The config in the words that most clients have for it."""
+    """Returns the config in the words that most clients have for it."""
     words = [config.command or "", *config.args]
     if words[0].lower() in _SHELLS and len(words) > 2 and words[1].lower() == "/c":
         words = words[2:]

@@ -1,14 +1,11 @@
 """Translates the placeholders of AI clients into ours: a text means what its client makes of it, and each fills in others.
 
-Above it: entry_reading. Below it: expansion, which says what ours are. Reads no environment; a file that an entry names is read through a
-function that is handed in.
-
 - A variable of the environment becomes `${NAME}` or `${NAME:-default}`, looked up when the server starts; no value is copied.
 - A folder or a sign whose value is known becomes that value. The folder that a client has open becomes that of the project whose file it
   is, else `{project_path}`: such a server starts for each project.
-- A value that is nowhere on the disk is asked for: `${input:KEY}` stays in the text until a person has given it.
+- A value that is nowhere on the disk is asked for: `${input:KEY}` stays in the text until the user has given it.
 - What is in a file is put in, and is a secret.
-- A `${...}` that the client hands over as it is written cannot be said here, and refuses the entry.
+- A `${...}` that the client hands over as it is written has no form here, and refuses the entry.
 """
 
 import contextlib
@@ -35,7 +32,7 @@ _PLACEHOLDERS = re.compile(
 )
 _WITH_DEFAULT = re.compile(rf"({_NAME}):-([^{{}}]*)")
 ASKED = re.compile(r"\$\{input:([^{}\s]+)\}")
-"""What stands in a text for a value that is asked for."""
+"""In a text, the place of a value that is asked for."""
 _FOLDER_NAMES = {"DESKTOP": "Desktop", "DOCUMENTS": "Documents", "DOWNLOADS": "Downloads"}
 
 
@@ -52,7 +49,7 @@ class Syntax(msgspec.Struct, frozen=True):
         files: `${file:path}`.
         textual: `{env:NAME}` and `{file:path}`.
         templates: `${{ secrets.NAME }}`.
-        commands: `$(command)`, whose output stands there then.
+        commands: `$(command)`, whose output is filled in.
         bundles: `${__dirname}`, `${user_config.KEY}`, `${HOME}`.
     """
 
@@ -71,7 +68,7 @@ class Syntax(msgspec.Struct, frozen=True):
 
 _EDITOR = Syntax(braced=True, editor=True, inputs=True)
 ANY = Syntax(braced=True, defaults=True, editor=True, inputs=True, files=True, textual=True, templates=True)
-"""Of a text of which nobody knows for whom it was written, and of clients of which nobody knows what they fill in."""
+"""Of a text for an unknown client, and of clients whose syntax is unknown."""
 OF_A_TEXT = msgspec.structs.replace(ANY, words=True)
 """Of a text that was pasted: it may be written for a client that fills in `$NAME`, and a value may have `$` in it."""
 SYNTAXES: Mapping[str, Syntax] = {
@@ -98,10 +95,10 @@ class Surroundings(msgspec.Struct, frozen=True):
     """What an entry's placeholders refer to.
 
     Attributes:
-        home: the person's folder.
+        home: the user's folder.
         project: the folder whose file the entry is in; empty: the entry is for all projects.
         folder: of the file; empty: there is none.
-        inputs: what a client says of the values that it asks for, by their ids.
+        inputs: a client's descriptions of the values that it asks for, by their ids.
         read_file: reads a small text file; raises CannotUse.
     """
 
@@ -128,21 +125,21 @@ class Variables:
         self.needs_project = False
 
     def ours(self, text: str, key: str, *, is_command: bool = False) -> str:
-        """A text with our placeholders.
+        """Returns a text with our placeholders.
 
         Args:
             key: the name of its variable, header or field: by it a value that is asked for is known to be a secret.
             is_command: it is the program itself, which is not another one for each project.
 
         Raises:
-            CannotUse: it cannot be said here.
+            CannotUse: it has no form here.
         """
         if self._syntax.commands and "$(" in text:
             raise CannotUse(Phrase("its client runs a command to get a value of it"))
         return _PLACEHOLDERS.sub(lambda each: self._one(each, key, is_command), text)
 
     def ask(self, key: str, label: str, *, is_secret: bool) -> str:
-        """What stands in a text for a value that has to be asked for."""
+        """Records a value that has to be asked for; returns what is in its place."""
         if not _ASKED_KEY.fullmatch(key):
             raise CannotUse(Phrase("'{name}' cannot be the name of a value", name=shown(key)))
         field = _field(key, label, self._around.inputs.get(key, {}), is_secret)
@@ -152,14 +149,14 @@ class Variables:
 
     @contextlib.contextmanager
     def limited_to(self, syntax: Syntax | None) -> Iterator[None]:
-        """Some texts of a client have another syntax; None: they have the same one."""
+        """Applies another syntax to some texts of a client; None: they have the same one."""
         usual = self._syntax
         self._syntax = syntax or usual
         yield
         self._syntax = usual
 
     def content(self, path: str) -> str:
-        """The content of a file that an entry names.
+        """Returns the content of a file that an entry names.
 
         Raises:
             CannotUse: it cannot be read, or its text would be taken for a placeholder.
@@ -271,18 +268,18 @@ def _not_understood(whole: str) -> CannotUse:
     return CannotUse(Phrase("nobody knows what {placeholder} means here", placeholder=shown(whole)))
 
 
-def _field(key: str, label: str, said: Mapping[str, object], is_secret: bool) -> FormField:
-    """The field of a value that is asked for.
+def _field(key: str, label: str, described: Mapping[str, object], is_secret: bool) -> FormField:
+    """Returns the field of a value that is asked for.
 
     Args:
-        said: what the client says of it, as VS Code's `inputs` have it.
+        described: the client's description, as in VS Code's `inputs`.
     """
-    options = said.get("options")
+    options = described.get("options")
     choices = (
         tuple(str(each.get("value", "")) if isinstance(each, dict) else str(each) for each in options) if isinstance(options, list) else ()
     )
-    default, description = said.get("default"), said.get("description")
-    is_secret = is_secret or said.get("password") is True
+    default, description = described.get("default"), described.get("description")
+    is_secret = is_secret or described.get("password") is True
     return FormField(
         key=key,
         label=description if isinstance(description, str) and description else label,

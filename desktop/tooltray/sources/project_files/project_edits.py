@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tooltray.config.foreign_configs.config_source import CannotUse, ConfigSource
-from tooltray.config.foreign_configs.mcp_json import holder_of, read_mcp_json
-from tooltray.config.foreign_configs.project_edit import with_entry, without_entry
+from tooltray.config.foreign_configs.mcp_json import holder_of, read_mcp_json, with_entry, without_entry
 from tooltray.config.settings.file_server import FILE_NAME
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.files.edited_files import EditedFiles, FileChanged

@@ -24,7 +24,7 @@ def reason(folder: Path, entry: Any) -> str:
     return found.problems[0].problem.message.removeprefix("line 1: ")
 
 
-def test_a_bad_entry_is_told_with_its_line_and_the_others_load(tmp_path: Path) -> None:
+def test_a_bad_entry_is_reported_with_its_line_and_the_others_load(tmp_path: Path) -> None:
     bad = '"bad": {\n   "args": [],\n   "type": "odd"\n  }'
     content = '{\n "mcpServers": {\n  "a": {"command": "a"},\n  ' + bad + ',\n  "b": {"url": "http://b"}\n }\n}'
     found = reading(tmp_path, content)
@@ -38,7 +38,7 @@ def test_a_bad_entry_is_told_with_its_line_and_the_others_load(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", ["", " a", "a\u202eb", "x" * 201, "a\nb", "\ud800"])
-def test_a_name_that_nobody_could_read_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_name_that_is_unreadable_is_refused(tmp_path: Path, name: str) -> None:
     found = reading(tmp_path, {"mcpServers": {name: {"command": "a"}}})
     assert found.entries == ()
     assert "visible characters" in found.problems[0].problem.message
@@ -47,12 +47,12 @@ def test_a_name_that_nobody_could_read_is_refused(tmp_path: Path, name: str) -> 
     assert 0 < len(found.problems[0].entry) <= 200
 
 
-def test_no_value_gets_into_what_is_told(tmp_path: Path) -> None:
+def test_no_value_gets_into_what_is_reported(tmp_path: Path) -> None:
     for entry in ({"command": "a", "env": {"A": ["hush"]}}, {"command": {"hush": 1}}, {"command": "a", "type": "hush"}, {"url": "hush"}):
         assert "hush" not in reason(tmp_path, entry)
 
 
-def test_of_two_entries_with_one_name_the_last_counts_and_that_is_told(tmp_path: Path) -> None:
+def test_of_two_entries_with_one_name_the_last_counts_with_a_remark(tmp_path: Path) -> None:
     found = reading(tmp_path, '{"mcpServers": {\n"fs": {"command": "a"},\n"fs": {"command": "b"}}}')
     assert [(entry.config.command, entry.line) for entry in found.entries] == [("b", 3)]
     (problem,) = found.problems
@@ -60,7 +60,7 @@ def test_of_two_entries_with_one_name_the_last_counts_and_that_is_told(tmp_path:
     assert problem.problem.message == "line 3: 'fs' stands here a second time; the last one counts"
 
 
-def test_of_endless_slips_and_servers_only_so_many_are_told_and_used(tmp_path: Path) -> None:
+def test_of_endless_slips_and_servers_only_so_many_are_reported_and_used(tmp_path: Path) -> None:
     twice = ", ".join('"a": {"command": "a"}' for _ in range(MAX_REMARKS + 5))
     assert len(reading(tmp_path, f'{{"mcpServers": {{{twice}}}}}').problems) == MAX_REMARKS
     found = reading(tmp_path, {"mcpServers": {f"s{number}": {"command": "a"} for number in range(MAX_ENTRIES + 1)}})

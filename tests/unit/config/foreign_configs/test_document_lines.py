@@ -19,7 +19,7 @@ def test_json_that_is_no_object_has_no_keys() -> None:
     assert document_lines.of_json(" [1]", 1).at == {(): 1}
 
 
-def test_what_is_deeper_than_anybody_asks_for_is_left_out() -> None:
+def test_what_is_too_deep_is_left_out() -> None:
     text = '{"a":' * 10 + "1" + "}" * 10
     assert max(map(len, document_lines.of_json(text).at)) == MAX_DEPTH
     assert max(map(len, document_lines.of_value(read(text)).at)) == MAX_DEPTH
@@ -31,7 +31,7 @@ def test_json_that_was_read_with_positions_has_those_in_lists_too() -> None:
     assert found.repeated == [(("a", 1, "b"), 20)]
 
 
-def test_tables_and_keys_of_toml_are_found_whatever_stands_in_texts() -> None:
+def test_tables_and_keys_of_toml_are_found_whatever_is_in_texts() -> None:
     text = "\n".join(
         (
             "# [no]",

@@ -128,7 +128,7 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.posix
-def test_a_socket_and_a_pipe_are_no_files_and_block_nobody(tmp_path: Path) -> None:
+def test_a_socket_and_a_pipe_are_no_files_and_do_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "socket"))
@@ -136,7 +136,7 @@ def test_a_socket_and_a_pipe_are_no_files_and_block_nobody(tmp_path: Path) -> No
 
 
 @pytest.mark.posix
-def test_a_file_that_may_not_be_read_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_may_not_be_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path / "file", "{}")
 
     def refuse(*_: object) -> int:
@@ -160,7 +160,7 @@ def test_a_link_leads_to_a_file_of_one_s_own_and_not_to_one_of_others(tmp_path: 
     assert read_document(real, "json").exists
 
 
-def test_of_a_key_that_is_there_twice_the_last_one_counts_and_it_is_said(tmp_path: Path) -> None:
+def test_of_a_key_that_is_there_twice_the_last_one_counts_with_a_remark(tmp_path: Path) -> None:
     for format, text in (
         ("json", '{"a": 1,\n "a": 2}'),
         ("json", '{"a": 1, // c\n "a": 2}'),
@@ -173,12 +173,12 @@ def test_of_a_key_that_is_there_twice_the_last_one_counts_and_it_is_said(tmp_pat
     assert read_document(put(tmp_path / "file", "a = 1"), "toml").repeated() == []
 
 
-def test_the_line_of_what_nobody_finds_is_that_of_what_is_around_it(tmp_path: Path) -> None:
+def test_a_value_without_a_line_has_that_of_its_holder(tmp_path: Path) -> None:
     document = read_document(put(tmp_path / "file", '\n{"a":\n {"b": [1]}}'), "json")
     assert [document.line_of(place) for place in ((), ("a",), ("a", "b"), ("a", "b", 0), ("a", "x", "y"))] == [2, 2, 3, 3, 2]
 
 
-def test_a_text_that_stands_in_no_file_is_read_too() -> None:
+def test_a_text_from_no_file_is_read_too() -> None:
     assert read_content("\ufeffa = 1", "toml").value == {"a": 1}
     with pytest.raises(CannotRead):
         read_content("{", "json")

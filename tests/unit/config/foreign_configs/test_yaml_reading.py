@@ -13,7 +13,7 @@ def test_scalars_are_what_they_look_like_and_quoted_ones_are_texts() -> None:
     assert value == {"a": [None, True, "no", 16, 1000, 1.5, ".inf", 15, "1", "2026-01-02", "x"]}
 
 
-def test_an_alias_is_what_it_stands_for() -> None:
+def test_an_alias_is_its_value() -> None:
     value, _ = read_yaml("a: &x {b: 1}\nc: *x\n? [odd, key]\n: 1\n")
     assert value == {"a": {"b": 1}, "c": {"b": 1}, "": 1}
 
@@ -23,7 +23,7 @@ def test_a_document_without_anything_is_none(text: str) -> None:
     assert read_yaml(text)[0] is None
 
 
-def test_aliases_that_stand_for_too_much_are_refused_at_once() -> None:
+def test_aliases_with_too_many_values_are_refused_at_once() -> None:
     levels = "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12))
     with pytest.raises(CannotRead, match="more than"):
         read_yaml(f"a0: &a0 [x]\n{levels}\n")
@@ -47,6 +47,6 @@ def test_positions_are_those_of_keys_and_items() -> None:
     assert [place for place, _ in positions.repeated] == [("a", 0, "b")]
 
 
-def test_what_is_deeper_than_anybody_asks_for_has_no_position() -> None:
+def test_what_is_too_deep_has_no_position() -> None:
     _, positions = read_yaml("{a: " * 10 + "1" + "}" * 10)
     assert max(map(len, positions.at)) == MAX_DEPTH

@@ -1,10 +1,13 @@
-"""api.py: what gives a client something needs a person; what takes something away does not."""
+"""api.py: what gives a client something, or takes from it, needs a person."""
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from tests.fakes.ai_client_home import ClientHome
+from tests.fakes.hub_parts import Shell, hub_parts
+from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.foundation.confirmation import PERSON, UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied
@@ -21,7 +24,7 @@ async def home(tmp_path: Path) -> AsyncIterator[ClientHome]:
     await made.close()
 
 
-async def test_connecting_and_putting_back_need_a_person(home: ClientHome) -> None:
+async def test_connecting_and_putting_back_need_the_user(home: ClientHome) -> None:
     api = AiClientsApi(client_scans=home, client_edits=home.edits(), client_imports=None)  # type: ignore[arg-type]
     (edit,) = await api.preview_connect(["cursor"])
     with asked_by(UNATTENDED), pytest.raises(Denied):
@@ -45,8 +48,44 @@ async def test_connecting_and_putting_back_need_a_person(home: ClientHome) -> No
 
 async def test_old_changes_are_swept_when_the_hub_starts(home: ClientHome) -> None:
     edits = home.edits()
-    (edit,) = await edits.preview_connect(["cursor"])
+    (edit,) = await edits.preview("connect", ["cursor"])
     await edits.apply({edit.id: edit.revision})
     edits.start()
     await home.slept_once()
     assert (home.home.client_changes / "days.json").exists()
+
+
+TEXT = json.dumps({"mcpServers": {"git": {"command": "git-server"}}})
+
+
+def cursor(root: Path) -> Path:
+    file = root / "person/.cursor/mcp.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(TEXT)
+    return file
+
+
+async def test_an_import_leaves_the_files_of_clients_as_they_are(tmp_path: Path) -> None:
+    file = cursor(tmp_path)
+    program = ScriptedServer(tool("commit"))
+    async with hub_parts(tmp_path, servers={}, shell=Shell(HOME=str(tmp_path / "person")), programs={"git-server": program}) as parts:
+        plan = await parts.ai_clients_api.preview_client_import(["cursor"])
+        (done,) = await parts.ai_clients_api.import_servers([plan.candidates[0].id])
+        assert (done.state, done.removed_from) == ("listed", ())
+        assert file.read_text() == TEXT
+
+
+async def test_what_takes_from_clients_or_puts_back_needs_the_user(tmp_path: Path) -> None:
+    cursor(tmp_path)
+    async with hub_parts(tmp_path, servers={}, shell=Shell(HOME=str(tmp_path / "person"))) as parts:
+        api = parts.ai_clients_api
+        plan = await api.preview_client_import(["cursor"])
+        of_text = await api.preview_client_import(text=TEXT)
+        with asked_by(UNATTENDED):
+            with pytest.raises(Denied):
+                await api.import_servers([plan.candidates[0].id])
+            with pytest.raises(Denied):
+                await api.import_servers([of_text.candidates[0].id], text=TEXT, tidy=True)
+            with pytest.raises(Denied):
+                await api.put_back_moved_servers()
+        assert parts.config.entries == {}

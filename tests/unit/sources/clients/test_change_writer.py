@@ -1,31 +1,34 @@
-"""change_writer.py and change_undo.py: a record first, then the file; what is killed or refused in between is found out."""
+"""change_writer.py: the record and the copy first, then the file; and what undoing makes of a file that has changed since."""
 
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 from tests.fakes.ai_client_home import ClientHome
+from tests.fakes.client_files import KINDS, document_of
 from tests.fakes.full_disk import full_disk
 
 from tooltray.foundation.errors import Conflict, TooltrayError
-from tooltray.foundation.files.edited_files import EditedFiles, FileChanged
+from tooltray.foundation.files.edited_files import EditedFiles
 from tooltray.foundation.files.json_places import CannotRead
-from tooltray.sources.clients.change_store import ChangeRecord, ChangeStore
-from tooltray.sources.clients.change_writer import ChangeWriter
-from tooltray.sources.clients.client_kinds import read_client_kinds
-from tooltray.sources.clients.entry_changes import without
+from tooltray.foundation.files.json_text import digest_of
+from tooltray.foundation.snapshots.ai_clients import ClientChange
+from tooltray.sources.clients.change_store import ChangeRecord, ChangeStore, EntryRecord
+from tooltray.sources.clients.change_writer import ChangeWriter, reversed_text
+from tooltray.sources.clients.entry_changes import content_of
 from tooltray.sources.clients.file_edits import FileEdit, connecting, disconnecting, removing
 
-CURSOR = ".cursor/mcp.json"
 BEFORE = '{"mcpServers": {"a": {"command": "x"}}}'
-KINDS = {kind.id: kind for kind in read_client_kinds()}
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> ClientHome:
-    return ClientHome(tmp_path)
+async def home(tmp_path: Path) -> AsyncIterator[ClientHome]:
+    made = ClientHome(tmp_path)
+    yield made
+    await made.close()
 
 
 @pytest.fixture
@@ -34,7 +37,7 @@ def store(home: ClientHome) -> ChangeStore:
 
 
 def _connect(home: ClientHome, client: str = "cursor") -> FileEdit:
-    return next(connecting(KINDS[client], home.look_now(), home.own, home.environ))
+    return next(connecting(KINDS[client], home.look_now()))
 
 
 def _disconnect(home: ClientHome, client: str = "cursor") -> FileEdit:
@@ -59,74 +62,25 @@ def _kill() -> None:
     raise Killed
 
 
-def test_killed_before_the_file_was_written_no_change_is_claimed(home: ClientHome, store: ChangeStore) -> None:
+def test_killed_before_the_file_was_written_no_change_is_listed(home: ClientHome, store: ChangeStore) -> None:
     file = home.write(CURSOR, BEFORE)
     with pytest.raises(Killed):
         ChangeWriter(store, _files_that(before=_kill)).make(_connect(home), None)
     assert file.read_text() == BEFORE
-    assert ChangeWriter(store).changes() == []  # it has only begun
-    ChangeWriter(store).settle()
-    assert store.all() == []
+    assert ChangeWriter(store).changes() == []
 
 
-@pytest.mark.parametrize("later", ["", "\n"])
-def test_killed_after_the_file_was_written_the_change_is_known(home: ClientHome, store: ChangeStore, later: str) -> None:
+def test_killed_after_the_file_was_written_the_change_is_listed_and_undone(home: ClientHome, store: ChangeStore) -> None:
     file = home.write(CURSOR, BEFORE)
     with pytest.raises(Killed):
         ChangeWriter(store, _files_that(after=_kill)).make(_connect(home), None)
-    file.write_text(file.read_text() + later)  # the client may have written it since
-    writer = ChangeWriter(store)
-    writer.settle()
-    ((record, undo),) = writer.changes()
-    assert (record.state, undo) == ("made", "entries" if later else "exact")
-    writer.undo(record, None)
-    assert json.loads(file.read_text()) == json.loads(BEFORE)
-
-
-def test_killed_and_the_file_rewritten_without_the_entry_no_change_is_claimed(home: ClientHome, store: ChangeStore) -> None:
-    file = home.write(CURSOR, BEFORE)
-    with pytest.raises(Killed):
-        ChangeWriter(store, _files_that(after=_kill)).make(_connect(home), None)
-    file.write_text("{}")
-    ChangeWriter(store).settle()
-    assert store.all() == []
-
-
-def test_killed_while_undoing_what_was_undone_is_known(home: ClientHome, store: ChangeStore) -> None:
-    file = home.write(CURSOR, BEFORE)
-    record = ChangeWriter(store).make(_connect(home), None)
+    ((record, undo),) = ChangeWriter(store).changes()
+    assert undo == "exact"
     with pytest.raises(Killed):
         ChangeWriter(store, _files_that(before=_kill)).undo(record, None)
-    ChangeWriter(store).settle()
-    assert [each.state for each in store.all()] == ["made"]
-    with pytest.raises(Killed):
-        ChangeWriter(store, _files_that(after=_kill)).undo(record, None)
+    assert [undo for _, undo in ChangeWriter(store).changes()] == ["none", "exact"]
+    ChangeWriter(store).undo(record, None)
     assert file.read_text() == BEFORE
-    ChangeWriter(store).settle()
-    assert [(each.action, each.state) for each in store.all()] == [("undo", "made"), ("connect", "undone")]
-
-
-def test_killed_while_undoing_and_rewritten_since_the_undoing_is_forgotten(home: ClientHome, store: ChangeStore) -> None:
-    file = home.write(CURSOR, BEFORE)
-    record = ChangeWriter(store).make(_connect(home), None)
-    with pytest.raises(Killed):
-        ChangeWriter(store, _files_that(after=_kill)).undo(record, None)
-    file.write_text("{}")
-    ChangeWriter(store).settle()
-    assert [(each.action, each.state) for each in store.all()] == [("connect", "made")]
-
-
-def test_what_cannot_be_read_now_is_found_out_later(home: ClientHome, store: ChangeStore) -> None:
-    file = home.write(CURSOR, BEFORE)
-    with pytest.raises(Killed):
-        ChangeWriter(store, _files_that(after=_kill)).make(_connect(home), None)
-    written = file.read_text()
-    file.write_text("{")
-    ChangeWriter(store).settle()
-    assert [each.state for each in store.all()] == ["begun"]
-    file.write_text(written)
-    ChangeWriter(store).settle()
-    assert [each.state for each in store.all()] == ["made"]
 
 
 def test_a_full_disk_changes_nothing(home: ClientHome, store: ChangeStore) -> None:
@@ -167,51 +121,12 @@ def test_a_save_between_reading_and_undoing_wins(home: ClientHome, store: Change
     assert [each.state for each in store.all()] == ["made"]
 
 
-def test_a_file_that_somebody_removed_counts_as_undone(home: ClientHome, store: ChangeStore) -> None:
+def test_a_file_that_was_removed_counts_as_undone(home: ClientHome, store: ChangeStore) -> None:
     record = ChangeWriter(store).make(_connect(home), None)
     (home.root / CURSOR).unlink()
     ChangeWriter(store).undo(record, None)
     assert store.get(record.id).state == "undone"
     assert not (home.root / CURSOR).exists()
-
-
-def test_an_entry_that_somebody_took_out_counts_as_undone(home: ClientHome, store: ChangeStore) -> None:
-    file = home.write(CURSOR, BEFORE)
-    record = ChangeWriter(store).make(_connect(home), None)
-    file.write_text('{"mcpServers": {}}')
-    ((_, undo),) = ChangeWriter(store).changes()
-    assert undo == "none"
-    ChangeWriter(store).undo(record, None)
-    assert file.read_text() == '{"mcpServers": {}}'
-
-
-def test_an_entry_that_a_person_has_added_to_is_ours_still(home: ClientHome, store: ChangeStore) -> None:
-    file = home.write(CURSOR, BEFORE)
-    record = ChangeWriter(store).make(_connect(home), None)
-    document = json.loads(file.read_text())
-    document["mcpServers"]["tooltray"]["env"] = {"A": "b"}
-    file.write_text(json.dumps(document))
-    ChangeWriter(store).undo(record, None, own_url=home.own.url)
-    assert json.loads(file.read_text()) == json.loads(BEFORE)
-
-
-def test_an_entry_that_is_another_server_by_now_stays(home: ClientHome, store: ChangeStore) -> None:
-    file = home.write(CURSOR, BEFORE)
-    record = ChangeWriter(store).make(_connect(home), None)
-    file.write_text(other := '{"mcpServers": {"tooltray": {"command": "theirs"}}}')
-    with pytest.raises(Conflict, match="is another server by now"):
-        ChangeWriter(store).undo(record, None)
-    assert file.read_text() == other
-
-
-def test_what_was_taken_out_does_not_replace_what_came_since(home: ClientHome, store: ChangeStore) -> None:
-    file = home.write(CURSOR, BEFORE)
-    ChangeWriter(store).make(_connect(home), None)
-    record = ChangeWriter(store).make(_disconnect(home), None)
-    file.write_text(other := '{"mcpServers": {"tooltray": {"command": "theirs"}}}')
-    with pytest.raises(Conflict, match="there is another entry"):
-        ChangeWriter(store).undo(record, None)
-    assert file.read_text() == other
 
 
 def test_without_the_copy_what_was_taken_out_cannot_be_put_back(home: ClientHome, store: ChangeStore) -> None:
@@ -236,21 +151,6 @@ def test_an_unreadable_file_is_not_undone(home: ClientHome, store: ChangeStore) 
         ChangeWriter(store).undo(record, None)
 
 
-def test_holders_that_were_made_go_and_those_with_more_in_them_stay(home: ClientHome, store: ChangeStore) -> None:
-    file = home.write(CURSOR, '{"x": 1}')
-    record = ChangeWriter(store).make(_connect(home), None)
-    document = json.loads(file.read_text())
-    file.write_text(json.dumps(document | {"y": 2}))
-    ChangeWriter(store).undo(record, None)
-    assert json.loads(file.read_text()) == {"x": 1, "y": 2}
-    record = ChangeWriter(store).make(_connect(home), None)
-    document = json.loads(file.read_text())
-    document["mcpServers"]["b"] = {"command": "y"}
-    file.write_text(json.dumps(document))
-    ChangeWriter(store).undo(record, None)
-    assert json.loads(file.read_text()) == {"x": 1, "y": 2, "mcpServers": {"b": {"command": "y"}}}
-
-
 def test_a_yaml_list_that_was_made_goes_with_its_item(home: ClientHome, store: ChangeStore) -> None:
     file = home.write(".continue/config.yaml", "name: mine\n")
     record = ChangeWriter(store).make(_connect(home, "continue"), None)
@@ -264,7 +164,7 @@ def test_what_the_clients_own_command_did_is_recorded_as_it_is(home: ClientHome,
     edit = _connect(home, "claude-code")
     writer = ChangeWriter(store)
     file.write_text(json.dumps(json.loads(edit.text) | {"theirs": 1}))
-    record = writer.end_elsewhere(writer.begin(edit, None))
+    record = writer.confirm(writer.record(edit, None))
     assert record is not None
     assert writer.changes()[0][1] == "exact"
     writer.undo(record, None)
@@ -276,44 +176,10 @@ def test_what_the_clients_own_command_did_not_do_is_forgotten(home: ClientHome, 
     file = home.write(".claude.json", "{}")
     edit = _connect(home, "claude-code")
     writer = ChangeWriter(store)
-    record = writer.begin(edit, None)
+    record = writer.record(edit, None)
     file.write_text(after)
-    assert writer.end_elsewhere(record) is None
+    assert writer.confirm(record) is None
     assert store.all() == []
-
-
-def test_nothing_is_repaired_that_was_undone_or_cannot_be_read(home: ClientHome, store: ChangeStore) -> None:
-    file = home.write(CURSOR, BEFORE)
-    edit = _connect(home)
-    writer = ChangeWriter(store)
-    record = writer.make(edit, None)
-    assert not writer.repair(edit, record.id)
-    file.write_text("{")
-    assert not writer.repair(edit, record.id)
-    assert not writer.repair(edit, "20260101T000000-000000000-abcd")
-    file.write_text(edit.text)
-    writer.undo(record, None)
-    assert not writer.repair(edit, record.id)
-    assert file.read_text() == BEFORE
-
-
-def test_a_record_of_an_undoing_whose_change_is_forgotten_is_kept(home: ClientHome, store: ChangeStore) -> None:
-    file = home.write(CURSOR, BEFORE)
-    record = ChangeWriter(store).make(_connect(home), None)
-    store.drop(record)
-    undone: ChangeRecord = ChangeWriter(store).undo(replace(record, has_backup=False), None)
-    assert undone.action == "undo"
-    assert file.read_text() == BEFORE
-
-
-def test_a_file_that_is_saved_all_the_time_is_left_alone(home: ClientHome, store: ChangeStore) -> None:
-    def saved() -> None:
-        raise FileChanged
-
-    file = home.write(CURSOR, BEFORE)
-    with pytest.raises(Conflict):
-        ChangeWriter(store, _files_that(before=saved)).make(_connect(home), None)
-    assert file.read_text() == BEFORE
 
 
 def test_a_toml_table_that_was_made_goes_and_what_came_since_stays(home: ClientHome, store: ChangeStore) -> None:
@@ -322,15 +188,6 @@ def test_a_toml_table_that_was_made_goes_and_what_came_since_stays(home: ClientH
     file.write_text("b = 2\n" + file.read_text())
     ChangeWriter(store).undo(record, None)
     assert file.read_text() == "b = 2\na = 1\n"
-
-
-def test_what_the_copy_does_not_have_cannot_be_put_back(home: ClientHome, store: ChangeStore) -> None:
-    file = home.write(CURSOR, BEFORE)
-    (entry,) = home.look_now().files(KINDS["cursor"])[0].entries
-    record = ChangeWriter(store).make(next(removing([entry])), None)
-    file.write_text(file.read_text() + "\n")
-    with pytest.raises(Conflict, match="nobody knows"):
-        ChangeWriter(store).undo(replace(record, before="", entries=(replace(record.entries[0], is_new=False),)), None)
 
 
 def test_a_toml_server_is_taken_out_and_put_back_as_it_was(home: ClientHome, store: ChangeStore) -> None:
@@ -345,16 +202,103 @@ def test_a_toml_server_is_taken_out_and_put_back_as_it_was(home: ClientHome, sto
     assert before
 
 
-def test_what_is_not_there_or_cannot_be_read_is_not_taken_out(home: ClientHome, store: ChangeStore) -> None:
+OURS, OTHER = {"command": "/opt/tooltray-bridge", "args": []}, {"command": "x"}
+PLACE = ("mcpServers", "tooltray")
+CURSOR = ".cursor/mcp.json"
+
+
+def record(**entry: Any) -> ChangeRecord:
+    return ChangeRecord("cursor", "connect", "/x", "json", entries=(EntryRecord(PLACE, **entry),))
+
+
+def undone(folder: Path, change: ChangeRecord, now: Any, before: Any = None) -> Any:
+    document = document_of(KINDS["cursor"], folder, now)
+    return content_of(reversed_text(change, document, before, None), "json")
+
+
+NEW = record(written=digest_of(OURS), is_new=True)
+MADE = record(written=digest_of(OURS), is_new=True, made=("mcpServers",))
+MENDED, REMOVED = record(written=digest_of(OURS)), record()
+
+
+def test_a_new_entry_goes_and_what_was_made_for_it_unless_more_is_in_that(tmp_path: Path) -> None:
+    assert undone(tmp_path, NEW, {"mcpServers": {"tooltray": OURS}}) == {"mcpServers": {}}
+    assert undone(tmp_path, MADE, {"mcpServers": {"tooltray": OURS}, "a": 1}) == {"a": 1}
+    assert undone(tmp_path, MADE, {"mcpServers": {"tooltray": OURS, "o": OTHER}}) == {"mcpServers": {"o": OTHER}}
+
+
+@pytest.mark.parametrize(
+    ("made", "left"), [(("a",), {"x": 1}), (("a", "b"), {"a": {}, "x": 1}), ((), {"a": {"b": {}}, "x": 1})], ids=["all", "inner", "none"]
+)
+def test_of_the_holders_those_go_that_were_made(tmp_path: Path, made: tuple[str, ...], left: Any) -> None:
+    change = replace(NEW, entries=(EntryRecord(("a", "b", "tooltray"), written=digest_of(OURS), is_new=True, made=made),))
+    assert undone(tmp_path, change, {"a": {"b": {"tooltray": OURS}}, "x": 1}) == left
+
+
+def test_an_entry_that_the_client_has_added_to_is_ours_still(tmp_path: Path) -> None:
+    assert undone(tmp_path, NEW, {"mcpServers": {"tooltray": {**OURS, "disabled": True}}}) == {"mcpServers": {}}
+
+
+def test_an_entry_that_is_gone_already_needs_nothing(tmp_path: Path) -> None:
+    assert undone(tmp_path, NEW, {"mcpServers": {"o": OTHER}}) == {"mcpServers": {"o": OTHER}}
+
+
+def test_a_server_that_took_the_place_stays(tmp_path: Path) -> None:
+    for change, said in ((NEW, "is another server by now"), (MENDED, "is another server by now"), (REMOVED, "another entry 'tooltray'")):
+        with pytest.raises(CannotRead) as raised:
+            undone(tmp_path, change, {"mcpServers": {"tooltray": OTHER}}, {"mcpServers": {"tooltray": OURS}})
+        assert said in raised.value.reason
+
+
+def test_what_was_there_before_comes_back(tmp_path: Path) -> None:
+    before = {"mcpServers": {"tooltray": {**OURS, "env": {"A": "b"}}}}
+    assert undone(tmp_path, MENDED, {"mcpServers": {"tooltray": OURS}}, before) == before
+    assert undone(tmp_path, REMOVED, {"mcpServers": {"o": OTHER}}, before) == {"mcpServers": {"o": OTHER, **before["mcpServers"]}}
+
+
+def test_what_is_unknown_does_not_come_back(tmp_path: Path) -> None:
+    for change, now in ((MENDED, {"mcpServers": {"tooltray": OURS}}), (REMOVED, {"mcpServers": {}})):
+        with pytest.raises(CannotRead) as raised:
+            undone(tmp_path, change, now)
+        assert "nobody knows what 'tooltray' was before" in raised.value.reason
+
+
+def test_the_last_entry_of_a_change_is_reversed_first(tmp_path: Path) -> None:
+    both = replace(MADE, entries=(*MADE.entries, EntryRecord(("mcpServers", "b"), written=digest_of(OURS), is_new=True)))
+    assert undone(tmp_path, both, {"mcpServers": {"tooltray": OURS, "b": OURS}, "a": 1}) == {"a": 1}
+
+
+async def shown(home: ClientHome) -> ClientChange:
+    return (await home.edits().changes())[0]
+
+
+async def test_how_a_change_can_be_undone_depends_on_its_file(home: ClientHome) -> None:
+    file = home.write(CURSOR, "{}")
+    (edit,) = await home.edits().preview("connect", ["cursor"])
+    await home.edits().apply({edit.id: edit.revision})
+    connected = file.read_text()
+    assert (await shown(home)).undo == "exact"
+    file.write_text(connected + "\n")
+    assert (await shown(home)).undo == "entries"
+    file.write_text('{"other": 1}')
+    assert (await shown(home)).undo == "none"  # there is nothing of it left
+    file.write_text("{}")
+    assert await home.edits().changes() == []  # it is as if the change had never been made
+    file.unlink()
+    file.mkdir()
+    assert (await shown(home)).undo == "none"
+    file.rmdir()
+    file.write_text(connected)
+    for copy in home.home.client_changes.glob("*.backup"):
+        copy.unlink()
+    assert (await shown(home)).undo == "entries"  # without the old bytes the entry alone goes
+
+
+def test_what_was_taken_out_does_not_replace_what_came_since(home: ClientHome, store: ChangeStore) -> None:
     file = home.write(CURSOR, BEFORE)
-    (entry,) = home.look_now().files(KINDS["cursor"])[0].entries
-    file.write_text("{")
-    assert next(removing([entry])).problem
-    with pytest.raises(CannotRead, match="there is no a"):
-        without("{}", "json", ("mcpServers", "a"))
-
-
-def test_the_second_version_of_opencode_has_another_place(home: ClientHome, store: ChangeStore) -> None:
-    file = home.write(".config/opencode/opencode.json", '{"mcp": {"servers": {}}}')
-    ChangeWriter(store).make(_connect(home, "opencode"), None)
-    assert json.loads(file.read_text()) == {"mcp": {"servers": {"tooltray": {"type": "local", "command": [str(home.bridge)]}}}}
+    ChangeWriter(store).make(_connect(home), None)
+    record = ChangeWriter(store).make(_disconnect(home), None)
+    file.write_text(other := '{"mcpServers": {"tooltray": {"command": "theirs"}}}')
+    with pytest.raises(Conflict, match="there is another entry"):
+        ChangeWriter(store).undo(record, None)
+    assert file.read_text() == other

@@ -44,13 +44,13 @@ def _claude(home: ClientHome, script: str) -> str:
 
 async def test_a_client_that_runs_is_asked_to_write_its_own_file(home: ClientHome) -> None:
     program, file = _claude(home, CLAUDE), home.write(".claude.json", BEFORE)
-    (edit,) = await home.edits().preview_connect(["claude-code"])
+    (edit,) = await home.edits().preview("connect", ["claude-code"])
     entry = {"type": "stdio", "command": str(home.bridge), "args": []}
     assert edit.command == (program, "mcp", "add-json", "-s", "user", "tooltray", json.dumps(entry))
     (change,) = await home.edits().apply({edit.id: edit.revision})
     document = json.loads(file.read_text())
     assert (document["words"], document["mcpServers"]) == (["mcp", "add-json", "-s", "user"], {"tooltray": entry})
-    (edit,) = await home.edits().preview_disconnect(["claude-code"])
+    (edit,) = await home.edits().preview("disconnect", ["claude-code"])
     assert edit.command[1:] == ("mcp", "remove", "-s", "user", "tooltray")
     (gone,) = await home.edits().apply({edit.id: edit.revision})
     assert json.loads(file.read_text())["mcpServers"] == {}
@@ -63,7 +63,7 @@ async def test_a_client_that_runs_is_asked_to_write_its_own_file(home: ClientHom
 async def test_where_the_command_does_not_do_it_the_file_is_written(home: ClientHome, script: str) -> None:
     _claude(home, script)
     file = home.write(".claude.json", BEFORE)
-    (edit,) = await home.edits().preview_connect(["claude-code"])
+    (edit,) = await home.edits().preview("connect", ["claude-code"])
     assert edit.command
     (change,) = await home.edits().apply({edit.id: edit.revision})
     assert change.problem is None
@@ -75,7 +75,7 @@ async def test_where_the_command_does_not_do_it_the_file_is_written(home: Client
 async def test_a_command_that_wrote_something_else_is_a_conflict(home: ClientHome) -> None:
     _claude(home, '#!/bin/sh\necho "{{}}" > "$HOME/.claude.json"\n')
     home.write(".claude.json", BEFORE)
-    (edit,) = await home.edits().preview_connect(["claude-code"])
+    (edit,) = await home.edits().preview("connect", ["claude-code"])
     (change,) = await home.edits().apply({edit.id: edit.revision})
     assert change.problem
     assert "has changed since" in change.problem.title
@@ -84,11 +84,11 @@ async def test_a_command_that_wrote_something_else_is_a_conflict(home: ClientHom
 
 async def test_without_its_program_or_if_it_does_not_run_the_file_is_written(home: ClientHome) -> None:
     home.write(".claude.json", BEFORE)
-    (edit,) = await home.edits().preview_connect(["claude-code"])
+    (edit,) = await home.edits().preview("connect", ["claude-code"])
     assert (edit.command, edit.diff != "") == ((), True)
     _claude(home, CLAUDE)
     os.unlink(home.proc / "4242" / "cmdline")
-    (edit,) = await home.edits().preview_connect(["claude-code"])
+    (edit,) = await home.edits().preview("connect", ["claude-code"])
     assert edit.command == ()
 
 
@@ -96,10 +96,10 @@ async def test_a_list_of_a_project_and_an_outdated_entry_are_changed_in_the_file
     _claude(home, CLAUDE)
     entry = {"command": "/gone/tooltray-bridge"}
     home.write(".claude.json", json.dumps({"projects": {"/p": {"mcpServers": {"tooltray": entry}}}}))
-    (edit,) = await home.edits().preview_disconnect(["claude-code"])
+    (edit,) = await home.edits().preview("disconnect", ["claude-code"])
     assert (edit.command, edit.diff != "") == ((), True)
     home.write(".claude.json", json.dumps({"mcpServers": {"tooltray": entry}}))
-    (edit,) = await home.edits().preview_connect(["claude-code"])
+    (edit,) = await home.edits().preview("connect", ["claude-code"])
     assert (edit.action, edit.command) == ("mend", ())
 
 

@@ -56,7 +56,7 @@ def test_a_client_can_be_recognised_and_has_a_way_to_be_connected_or_a_reason_wh
     assert (kind.way == "link") == bool(kind.link)
 
 
-def test_what_a_person_should_know_is_said_with_the_client_s_name() -> None:
+def test_what_the_user_should_know_is_shown_with_the_client_s_name() -> None:
     said = {kind.note: note_of(kind) for kind in KINDS.values()}
     assert said.pop("") == ""
     assert set(said) == {"restart", "next-session", "refresh", "watched", "trust", "trusted-folder"}
@@ -64,7 +64,7 @@ def test_what_a_person_should_know_is_said_with_the_client_s_name() -> None:
     assert note_of(KINDS["claude-desktop"]) == "Restart Claude Desktop: it reads its file when it starts"
 
 
-def test_what_only_a_person_can_connect_says_so() -> None:
+def test_what_only_the_user_can_connect_has_a_reason() -> None:
     assert {kind.id for kind in KINDS.values() if why_not_of(kind)} == {"jetbrains-ai", "claude-desktop-extensions", "hermes", "witsy"}
 
 
@@ -74,7 +74,7 @@ def test_patterns_of_every_system_come_before_those_of_one() -> None:
     assert files.of("linux")[0] == "~/a"
 
 
-def test_a_project_s_file_says_its_format_itself() -> None:
+def test_a_project_s_file_has_its_own_format() -> None:
     assert KINDS["continue"].format_of(Path("/p/.continue/mcpServers/a.json")) == "json"
     assert KINDS["continue"].format_of(Path("/p/config.yaml")) == "yaml"
     assert KINDS["codex"].format_of(Path("/p/config")) == "toml"

@@ -9,6 +9,7 @@ from tests.fakes.client_files import KINDS, put
 
 from tooltray.config.foreign_configs.documents import Document
 from tooltray.foundation.files.file_text import CannotOpen
+from tooltray.sources.clients.bridge_entries import OwnEntry
 from tooltray.sources.clients.client_look import MAX_PROJECTS, MAX_SERVERS, ClientLook
 from tooltray.sources.clients.client_places import ClientPlaces
 from tooltray.sources.clients.found_entries import MAX_ENTRIES
@@ -17,7 +18,7 @@ RUNS = {"command": "npx"}
 
 
 def look(home: Path, *projects: str, **environ: str) -> ClientLook:
-    return ClientLook(ClientPlaces({"HOME": str(home), **environ}, "linux"), own_url="http://127.0.0.1:7717", projects=projects)
+    return ClientLook(ClientPlaces({"HOME": str(home), **environ}, "linux"), own=OwnEntry(url="http://127.0.0.1:7717"), projects=projects)
 
 
 def test_a_file_that_is_not_there_has_no_entries_and_no_document(tmp_path: Path) -> None:
@@ -25,7 +26,7 @@ def test_a_file_that_is_not_there_has_no_entries_and_no_document(tmp_path: Path)
     assert (file.place.exists, file.entries, file.document, file.problem) == (False, (), None, None)
 
 
-def test_a_file_in_a_bad_state_says_so_and_others_are_read(tmp_path: Path) -> None:
+def test_a_file_in_a_bad_state_is_a_problem_and_others_are_read(tmp_path: Path) -> None:
     bad = put(tmp_path / ".cursor/mcp.json", '{"mcpServers": {\n"a": sk-not-real')
     put(tmp_path / ".config/Code/User/mcp.json", {"servers": {"a": RUNS}})
     here = look(tmp_path)
@@ -109,7 +110,7 @@ def test_a_file_of_several_clients_is_read_once_and_its_entries_count_once(tmp_p
 
 
 @pytest.mark.parametrize("moved", [False, True])
-def test_servers_of_a_project_wait_until_claude_code_s_person_has_said_yes(tmp_path: Path, moved: bool) -> None:
+def test_servers_of_a_project_wait_until_claude_code_s_user_has_approved_them(tmp_path: Path, moved: bool) -> None:
     put(tmp_path / "p/.mcp.json", {"mcpServers": {"a": RUNS, "b": RUNS, "c": RUNS}})
     folder = tmp_path / ("elsewhere" if moved else ".claude")
     put(folder / "settings.json", {"enabledMcpjsonServers": ["a"]})
@@ -129,7 +130,7 @@ def test_without_claude_code_s_own_file_servers_of_a_project_wait(tmp_path: Path
     assert states == ["waits"]
 
 
-def test_an_extension_that_is_switched_off_says_so(tmp_path: Path) -> None:
+def test_an_extension_that_is_switched_off_is_off(tmp_path: Path) -> None:
     for name in ("on", "off"):
         folder = tmp_path / ".config/Claude"
         put(folder / "Claude Extensions" / name / "manifest.json", {"name": name, "server": {"mcp_config": RUNS}})

@@ -1,4 +1,4 @@
-"""client_places.py: where clients keep their files here, and whether they are installed and run."""
+"""client_places.py: where clients keep their files, and what is under version control."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.client_files import KINDS, put
 
-from tooltray.sources.clients.client_places import MAX_MATCHES, ClientPlace, ClientPlaces
+from tooltray.sources.clients.client_places import MAX_MATCHES, WORK_TREE_MARKS, ClientPlace, ClientPlaces, WorkTrees
 
 
 def places(home: Path, platform: str = "linux", **environ: str) -> ClientPlaces:
@@ -57,7 +57,7 @@ def test_every_profile_of_a_client_has_its_file(tmp_path: Path) -> None:
     ]
 
 
-def test_a_file_that_is_read_alone_does_not_keep_another_from_being_made(tmp_path: Path) -> None:
+def test_a_file_that_is_only_read_does_not_keep_another_from_being_made(tmp_path: Path) -> None:
     put(tmp_path / ".config/Code/User/settings.json", {})
     assert [(place.path.name, place.can_be_made) for place in places(tmp_path).files(KINDS["vscode"])] == [
         ("mcp.json", True),
@@ -93,7 +93,7 @@ def test_a_variable_that_names_no_folder_moves_nothing(tmp_path: Path, folder: s
     assert places(tmp_path, CODEX_HOME=folder).moved_home(KINDS["codex"]) is None
 
 
-def test_a_person_without_a_folder_has_no_files() -> None:
+def test_a_user_without_a_folder_has_no_files() -> None:
     nobody = ClientPlaces({}, "linux", "/nowhere")
     assert not any(nobody.files(kind) for kind in KINDS.values())
     assert not any(nobody.is_installed(kind) for kind in KINDS.values() if not kind.signs.paths)
@@ -153,7 +153,26 @@ def test_a_client_runs_while_a_process_has_its_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.posix
-def test_what_others_run_is_not_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_other_users_run_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine = put(tmp_path / "proc/7/cmdline", "codex").stat().st_uid
     monkeypatch.setattr("os.getuid", lambda: mine + 1)
     assert places(tmp_path).is_running(KINDS["codex"]) is False
+
+
+@pytest.mark.parametrize("mark", WORK_TREE_MARKS)
+def test_a_file_in_a_work_tree_is_known(tmp_path: Path, mark: str) -> None:
+    file = put(tmp_path / "p/a/b/file", "")
+    assert not WorkTrees().holds(file)
+    (tmp_path / "p" / mark).mkdir()
+    trees = WorkTrees()
+    assert trees.holds(file)
+    assert trees.holds(file.with_name("other"))
+    assert not trees.holds(tmp_path / "file")
+
+
+@pytest.mark.posix
+def test_a_link_into_a_work_tree_counts(tmp_path: Path) -> None:
+    real = put(tmp_path / "dotfiles/mcp.json", "")
+    (tmp_path / "dotfiles/.git").write_text("gitdir: elsewhere")
+    (tmp_path / "mcp.json").symlink_to(real)
+    assert WorkTrees().holds(tmp_path / "mcp.json")

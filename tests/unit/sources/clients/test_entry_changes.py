@@ -55,7 +55,7 @@ def test_the_outermost_holder_that_has_to_be_made_is_known() -> None:
         ("\ufeff", '\ufeff{\n  "s": {\n    "n": {\n      "command": "x"\n    }\n  }\n}\n'),
     ],
 )
-def test_an_empty_file_gets_all_that_an_entry_stands_in(text: str, after: str) -> None:
+def test_an_empty_file_gets_all_around_an_entry(text: str, after: str) -> None:
     assert changed(text, "json", [EntryChange(("s", "n"), ENTRY)]) == after
 
 

@@ -1,8 +1,8 @@
-"""entry_words.py: what an entry says in any client's spelling."""
+"""entry_words.py: what an entry says, and whether it is Tooltray."""
 
 import pytest
 
-from tooltray.sources.clients.entry_words import Entry, headers_of, is_off, is_server, url_of, variables_of, words_of
+from tooltray.sources.clients.entry_words import MAX_WORD, Entry, headers_of, is_off, is_server, kind_of, url_of, variables_of, words_of
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_variables_and_headers_are_texts() -> None:
     assert headers_of({"http_headers": {"X": "y"}}) == {"X": "y"}
 
 
-def test_what_says_neither_what_to_start_nor_what_to_call_is_no_server() -> None:
+def test_what_has_neither_a_command_nor_a_url_is_no_server() -> None:
     assert [is_server(entry) for entry in ({"command": "x"}, {"url": "x"}, {"type": "builtin"}, {})] == [True, True, False, False]  # type: ignore[arg-type]
 
 
@@ -46,3 +46,62 @@ def test_a_server_can_be_switched_off_in_its_entry(entry: Entry) -> None:
     assert is_off(entry)
     assert not is_off({key: not value for key, value in entry.items()})
     assert not is_off(dict.fromkeys(entry, "true"))
+
+
+OWN = "http://127.0.0.1:7717"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"command": "/home/me/.tooltray/bin/tooltray-bridge"},
+        {"command": "C:\\Users\\me\\.tooltray\\bin\\tooltray-bridge.exe"},
+        {"command": "cmd", "args": ["/c", "tooltray-bridge"]},
+        {"command": "/usr/bin/python3", "args": ["-I", "-S", "/opt/x/tooltray_bridge/__main__.py"]},
+        {"command": "/usr/bin/python3", "args": ["-m", "tooltray_bridge"]},
+        {"command": ["uvx", "tooltray-bridge"], "type": "local"},
+        {"cmd": "tooltray", "args": ["serve", "--stdio"]},
+        {"command": "/opt/Tooltray/tooltray", "args": ["serve", "--stdio"]},
+        {"command": "env", "args": ["A=1", "tooltray-bridge"]},
+        {"url": "http://127.0.0.1:7717/mcp"},
+        {"httpUrl": "http://localhost:7717/mcp", "headers": {"Authorization": "Bearer x"}},
+    ],
+)
+def test_the_bridge_is_recognised_in_every_form_that_it_ever_had(entry: Entry) -> None:
+    assert kind_of(entry, OWN) == "bridge"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"command": "npx", "args": ["-y", "mcp-remote", "http://localhost:7717/mcp"]},
+        {"command": "npx", "args": ["-y", "supergateway", "--stdio", "/home/me/.tooltray/bin/tooltray-bridge --profile x"]},
+        {"command": "other-hub", "args": ["run", "/home/me/.tooltray/bin/tooltray-bridge"]},
+        {"command": "other-hub", "env": {"UPSTREAM": "see http://127.0.0.1:7717/mcp"}},
+        {"command": "other-hub", "args": ["--server", "it's tooltray", "tooltray serve"]},
+        {"command": "other-hub", "args": ["--", "tooltray", "serve", "--stdio"]},
+        {"command": "other-hub", "args": ["python", "/x/tooltray_bridge/__main__.py"]},
+        {"command": "npx", "args": ["supergateway", "--stdio", "python /x/tooltray_bridge/__main__.py"]},
+    ],
+)
+def test_what_leads_to_us_through_another_program_is_a_loop(entry: Entry) -> None:
+    assert kind_of(entry, OWN) == "loop"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"command": "npx", "args": ["-y", "@scope/server", "/home/me/tooltray"]},
+        {"command": "x", "args": ["it's tooltray"]},
+        {"command": "x", "args": ["tooltray " + "x" * MAX_WORD]},
+        {"url": "http://127.0.0.1:7718/mcp"},
+        {"url": "http://[nonsense"},
+        {},
+    ],
+)
+def test_everything_else_is_a_server(entry: Entry) -> None:
+    assert kind_of(entry, OWN) == "server"
+
+
+def test_without_an_address_no_url_is_ours() -> None:
+    assert kind_of({"url": "http://127.0.0.1:7717/mcp"}, None) == "server"

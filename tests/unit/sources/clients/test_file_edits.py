@@ -1,4 +1,4 @@
-"""file_edits.py: what would change in which file; nothing is written."""
+"""file_edits.py: which edits connect, disconnect and remove, and why some clients cannot be connected."""
 
 import json
 from collections.abc import AsyncIterator
@@ -6,9 +6,24 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.ai_client_home import ClientHome
-from tests.fakes.client_files import KINDS
+from tests.fakes.client_files import BRIDGE, KINDS, put
 
-from tooltray.sources.clients.file_edits import ABSENT, FileEdit, connecting, disconnecting, removing
+from tooltray.foundation.errors import Conflict, NotFound
+from tooltray.sources.clients.client_look import ClientLook
+from tooltray.sources.clients.client_places import ClientPlaces
+from tooltray.sources.clients.file_edits import (
+    ABSENT,
+    FileEdit,
+    chosen_kinds,
+    connecting,
+    disconnecting,
+    edit_named,
+    parse_edit_id,
+    planned,
+    removing,
+    unreadable,
+    why_unable,
+)
 from tooltray.sources.clients.found_entries import FoundEntry
 
 CURSOR, VSCODE, OPENCODE = ".cursor/mcp.json", ".config/Code/User", ".config/opencode/opencode.json"
@@ -22,7 +37,7 @@ async def home(tmp_path: Path) -> AsyncIterator[ClientHome]:
 
 
 def connect(home: ClientHome, client: str) -> list[FileEdit]:
-    return list(connecting(KINDS[client], home.look_now(), home.own, home.environ))
+    return list(connecting(KINDS[client], home.look_now()))
 
 
 def disconnect(home: ClientHome, client: str) -> list[FileEdit]:
@@ -52,7 +67,7 @@ def test_one_that_is_connected_needs_no_change(home: ClientHome) -> None:
     assert edit.revision not in ("", ABSENT)
 
 
-def test_an_entry_whose_program_is_gone_is_mended_where_it_stands(home: ClientHome) -> None:
+def test_an_entry_whose_program_is_gone_is_mended_in_its_place(home: ClientHome) -> None:
     home.write(CURSOR, json.dumps({"mcpServers": {"hub": {"command": "/gone/tooltray-bridge", "args": [], "env": {"A": "b"}}}}))
     (edit,) = connect(home, "cursor")
     assert (edit.action, edit.names) == ("mend", ("hub",))
@@ -108,7 +123,7 @@ def test_entries_of_a_project_are_taken_out_and_none_is_put_there(home: ClientHo
     assert [edit.path for edit in connect(home, "cursor")] == [home.root / CURSOR]
 
 
-def test_servers_leave_the_files_that_they_stand_in_one_edit_for_each(home: ClientHome) -> None:
+def test_servers_leave_their_files_with_one_edit_for_each(home: ClientHome) -> None:
     servers = {"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}, "c": {"command": "z"}}}
     for path in (CURSOR, ".kiro/settings/mcp.json"):
         home.write(path, json.dumps(servers))
@@ -133,3 +148,102 @@ def test_one_that_is_gone_needs_nothing_and_another_of_its_name_stays(home: Clie
     (edit,) = removing(found)
     assert edit.problem
     assert (edit.revision, edit.is_change) == ("", False)
+
+
+def test_without_names_those_are_connected_that_are_installed_and_all_are_disconnected(home: ClientHome) -> None:
+    home.write(CURSOR, "{}")
+    look = home.look_now()
+    assert [kind.id for kind in chosen_kinds("connect", [], look)] == ["cursor"]
+    assert [kind.id for kind in chosen_kinds("disconnect", [], look)] == list(KINDS)
+
+
+def test_a_client_that_is_named_twice_counts_once_and_an_unknown_one_is_an_error(home: ClientHome) -> None:
+    assert [kind.id for kind in chosen_kinds("connect", ["kiro", "cursor", "kiro"], home.look_now())] == ["kiro", "cursor"]
+    with pytest.raises(NotFound, match="no AI client 'nobody'"):
+        chosen_kinds("disconnect", ["cursor", "nobody"], home.look_now())
+
+
+def test_a_client_that_only_the_user_can_connect_gets_no_edit(home: ClientHome) -> None:
+    kinds = [KINDS[id] for id in ("jetbrains-ai", "cherry-studio", "cursor")]
+    assert [edit.kind.id for edit in planned("connect", kinds, home.look_now())] == ["cursor"]
+
+
+def test_a_file_that_two_clients_share_is_edited_once(home: ClientHome) -> None:
+    home.projects = (str(home.root / "p"),)
+    home.write("p/.mcp.json", json.dumps({"mcpServers": {"tooltray": {"command": str(home.bridge)}}}))
+    edits = planned("disconnect", list(KINDS.values()), home.look_now())
+    assert [edit.path for edit in edits] == [home.root / "p/.mcp.json"]
+
+
+def test_an_edit_is_found_again_by_its_name_and_is_of_the_file_as_it_is_now(home: ClientHome) -> None:
+    home.write(CURSOR, "{}")
+    (shown,) = planned("connect", [KINDS["cursor"]], home.look_now())
+    home.write(CURSOR, '{"other": 1}')
+    again = edit_named(shown.id, home.look_now())
+    assert (again.id, again.revision != shown.revision, json.loads(again.text)["other"]) == (shown.id, True, 1)
+
+
+@pytest.mark.parametrize("name", ["connect:cursor:/etc/passwd", "disconnect:cursor:/x", "remove:cursor:/x"])
+def test_an_edit_that_is_not_to_be_made_is_not_found(home: ClientHome, name: str) -> None:
+    home.write(CURSOR, "{}")
+    with pytest.raises(Conflict, match="has changed since"):
+        edit_named(name, home.look_now())
+    with pytest.raises(NotFound):
+        edit_named(name.replace("cursor", "nobody"), home.look_now())
+
+
+@pytest.mark.parametrize(
+    ("client", "said"),
+    [("jetbrains-ai", "paste the entry"), ("cherry-studio", "no file can be written"), ("warp", "before it has made it")],
+)
+def test_why_a_client_cannot_be_connected_is_reported(home: ClientHome, client: str, said: str) -> None:
+    problem = why_unable(KINDS[client], home.look_now())
+    assert problem
+    assert said in problem.message
+
+
+def test_a_client_whose_file_is_there_or_can_be_made_can_be_connected(home: ClientHome) -> None:
+    assert why_unable(KINDS["cursor"], home.look_now()) is None
+
+
+def look(home: Path) -> ClientLook:
+    return ClientLook(ClientPlaces({"HOME": str(home)}, "linux"))
+
+
+def test_entries_are_found_by_what_they_start_whatever_they_are_called(tmp_path: Path) -> None:
+    claude = put(
+        tmp_path / ".claude.json",
+        {
+            "mcpServers": {"hub": BRIDGE, "tooltray": {"command": "other"}},
+            "projects": {"/p": {"mcpServers": {"t": BRIDGE}}, "/q": 1},
+            "history": ["tooltray_bridge"],
+        },
+    )
+    code = put(tmp_path / ".config/Code/User/mcp.json", {"servers": {"x": {"command": "tooltray-bridge"}}})
+    codex = put(tmp_path / ".codex/config.toml", "# tooltray_bridge\n[mcp_servers.x]\ncommand = 'tooltray-bridge'\n")
+    found = [
+        (edit.kind.name, edit.path, [change.place for change in edit.changes])
+        for edit in planned("disconnect", KINDS.values(), look(tmp_path))
+    ]
+    assert found == [
+        ("Claude Code", claude, [("mcpServers", "hub"), ("projects", "/p", "mcpServers", "t")]),
+        ("VS Code", code, [("servers", "x")]),
+        ("Codex", codex, [("mcp_servers", "x")]),
+    ]
+
+
+@pytest.mark.parametrize(("content", "count"), [('{"mcpServers": {"t": "tooltray_bridge"}', 1), ("[mcp] # tooltray-bridge", 1), ("{", 0)])
+def test_a_config_that_names_us_and_cannot_be_read_is_for_the_person(tmp_path: Path, content: str, count: int) -> None:
+    file = put(tmp_path / ".cursor/mcp.json", content)
+    assert [(kind.name, path) for kind, path in unreadable(look(tmp_path), KINDS.values())] == [("Cursor", file)] * count
+    assert (planned("disconnect", KINDS.values(), look(tmp_path))) == []
+
+
+def test_what_cannot_be_opened_has_no_sign_of_us(tmp_path: Path) -> None:
+    (tmp_path / ".cursor/mcp.json").mkdir(parents=True)
+    assert list(unreadable(look(tmp_path), KINDS.values())) == []
+
+
+def test_an_id_names_what_is_done_for_which_client_in_which_file() -> None:
+    assert parse_edit_id("mend:cursor:C:\\me\\mcp.json") == ("mend", "cursor", "C:\\me\\mcp.json")
+    assert [parse_edit_id(id) for id in ("erase:cursor:/x", "")] == [("connect", "", "erase:cursor:/x"), ("connect", "", "")]

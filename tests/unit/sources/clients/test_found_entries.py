@@ -1,13 +1,13 @@
-"""found_entries.py: the servers in a client's file."""
+"""found_entries.py: the servers in a file, and which of them are switched off or not approved."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.client_files import BRIDGE, KINDS, document_of
+from tests.fakes.client_files import BRIDGE, KINDS, document_of, put
 
 from tooltray.foundation.files.file_text import CannotOpen
-from tooltray.sources.clients.found_entries import MAX_ENTRIES, Approvals, FoundEntry, entries_in
+from tooltray.sources.clients.found_entries import MAX_ENTRIES, Approvals, FoundEntry, approvals_of, entries_in, is_extension_off
 
 RUNS = {"command": "npx"}
 
@@ -54,7 +54,7 @@ def test_a_manifest_that_makes_no_sense_has_no_server(tmp_path: Path, content: A
     assert found(tmp_path, "claude-desktop-extensions", content) == []
 
 
-def test_an_entry_that_starts_nothing_is_shown_where_only_servers_stand(tmp_path: Path) -> None:
+def test_an_entry_that_starts_nothing_is_shown_where_only_servers_are(tmp_path: Path) -> None:
     assert names(found(tmp_path, "cursor", {"mcpServers": {"a": {}}})) == [("a", "on")]
 
 
@@ -90,7 +90,7 @@ def test_lists_and_objects_of_continue_are_both_read(tmp_path: Path) -> None:
     assert names(found(tmp_path, "continue", {"mcpServers": {"a": RUNS}}, "a.json", project="/p")) == [("a", "on")]
 
 
-def test_what_is_switched_off_says_so(tmp_path: Path) -> None:
+def test_what_is_switched_off_is_off(tmp_path: Path) -> None:
     assert names(found(tmp_path, "cline", {"mcpServers": {"a": {**RUNS, "disabled": True}}})) == [("a", "off")]
     gemini = {"mcpServers": {"a": RUNS, "b": RUNS}, "mcp": {"excluded": ["a"]}}
     assert names(found(tmp_path, "gemini-cli", gemini)) == [("a", "off"), ("b", "on")]
@@ -120,7 +120,7 @@ def test_what_leads_to_us_is_named(tmp_path: Path) -> None:
     assert [entry.kind for entry in found(tmp_path, "cursor", content, own_url="http://127.0.0.1:7717")] == ["bridge", "loop"]
 
 
-def test_a_file_with_more_servers_than_anybody_has_is_refused(tmp_path: Path) -> None:
+def test_a_file_with_more_servers_than_usual_is_refused(tmp_path: Path) -> None:
     servers = {str(number): RUNS for number in range(MAX_ENTRIES)}
     assert len(found(tmp_path, "cursor", {"mcpServers": servers})) == MAX_ENTRIES
     with pytest.raises(CannotOpen, match="more than 1000 servers"):
@@ -131,3 +131,36 @@ def test_no_entry_shows_its_content(tmp_path: Path) -> None:
     [entry] = found(tmp_path, "cursor", {"mcpServers": {"a": {**RUNS, "env": {"TOKEN": "not-real"}}}})
     assert "not-real" not in repr(entry)
     assert entry.entry["env"] == {"TOKEN": "not-real"}
+
+
+def said(tmp_path: Path, projects: object = None) -> Approvals:
+    return approvals_of(tmp_path / "p", tmp_path / ".claude", projects)
+
+
+@pytest.mark.parametrize("place", [".claude/settings.json", "p/.claude/settings.json", "p/.claude/settings.local.json"])
+def test_approvals_are_read_from_three_files(tmp_path: Path, place: str) -> None:
+    put(tmp_path / place, {"enabledMcpjsonServers": ["a", 1], "disabledMcpjsonServers": ["b"]})
+    assert said(tmp_path) == Approvals(False, frozenset("a"), frozenset("b"))
+    put(tmp_path / place, {"enableAllProjectMcpServers": True, "enabledMcpjsonServers": "a"})
+    assert said(tmp_path) == Approvals(True)
+
+
+def test_older_versions_answer_in_their_own_file(tmp_path: Path) -> None:
+    folder = str(tmp_path / "p")
+    assert said(tmp_path, {folder: {"enabledMcpjsonServers": ["a"]}, "/other": {"enabledMcpjsonServers": ["b"]}}).enabled == {"a"}
+    for odd in ({folder: 1}, [], None):
+        assert said(tmp_path, odd) == Approvals()
+
+
+@pytest.mark.parametrize("content", ["[]", "{", ""])
+def test_a_file_that_makes_no_sense_answers_nothing(tmp_path: Path, content: str) -> None:
+    put(tmp_path / ".claude/settings.json", content)
+    assert said(tmp_path) == Approvals()
+
+
+@pytest.mark.parametrize(("content", "is_off"), [({"isEnabled": False}, True), ({"isEnabled": True}, False), ({}, False)])
+def test_an_extension_is_off_by_its_settings(tmp_path: Path, content: Any, is_off: bool) -> None:
+    manifest = tmp_path / "Claude Extensions" / "x.y" / "manifest.json"
+    assert not is_extension_off(manifest)
+    put(tmp_path / "Claude Extensions Settings" / "x.y.json", content)
+    assert is_extension_off(manifest) == is_off

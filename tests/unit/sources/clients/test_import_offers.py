@@ -65,7 +65,7 @@ def test_what_is_broken_is_not_stored() -> None:
         Offer(candidate, ()).stored_as("s", {}, ())
 
 
-def test_content_of_a_file_and_known_secrets_are_found_wherever_they_stand() -> None:
+def test_content_of_a_file_and_known_secrets_are_found_everywhere() -> None:
     made = offer({"command": "x", "args": ["say-dummy-file", "dummy-known"]}, read=("dummy-file",))
     entry, values = made.stored_as("s", {}, {"dummy-known"})
     assert entry["args"] == ["${secret:s/ARGUMENT}", "${secret:s/ARGUMENT_2}"]
@@ -92,7 +92,7 @@ def test_a_secret_beside_a_placeholder_in_one_text_is_refused(text: str) -> None
         offer(entry).stored_as("s", {}, {"dummy-known"})
 
 
-def test_it_is_said_by_what_a_secret_was_recognised() -> None:
+def test_it_is_shown_by_what_a_secret_was_recognised() -> None:
     assert found_secrets({"s/KEY": "dummy", "s/ODD": "ghp_0123456789"}) == (FoundSecret("KEY", "name"), FoundSecret("ODD", "form"))
 
 

@@ -187,7 +187,7 @@ async def test_what_is_not_carried_over_is_named_also_where_another_reason_comes
         assert "headersHelper" in candidate.remarks[0]
 
 
-async def test_what_is_broken_says_why_and_nothing_of_its_values(tmp_path: Path) -> None:
+async def test_what_is_broken_has_a_reason_without_its_values(tmp_path: Path) -> None:
     secret = f"{TOKEN}${{X}}"
     found = entries("cursor", {"mcpServers": {"a": {"command": "x", "env": {"ODD": secret}}, "b": {"command": TOKEN, "args": 5}}})
     async with hub_parts(tmp_path, servers={}) as parts:
@@ -235,7 +235,7 @@ async def test_a_proxy_is_offered_as_what_it_carries(tmp_path: Path) -> None:
         assert "mcp-remote" in candidate.proxied
 
 
-async def test_no_shell_is_asked_for_variables_that_nobody_names(tmp_path: Path) -> None:
+async def test_no_shell_is_asked_for_variables_that_are_not_named(tmp_path: Path) -> None:
     class NoShell(Shell):
         async def environ(self) -> Mapping[str, str]:
             raise AssertionError("it was asked")

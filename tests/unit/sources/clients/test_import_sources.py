@@ -31,7 +31,7 @@ def test_tooltray_itself_and_what_leads_to_it_are_left_out(tmp_path: Path) -> No
     assert (found.source.client, found.source.path, found.server.shape, found.entry) == ("cursor", str(path), "cursor", entries[0])
 
 
-def test_what_a_file_says_of_the_values_that_it_asks_for_is_read_with_an_entry_that_asks(tmp_path: Path) -> None:
+def test_a_file_s_description_of_values_that_it_asks_for_is_read_with_an_entry_that_asks(tmp_path: Path) -> None:
     path, asks = tmp_path / "mcp.json", {**NPX, "env": {"K": "${input:key}"}}
     path.write_text(json.dumps({"inputs": [{"id": "key", "password": True}, "odd", {"no": "id"}], "servers": {"s": asks}}))
     one, two, plain = of_clients(
@@ -41,7 +41,7 @@ def test_what_a_file_says_of_the_values_that_it_asks_for_is_read_with_an_entry_t
     assert plain.server.inputs == {}
 
 
-def test_a_file_that_is_gone_meanwhile_says_nothing_of_values(tmp_path: Path) -> None:
+def test_a_file_that_is_gone_meanwhile_gives_no_descriptions(tmp_path: Path) -> None:
     (tmp_path / "mcp.json").mkdir()
     (found,) = of_clients([entry(KINDS["vscode"], tmp_path / "mcp.json", {"command": "${input:key}"})])
     assert found.server.inputs == {}
@@ -78,12 +78,12 @@ def test_options_of_a_clients_command_that_are_not_taken_over_are_named() -> Non
     assert (read.entry["command"], read.remarks) == ("npx", ("this is not carried over: --timeout",))
 
 
-def test_what_a_text_says_of_values_that_are_asked_for_goes_with_its_servers() -> None:
+def test_a_text_s_description_of_values_that_are_asked_for_goes_with_its_servers() -> None:
     text = json.dumps({"mcp": {"inputs": [{"id": "k"}], "servers": {"a": {"command": "x", "env": {"K": "${input:k}"}}}}})
     assert of_text(text)[0].server.inputs == {"k": {"id": "k"}}
 
 
-def test_a_text_with_tooltray_alone_has_nothing_to_import() -> None:
+def test_a_text_with_only_tooltray_has_nothing_to_import() -> None:
     assert of_text(json.dumps({"mcpServers": {"t": {"command": "tooltray-bridge"}}})) == []
     assert of_text("tooltray-bridge") == []
 
@@ -125,7 +125,7 @@ def test_whose_file_it_is_shows_at_the_end_of_its_path(tmp_path: Path, name: str
     assert [each.source.project for each in found] == (["", "/p"] if shape == "claude" else [""])
 
 
-def test_a_text_or_file_with_more_servers_than_anybody_has_is_refused(tmp_path: Path) -> None:
+def test_a_text_or_file_with_more_servers_than_usual_is_refused(tmp_path: Path) -> None:
     text = json.dumps({"mcpServers": {str(number): {"command": "x"} for number in range(MAX_ENTRIES + 1)}})
     (tmp_path / "mcp.json").write_text(text)
     with pytest.raises(TooltrayError, match="too long to be imported: it has more than 1000 servers"):

@@ -165,7 +165,7 @@ async def test_files_of_projects_and_files_under_version_control_stay_as_they_ar
         assert (json.loads(path.read_bytes()), done["b"].removed_from) == (claude, ())
 
 
-async def test_what_has_changed_since_it_was_looked_at_is_not_imported(tmp_path: Path) -> None:
+async def test_what_has_changed_since_the_preview_is_not_imported(tmp_path: Path) -> None:
     async with hub(tmp_path) as (parts, home):
         home.write(".cursor/mcp.json", cursor(git={"command": "git"}))
         found = await plan(parts, clients=["cursor"])
@@ -175,7 +175,7 @@ async def test_what_has_changed_since_it_was_looked_at_is_not_imported(tmp_path:
         assert parts.config.entries == {}
 
 
-async def test_a_value_that_is_asked_for_is_given_and_a_missing_one_fails_that_server_alone(tmp_path: Path) -> None:
+async def test_a_value_that_is_asked_for_is_given_and_a_missing_one_fails_only_that_server(tmp_path: Path) -> None:
     text = json.dumps({"servers": {"a": {"command": "a", "env": {"TOKEN": "${input:t}"}}, "b": {"command": "b", "args": ["${input:u}"]}}})
     async with hub(tmp_path, programs={"a": ScriptedServer(tool("x"))}) as (parts, _):
         one, two = await plan(parts, text=text)
@@ -307,7 +307,7 @@ async def test_an_import_that_is_cut_off_does_not_block_the_next_one(tmp_path: P
         assert (await plan(parts, clients=["cursor"]))[0].state == "same"
 
 
-async def test_a_failure_to_change_the_files_is_said_and_the_servers_are_here(tmp_path: Path) -> None:
+async def test_a_failure_to_change_the_files_is_reported_and_the_servers_are_here(tmp_path: Path) -> None:
     async with hub(tmp_path, programs={"a": ScriptedServer(tool("a"))}) as (parts, home):
         path = home.write(".cursor/mcp.json", cursor(a={"command": "a"}))
         found = await plan(parts, clients=["cursor"])
@@ -322,7 +322,7 @@ async def test_a_failure_to_change_the_files_is_said_and_the_servers_are_here(tm
         assert path.exists()
 
 
-async def test_what_was_changed_meanwhile_is_not_put_back_and_said(tmp_path: Path) -> None:
+async def test_what_was_changed_meanwhile_is_not_put_back_but_reported(tmp_path: Path) -> None:
     async with hub(tmp_path, programs={"a": ScriptedServer(tool("a"))}) as (parts, home):
         home.write(".cursor/mcp.json", cursor(a={"command": "a"}))
         await take(parts, await plan(parts, clients=["cursor"]), tidy=True)
@@ -331,7 +331,7 @@ async def test_what_was_changed_meanwhile_is_not_put_back_and_said(tmp_path: Pat
         assert (back.action, back.problem is not None, path.read_text()) == ("undo", True, "{")
 
 
-async def test_nobody_imports_from_clients_without_a_persons_yes(tmp_path: Path) -> None:
+async def test_an_import_from_clients_needs_the_user(tmp_path: Path) -> None:
     async with hub(tmp_path) as (parts, home):
         home.write(".cursor/mcp.json", cursor(a={"command": "a"}))
         found = await plan(parts, clients=["cursor"])

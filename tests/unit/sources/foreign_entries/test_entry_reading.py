@@ -142,7 +142,7 @@ def test_tools_that_a_client_hides_stay_hidden_and_what_it_approves_is_asked_for
         ("plain", {"command": "x", "env": {"A": "b\0"}}, "zero character"),
     ],
 )
-def test_what_cannot_be_used_says_why(shape: str, raw: dict[str, Any], reason: str) -> None:
+def test_what_cannot_be_used_has_a_reason(shape: str, raw: dict[str, Any], reason: str) -> None:
     with pytest.raises(CannotUse) as refused:
         read(raw, shape)
     assert reason in refused.value.reason
@@ -201,7 +201,7 @@ def test_how_to_sign_in_is_taken_over(raw: dict[str, Any], oauth: Any) -> None:
     assert entry({"url": URL, **raw}, "cursor").get("oauth") == oauth
 
 
-def test_what_is_off_and_what_runs_in_a_sandbox_is_said() -> None:
+def test_what_is_off_and_what_runs_in_a_sandbox_is_reported() -> None:
     assert read({"command": "x", "disabled": True}).is_off
     assert read({"command": "x", "enabled": False}).is_off
     assert "sandbox" in read({"command": "x", "sandboxEnabled": True}, "vscode").remarks[0]
@@ -309,6 +309,6 @@ _KEYS = st.sampled_from(
 
 @settings(max_examples=150, deadline=None)
 @given(raw=st.dictionaries(_KEYS, _VALUES, max_size=6), shape=st.sampled_from(["", *SYNTAXES]))
-def test_whatever_stands_in_an_entry_is_read_or_refused(raw: dict[str, Any], shape: str) -> None:
+def test_any_entry_is_read_or_refused(raw: dict[str, Any], shape: str) -> None:
     with contextlib.suppress(CannotUse):
         assert "autoApprove" not in read(raw, shape).entry

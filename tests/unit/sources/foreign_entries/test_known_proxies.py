@@ -39,10 +39,10 @@ def test_a_server_behind_a_proxy_is_offered_itself(line: str, carried: dict[str,
     found = carried_by(entry(line, env={"AUTH": "Bearer dummy"}, cwd="/x", callTimeout=5.0))
     assert found is not None
     assert found.entry == {"callTimeout": 5.0, **carried}
-    assert "a server elsewhere, behind" in found.said
+    assert "a server elsewhere, behind" in found.proxied
 
 
-def test_the_token_of_mcp_proxy_stands_in_a_variable() -> None:
+def test_the_token_of_mcp_proxy_is_in_a_variable() -> None:
     found = carried_by(entry(f"mcp-proxy|{URL}", env={"API_ACCESS_TOKEN": "dummy"}))
     assert found is not None
     assert found.entry["headers"] == {"Authorization": "Bearer dummy"}
@@ -89,8 +89,8 @@ def test_a_server_elsewhere_is_no_proxy() -> None:
         ("npx|-y|@smithery/cli@latest|run|@a/b", "the server @a/b of Smithery"),
     ],
 )
-def test_a_container_and_a_gateway_stay_and_are_said_to_be_what_they_are(line: str, said: str) -> None:
+def test_a_container_and_a_gateway_stay_and_are_named(line: str, said: str) -> None:
     before = entry(line)
     found = carried_by(before)
     assert found is not None
-    assert (found.entry, said in found.said) == (before, True)
+    assert (found.entry, said in found.proxied) == (before, True)

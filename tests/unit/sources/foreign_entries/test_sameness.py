@@ -48,5 +48,5 @@ def test_another_server(one: dict[str, Any], other: dict[str, Any]) -> None:
     assert not program(one, {"SET": "dummy-one"}).is_same(program(other, {"SET": "dummy-one"}))
 
 
-def test_no_value_is_in_what_is_logged_of_it() -> None:
+def test_no_value_is_in_what_is_logged() -> None:
     assert "dummy-one" not in repr(program({"command": "x", "env": {"K": "${secret:a/KEY}"}}))

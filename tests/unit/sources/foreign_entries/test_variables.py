@@ -64,7 +64,7 @@ def test_each_client_has_its_own_placeholders(shape: str, text: str, ours: str) 
         ("windsurf", "${file:/files/odd}", "taken for a placeholder"),
     ],
 )
-def test_what_cannot_be_said_here_is_refused(shape: str, text: str, reason: str) -> None:
+def test_what_has_no_form_here_is_refused(shape: str, text: str, reason: str) -> None:
     with pytest.raises(CannotUse) as refused:
         variables(shape).ours(text, "text")
     assert reason in refused.value.reason
@@ -86,7 +86,7 @@ def test_a_program_that_depends_on_the_folder_is_refused_and_other_words_need_a_
     assert found.needs_project
 
 
-def test_a_file_without_a_folder_is_looked_for_at_home() -> None:
+def test_a_file_without_a_folder_is_resolved_at_home() -> None:
     assert variables("opencode", folder="").ours("{file:.token}", "x") == "dummy-home"
     with pytest.raises(CannotUse):
         variables("extension", folder="").ours("${__dirname}", "x")
@@ -112,7 +112,7 @@ def test_a_value_that_is_asked_for_is_described_as_its_client_describes_it() -> 
     assert (plain.label, plain.is_required) == ("plain", True)
 
 
-def test_a_value_is_a_secret_where_one_of_its_names_says_so() -> None:
+def test_a_value_is_a_secret_by_any_of_its_names() -> None:
     found = variables("vscode")
     found.ours("${input:x}", "API_KEY")
     found.ours("${input:x}", "X")

@@ -1,7 +1,6 @@
-"""The difference that an edit makes, as a person reads it: unified, short even in large files, and without secrets.
+"""The preview of an edit: a unified difference, short even in large files, and without secrets.
 
-Above it: client_edits. Below it: entries/pasted, which says what looks like a secret. Pure. A file may hold keys that nobody has told us
-of, also in comments; so each word is looked at with the one before it, which may be its name.
+A file may hold keys that Tooltray does not know, also in comments; so each word is judged with the one before it, which may be its name.
 """
 
 import difflib
@@ -9,6 +8,11 @@ import re
 from collections.abc import Callable, Sequence
 
 from tooltray.config.settings.secret_looks import looks_secret
+from tooltray.foundation.snapshots.ai_clients import ClientEdit
+from tooltray.sources.clients.client_cli import command_for
+from tooltray.sources.clients.client_look import ClientLook
+from tooltray.sources.clients.client_places import WorkTrees
+from tooltray.sources.clients.file_edits import Action, FileEdit, chosen_kinds, planned, why_unable
 from tooltray.sources.entries.pasted import is_placeholder
 from tooltray.sources.entries.pasted_urls import parameters
 
@@ -16,7 +20,7 @@ HIDDEN = "…"
 CONTEXT_LINES = 3
 MAX_LINE = 400  # characters; a minified file is one line
 AROUND = 120  # characters of such a line before and behind what differs
-MAX_LINES = 2000  # of a difference; nobody reads more
+MAX_LINES = 2000  # of a difference; more is not read
 
 _WORD = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*'|[^\s\"',\[\]{}:=][^\s\"',\[\]{}]*")
 _NAMED = re.compile(r"(-{0,2}[\w.-]+)\s*[=:]\s*(.+)", re.DOTALL)
@@ -25,8 +29,42 @@ _USER = re.compile(r"(://)[^/@\s]+(@)")
 _HUNK = re.compile(r"@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 
 
+def previews(action: Action, clients: Sequence[str], look: ClientLook, mask: Callable[[str], str]) -> list[ClientEdit]:
+    """Returns the edits that connect or disconnect some clients, and why those that are named cannot be connected.
+
+    Args:
+        clients: ids; empty: all that are installed, or have an entry.
+        mask: takes known secrets out of a text.
+
+    Raises:
+        NotFound: there is no such client.
+    """
+    kinds = chosen_kinds(action, clients, look)
+    edits = [preview_of(edit, look, mask) for edit in planned(action, kinds, look)]
+    if action == "connect":
+        unable = ((kind, why_unable(kind, look)) for kind in kinds)
+        edits += [ClientEdit(f"connect:{kind.id}:", kind.id, "connect", "", problem=problem) for kind, problem in unable if problem]
+    return edits
+
+
+def preview_of(edit: FileEdit, look: ClientLook, mask: Callable[[str], str]) -> ClientEdit:
+    document = edit.document
+    text, is_new = (document.text, not document.exists) if document else ("", False)
+    return ClientEdit(
+        edit.id,
+        edit.kind.id,
+        edit.action,
+        str(edit.path),
+        edit.revision,
+        diff_of(text, edit.text, str(edit.path), is_new=is_new, mask=mask) if edit.is_change else "",
+        command_for(edit, look),
+        needs_own_yes=WorkTrees().holds(edit.path),
+        problem=edit.problem,
+    )
+
+
 def diff_of(before: str, after: str, path: str, *, is_new: bool, mask: Callable[[str], str]) -> str:
-    """The difference of two texts; empty if there is none.
+    """Returns the difference of two texts; empty if there is none.
 
     Args:
         is_new: there is no file yet.
@@ -46,7 +84,7 @@ def diff_of(before: str, after: str, path: str, *, is_new: bool, mask: Callable[
 
 
 def masked_diff(text: str) -> str:
-    """A text in which every word is hidden that looks like a secret, by itself or by the word before it."""
+    """Returns a text in which every word is hidden that may be a secret, by its form or by the word before it."""
     lines = [_BARE_LINE.sub(_bare, line) for line in text.split("\n")]
     before = ""
 
@@ -63,7 +101,7 @@ def masked_diff(text: str) -> str:
 
 
 def _same(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines are the same from the beginning."""
+    """Returns how many lines are the same from the beginning."""
     length = 0
     for ours, theirs in zip(one, other, strict=False):
         if ours != theirs:
@@ -85,7 +123,7 @@ def _bare(found: re.Match[str]) -> str:
 
 
 def _bare_word(word: str) -> str:
-    """As the name of the next word; one that has its own value names nothing."""
+    """Returns a word as the name of the next one; empty for one that has its own value."""
     bare = word.strip("\"'").rstrip(":=")
     return "" if "=" in bare else bare
 
@@ -109,7 +147,7 @@ def _is_secret(name: str, value: str) -> bool:
 
 
 def _shortened(lines: Sequence[str]) -> list[str]:
-    """Of lines that nobody can read, the part around what differs from the other one."""
+    """Cuts lines that are too long to be read; of a pair that differs, the part around the difference stays."""
     long = [line for line in lines if len(line) > MAX_LINE and line[:1] in "+-"]
     if [line[0] for line in long] != ["-", "+"]:
         return [line if len(line) <= MAX_LINE else line[:MAX_LINE] + HIDDEN for line in lines]

@@ -1,10 +1,10 @@
-"""edit_diff.py: a person sees what changes, and no secret."""
+"""edit_previews.py: differences are short and without secrets."""
 
 import json
 
 import pytest
 
-from tooltray.sources.clients.edit_diff import HIDDEN, MAX_LINE, diff_of, masked_diff
+from tooltray.sources.clients.edit_previews import HIDDEN, MAX_LINE, diff_of, masked_diff
 
 SECRET = "sk-dummy-1234567890"
 
@@ -51,7 +51,7 @@ def test_a_new_file_and_one_that_does_not_change() -> None:
         '"a": "known"',
     ],
 )
-def test_what_looks_secret_is_hidden_wherever_it_stands(line: str) -> None:
+def test_what_looks_secret_is_hidden_everywhere(line: str) -> None:
     shown = _diff(f"{line}\n", f"{line}\nnew\n")
     assert "+new" in shown
     for secret in (SECRET, "dummy", "known"):

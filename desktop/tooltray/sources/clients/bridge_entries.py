@@ -1,20 +1,28 @@
-"""The entry of our bridge as each AI client wants it written.
+"""The entry of our bridge: as each AI client wants it written, and whether one in a file is as it would be written today.
 
-Above it: file_edits. Below it: client_kinds. Pure. What each client reads was measured, or stands in its documentation or source; a key
-that is not certain is left out, since some clients refuse a whole file for it.
+What each client reads was measured, or is in its documentation or source; a key that is not certain is left out, since some clients
+refuse a whole file for it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
+from urllib.parse import urlsplit
+
+import msgspec
 
 from tooltray.foundation.files.member_change import NAME
 from tooltray.foundation.remote import JsonObject
+from tooltray.foundation.snapshots.ai_clients import Connection
 from tooltray.sources.clients.client_kinds import Shape
+from tooltray.sources.clients.entry_words import url_of, words_of
+from tooltray.sources.clients.found_entries import FoundEntry
 
 KEY = "tooltray"
 """Of the entry. With the prefix that each client makes of it, a tool's longest name is within the limit of the strictest one."""
 
-CALL_TIMEOUT_S = 3600  # a call may wait for a person, or work for long; the most that Roo Code accepts
+CALL_TIMEOUT_S = 3600  # a call may wait for the user, or work for long; the most that Roo Code accepts
 START_TIMEOUT_S = 60  # the bridge answers within a second, unless it has to start the hub on a slow machine
 
 Entry: TypeAlias = JsonObject
@@ -36,7 +44,7 @@ _OF_ANOTHER_WAY = (
 
 
 def bridge_entry_for(shape: Shape, words: Sequence[str]) -> Entry:
-    """The entry that starts the bridge.
+    """Returns the entry that starts the bridge.
 
     Args:
         shape: of the client.
@@ -46,7 +54,7 @@ def bridge_entry_for(shape: Shape, words: Sequence[str]) -> Entry:
 
 
 def mended_entry(shape: Shape, words: Sequence[str], before: Mapping[str, object]) -> Entry:
-    """An entry of ours that is outdated, broken or switched off, as it should be; what a person has added stays."""
+    """Returns an entry of ours that is outdated, broken or switched off, as it should be; what the user has added stays."""
     fresh = bridge_entry_for(shape, words)
     kept = {key: value for key, value in before.items() if key in fresh or key not in _OF_ANOTHER_WAY}
     mended = kept | {key: value for key, value in fresh.items() if key not in kept or key not in _CHOSEN_BY_PERSON}
@@ -112,3 +120,69 @@ _SHAPES: Mapping[Shape, Callable[[str, list[str]], Entry]] = {
     "vscode": _typed,
 }
 """Those that are not listed take `command` and `args`."""
+
+ORDER: Sequence[Connection] = ("connected", "outdated", "broken", "none")
+"""The best first."""
+
+
+class OwnEntry(msgspec.Struct, frozen=True):
+    """The entry as it would be written today.
+
+    Attributes:
+        words: the command line that is written today.
+        url: where the hub listens, or would, `http://host:port`; None: nowhere.
+        has_http: whether it listens.
+    """
+
+    words: tuple[str, ...] = ()
+    url: str | None = None
+    has_http: bool = False
+
+
+def connection_of(entries: Iterable[FoundEntry], own: OwnEntry, environ: Mapping[str, str]) -> Connection:
+    """Returns the best state of the entries that are Tooltray; "none": no entry is."""
+    return best(_one(entry, own, environ) for entry in entries if entry.kind == "bridge")
+
+
+def best(connections: Iterable[Connection]) -> Connection:
+    return min(connections, key=ORDER.index, default="none")
+
+
+def _one(entry: FoundEntry, own: OwnEntry, environ: Mapping[str, str]) -> Connection:
+    if entry.state == "off":
+        return "broken"
+    words = words_of(entry.entry)
+    if not words:
+        return _over_http(url_of(entry.entry), own)
+    if not is_program_there(words, environ):
+        return "broken"
+    mine = own.words
+    is_right = tuple(words[: len(mine)]) == mine and not _names_other_home(words[len(mine) :])
+    return "connected" if is_right else "outdated"
+
+
+def _over_http(url: str, own: OwnEntry) -> Connection:
+    if not own.has_http:
+        return "broken"
+    return "connected" if urlsplit(url).path.rstrip("/") == "/mcp" else "outdated"
+
+
+def _names_other_home(rest: Sequence[str]) -> bool:
+    """Returns whether the further options name a home: it would be another hub than today's entry starts. Others may follow."""
+    return any(word == "--home" or word.startswith("--home=") for word in rest)
+
+
+def is_program_there(words: Sequence[str], environ: Mapping[str, str]) -> bool:
+    """Returns whether the program of a command line, and the files among its arguments, exist.
+
+    Args:
+        environ: has PATH.
+    """
+    program, *arguments = (_at_home(word, environ) for word in words)
+    if not (os.access(program, os.X_OK) if os.path.isabs(program) else shutil.which(program, path=environ.get("PATH", ""))):
+        return False
+    return all(os.path.exists(each) for each in arguments if os.path.isabs(each) and each.endswith(".py"))
+
+
+def _at_home(word: str, environ: Mapping[str, str]) -> str:
+    return word.replace("~", environ.get("HOME", "~"), 1) if word.startswith("~/") else word
