@@ -17,8 +17,7 @@ from tooltray.carriers.control.control_session import HubControl
 from tooltray.carriers.mcp import stdio_connection
 from tooltray.carriers.mcp.idle_exit import IdleExit
 from tooltray.carriers.mcp.replaced_exit import ReplacedExit
-from tooltray.carriers.mcp.served.call_log import ServedCallLog
-from tooltray.carriers.mcp.served.required import RequiredServers, check_served
+from tooltray.carriers.mcp.served.served_starts import RequiredServers, ServedCallLog, check_served
 from tooltray.foundation.allocator import return_large_blocks
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.event_loop import use_pidfd_watcher

@@ -34,10 +34,9 @@ from tooltray.carriers.control.control_session import HubControl
 from tooltray.carriers.mcp.control_sessions import ControlSessions
 from tooltray.carriers.mcp.doors import Doors
 from tooltray.carriers.mcp.http_listener import EndpointTokens, HttpListener
-from tooltray.carriers.mcp.served.served_listener import ServedListener
-from tooltray.carriers.mcp.served.served_servers import ServedServers
-from tooltray.carriers.mcp.served.served_tokens import ServedTokens
-from tooltray.carriers.mcp.served.surroundings import in_surroundings
+from tooltray.carriers.mcp.served.routes import ServedTokens
+from tooltray.carriers.mcp.served.served_listener import ServedListener, ServedServers
+from tooltray.carriers.mcp.served.served_starts import in_surroundings
 from tooltray.carriers.mcp.sessions import Sessions
 from tooltray.catalogue import token_counts
 from tooltray.catalogue.call_routes import CallRoutes, ConfirmLimits
@@ -253,8 +252,7 @@ from tooltray.sources.discovery.registry_copy import RegistryCopy, default_regis
 from tooltray.sources.discovery.starters import Starters
 from tooltray.sources.discovery.updates import RegistryUpdates
 from tooltray.sources.doctor.doctor import CheckUp, Doctor
-from tooltray.sources.doctor.refused_writes import RefusedWrites
-from tooltray.sources.doctor.remedies import Remedies
+from tooltray.sources.doctor.remedies import RefusedWrites, Remedies
 from tooltray.sources.doctor.server_tests import ServerTests
 from tooltray.sources.entries.api import ServersApi
 from tooltray.sources.entries.clean_text import clean_text
@@ -272,26 +270,21 @@ from tooltray.sources.entries.server_starts import ServerStarts
 from tooltray.sources.entries.settings_api import SettingsApi
 from tooltray.sources.entries.setup import Setup, shipped_servers
 from tooltray.sources.entries.setup_api import SetupApi
-from tooltray.sources.project_files.file_readings import FileReadings
-from tooltray.sources.project_files.files_in_use import AnyFile, FilesInUse
+from tooltray.sources.project_files.file_watch import FileReadings, HotReload
 from tooltray.sources.project_files.folders_in_use import FoldersInUse
-from tooltray.sources.project_files.hot_reload import HotReload
 from tooltray.sources.project_files.inmemory_trust import InMemoryTrust
 from tooltray.sources.project_files.project_edits import ProjectEdits
-from tooltray.sources.project_files.project_looks import ProjectLooks
 from tooltray.sources.project_files.project_servers import ProjectServers
-from tooltray.sources.project_files.server_files import ServerFiles, read_in_use
+from tooltray.sources.project_files.server_files import AnyFile, FilesInUse, ProjectLooks, ServerFiles, read_in_use
 from tooltray.sources.project_files.started_checks import StartedChecks
 from tooltray.sources.project_files.started_files import StartedTexts
+from tooltray.sources.project_files.trust import TrustStore
 from tooltray.sources.project_files.trust_decisions import ReadFile, TrustDecisions
-from tooltray.sources.project_files.trust_store import TrustStore
 from tooltray.sources.projects.api import ProjectsApi
-from tooltray.sources.projects.project_choices import ProjectChoices
 from tooltray.sources.projects.project_copies import ProjectCopies, ProjectSnapshots
 from tooltray.sources.projects.project_folders import ProjectFolders
-from tooltray.sources.projects.project_sources import ProjectSources
-from tooltray.sources.projects.projects import Projects
-from tooltray.sources.projects.root_rounds import RootRounds
+from tooltray.sources.projects.project_sources import ProjectSources, RootRounds
+from tooltray.sources.projects.projects import ProjectChoices, Projects
 
 MEGABYTE = 10**6
 

@@ -41,9 +41,8 @@ if TYPE_CHECKING:
     from tooltray.sources.entries.server_secrets import ServerSecrets
     from tooltray.sources.entries.setup import Setup
     from tooltray.sources.project_files.inmemory_trust import InMemoryTrust
+    from tooltray.sources.project_files.trust import Trust, TrustStore
     from tooltray.sources.project_files.trust_decisions import TrustDecisions
-    from tooltray.sources.project_files.trust_store import TrustStore
-    from tooltray.sources.project_files.trusted_entries import Trust
     from tooltray.sources.projects.project_folders import ProjectFolders
 
 
@@ -240,7 +239,7 @@ class UnstartedParts:
 
     @cached_property
     def trust_store(self) -> "TrustStore":
-        from tooltray.sources.project_files.trust_store import TrustStore
+        from tooltray.sources.project_files.trust import TrustStore
 
         store = TrustStore(self.home.trust)
         self._note_problem(store.problem)
@@ -249,7 +248,7 @@ class UnstartedParts:
     @cached_property
     def trust(self) -> "Trust":
         from tooltray.sources.project_files.server_names import look
-        from tooltray.sources.project_files.trusted_entries import Trust
+        from tooltray.sources.project_files.trust import Trust
 
         def is_taken(name: str) -> bool:
             return any(look(name) == look(other) for other in self.config.own_settings.mcp_servers)
@@ -276,7 +275,7 @@ class UnstartedParts:
     @cached_property
     def inmemory_trust(self) -> "InMemoryTrust":
         from tooltray.sources.project_files.inmemory_trust import InMemoryTrust
-        from tooltray.sources.project_files.trust_store import TrustStore
+        from tooltray.sources.project_files.trust import TrustStore
 
         async def nothing_runs(name: str) -> None: ...
 

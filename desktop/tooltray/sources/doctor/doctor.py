@@ -1,19 +1,25 @@
-"""Why a server does not run, found out without changing anything.
-
-Above it: the API. `CheckUp` waits until servers have settled and has each examined. Below it: command_lookup, reachability and the person's
-environment, and the remedies that fit. Nothing is started and no request is sent; what is known of the last attempt is added.
-"""
+"""Finds out why a server does not run, without starting anything or sending a request."""
 
 import asyncio
 import contextlib
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
 from tooltray.catalogue.tool_manager import ToolManager
-from tooltray.config.settings.expansion import ResolvedServer, SecretSource, project_remark, resolve
+from tooltray.config.settings.expansion import (
+    ResolvedServer,
+    SecretSource,
+    needed_variables,
+    project_remark,
+    resolve,
+    secrets_in,
+    variable_names,
+    variables_in,
+)
+from tooltray.config.settings.file_server import FileServer
 from tooltray.config.settings.secret_looks import HIDDEN, KEY_IN_PATH, hidden, hidden_words
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import Problem, TooltrayError
@@ -31,9 +37,7 @@ from tooltray.servers.upstream.deferred_server import DeferredServer, ProjectCop
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 from tooltray.sources.doctor.diagnosis import Diagnosis
-from tooltray.sources.doctor.refused_writes import RefusedWrites
-from tooltray.sources.doctor.remedies import Remedies
-from tooltray.sources.doctor.variable_origins import variable_origins
+from tooltray.sources.doctor.remedies import RefusedWrites, Remedies
 from tooltray.sources.projects.project_copies import ProjectSnapshots
 
 STDERR_LINES = 10
@@ -253,3 +257,47 @@ class CheckUp:
             list_problem=self._tools.list_problem(server.name),
             flaws=self._tools.list_flaws(server.name),
         )
+
+
+def variable_origins(
+    config: MCPServerConfig, file: FileServer | None, environ: Mapping[str, str], origin: Callable[[str], str]
+) -> tuple[str, ...]:
+    """Returns a line for each variable that the entry sets or fills in.
+
+    Args:
+        file: where the entry stands, if that is another file than the settings.
+        environ: the person's environment.
+        origin: where a variable of it came from.
+    """
+    entry = Phrase("the entry in {file}", file=file.file) if file else Phrase("the entry")
+    return (*_set(config, entry), *_filled_in(config, file, environ, origin))
+
+
+def _set(config: MCPServerConfig, entry: str) -> Iterator[str]:
+    for name, value in config.env.items():
+        secrets, variables = secrets_in(value), variables_in(value)
+        if secrets:
+            yield _from(name, Phrase("the secret {secret}", secret=", ".join(secrets)))
+        elif not variables:
+            yield _from(name, entry)
+        elif variables != (name,):
+            yield _from(name, Phrase("{entry}, with {variables} filled in", entry=entry, variables=", ".join(variables)))
+
+
+def _filled_in(config: MCPServerConfig, file: FileServer | None, environ: Mapping[str, str], origin: Callable[[str], str]) -> Iterator[str]:
+    needed = needed_variables(config)
+    for name in variable_names(config):
+        if file and name in file.entry.commands:
+            yield _from(name, Phrase("a command that {file} names", file=file.file))
+        elif file and name in file.entry.variables:
+            yield _from(name, file.file)
+        elif name not in needed and not environ.get(name):
+            yield Phrase("{name}: not set; the entry's default is used", name=name)
+        elif name in environ:
+            yield _from(name, origin(name))
+        else:
+            yield Phrase("{name}: not set", name=name)
+
+
+def _from(name: str, origin: str) -> Phrase:
+    return Phrase("{name} comes from {origin}", name=name, origin=origin)

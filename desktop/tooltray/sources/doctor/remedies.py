@@ -1,8 +1,4 @@
-"""What can be done about a server that does not run: found from facts, offered as data, carried out when a person says so.
-
-Above it: the doctor, which asks what to propose, and McpPresenter, which hands on what a person chose. Below it: the settings, the secrets,
-the npm registries and the servers. A remedy changes one server's entry and nothing else, so that it can be seen and taken back there.
-"""
+"""What can be done about a server that does not run: found from facts, offered as data, carried out when the user chooses it."""
 
 import asyncio
 import os
@@ -17,9 +13,14 @@ from tooltray.config.secrets.vaults import store_command
 from tooltray.config.settings.expansion import secret_names
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
+from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.tasks import finish_in_thread
+from tooltray.servers.confinement.guarded_folders import GuardedFolders
+from tooltray.servers.confinement.refusals import Refusals
+from tooltray.servers.confinement.state_folders import state_folder
 from tooltray.servers.launch.command_lookup import COMMON, Lookup, comes_with, find_elsewhere, runs_by_name
 from tooltray.servers.launch.npm_registry import NPM
 from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
@@ -223,4 +224,40 @@ def _check_folder(folder: str) -> None:
     if not os.path.isabs(folder) or not os.path.isdir(folder):
         raise NotFound(
             Phrase("'{folder}' is no folder that is there", folder=folder), hint=Phrase("See what was found with: tooltray doctor")
+        )
+
+
+class RefusedWrites:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, config: McpConfHelper, refusals: Refusals, known: KnownServers, home: Home, user_folder: Path) -> None:
+        self._config, self._refusals, self._known, self._home = config, refusals, known, home
+        self._guarded = GuardedFolders(str(user_folder), str(home.root))
+
+    async def remedies(self, server: str) -> tuple[Remedy, ...]:
+        """Returns one remedy for all that a known server was kept from changing, else one for each path."""
+        paths = [each.name for each in self._refusals.of(server) if each.kind == "path" and each.is_write]
+        if not paths:
+            return ()
+        if line := self.line(server):
+            return (Remedy("give_variables", Phrase("Keep its file where it may write"), line),)
+        return tuple([await finish_in_thread(self._remedy, server, path) for path in paths])
+
+    def line(self, server: str) -> str:
+        """Returns the command that has a server of the settings keep its file in its own folder; empty if no variable of it is known, or
+        its entry has that."""
+        entry = self._config.settings.mcp_servers.get(server)
+        own = state_folder(self._home.confined, server).work
+        files = self._known.files(server, entry) if entry else {}
+        options = [word for name, file in files.items() for word in ("--env", f"{name}={own / file}")]
+        return joined(["tooltray", "servers", "set", server, *options]) if options else ""
+
+    def _remedy(self, server: str, path: str) -> Remedy:
+        """Blocks."""
+        if self._guarded.why_not(path):
+            return Remedy(
+                "advice", Phrase("It was kept from changing {path}. {instead}", path=path, instead=self._guarded.instead_of(path))
+            )
+        return Remedy(
+            "advice", Phrase("Let it change {path}", path=path), joined(["tooltray", "servers", "confine", server, "--allow", path])
         )

@@ -22,8 +22,8 @@ from tooltray.foundation.files.json_text import digest_of
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.foundation.tasks import finish_in_thread
+from tooltray.sources.project_files.trust import KeptEntry, TrustStore
 from tooltray.sources.project_files.trust_requests import Place, trust_request
-from tooltray.sources.project_files.trust_store import KeptEntry, TrustStore
 
 NO_PROJECT = ""  # where these stand in the store's table by projects
 

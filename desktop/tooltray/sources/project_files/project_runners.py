@@ -17,7 +17,7 @@ from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.consent.approvals.suspicion import visible
 from tooltray.foundation.phrases import Phrase
 from tooltray.servers.upstream.project_folder import is_inside
-from tooltray.sources.project_files.project_paths import MOST_WORDS, place_of
+from tooltray.sources.project_files.started_commands import MOST_WORDS, place_of
 
 Words = Sequence[str]
 

@@ -14,10 +14,9 @@ from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.protocol.sessions.session_state import SessionState
-from tooltray.sources.project_files.files_in_use import FilesInUse
+from tooltray.sources.project_files.followed_files import ProjectFile
 from tooltray.sources.project_files.project_edits import ProjectEdits
-from tooltray.sources.project_files.project_file import ProjectFile
-from tooltray.sources.project_files.server_files import ServerFiles
+from tooltray.sources.project_files.server_files import FilesInUse, ServerFiles
 from tooltray.sources.project_files.trust_decisions import TrustDecisions
 from tooltray.sources.projects.project_folders import ProjectFolders
 from tooltray.sources.projects.projects import OWN

@@ -11,8 +11,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.upstream.project_folder import shown
-from tooltray.sources.project_files.files_in_use import FilesInUse
-from tooltray.sources.project_files.server_files import ServerFiles
+from tooltray.sources.project_files.server_files import FilesInUse, ServerFiles
 from tooltray.sources.project_files.started_files import StartedTexts, changed, started_files
 
 MOST_NAMED = 3  # files, in a sentence

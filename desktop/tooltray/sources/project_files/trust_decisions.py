@@ -23,11 +23,11 @@ from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.servers.confinement.confinements import Confinements
 from tooltray.servers.confinement.new_servers import CONFINEMENT, OWN_FILES, starts_confined
 from tooltray.servers.upstream.project_folder import shown
-from tooltray.sources.project_files.project_file import ProjectFile
-from tooltray.sources.project_files.project_paths import check_stays_inside
+from tooltray.sources.project_files.followed_files import ProjectFile
+from tooltray.sources.project_files.started_commands import check_stays_inside
 from tooltray.sources.project_files.started_files import Digests, StartedTexts, seen_digest, shown_files, started_files
+from tooltray.sources.project_files.trust import Trust
 from tooltray.sources.project_files.trust_requests import Place, trust_request, wanted_variables
-from tooltray.sources.project_files.trusted_entries import Trust
 from tooltray.sources.projects.project_folders import ProjectFolders
 
 ReadFile = Callable[[Path, Kind | None], FileReading]

@@ -25,9 +25,8 @@ from tooltray.consent.approvals.suspicion import visible
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 from tooltray.foundation.snapshots.trust import TrustRequest
-from tooltray.sources.project_files.project_paths import PROJECT_VARIABLES, found_inside, is_writable_by_others
 from tooltray.sources.project_files.project_runners import run_of_project
-from tooltray.sources.project_files.started_lines import starts_others
+from tooltray.sources.project_files.started_commands import PROJECT_VARIABLES, found_inside, is_writable_by_others, starts_others
 
 INSIDE = Phrase("it runs inside Tooltray and can read every secret")
 """Of a server in memory, and what a person has to have read before a yes to one."""

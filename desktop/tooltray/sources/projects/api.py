@@ -6,7 +6,7 @@ from tooltray.foundation.confirmation import confirm_widening, note_narrowing
 from tooltray.foundation.phrases import Phrase
 
 if TYPE_CHECKING:
-    from tooltray.sources.projects.project_choices import ProjectChoices
+    from tooltray.sources.projects.projects import ProjectChoices
 
 ALLOWING = Phrase("Allowing a folder")
 

@@ -15,11 +15,10 @@ from tooltray.foundation.events import EventBus
 from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.servers.confinement.confinements import Confinements
 from tooltray.servers.confinement.support import Support
-from tooltray.sources.project_files.project_file import ProjectFile
+from tooltray.sources.project_files.followed_files import ProjectFile
 from tooltray.sources.project_files.started_files import StartedTexts
+from tooltray.sources.project_files.trust import Trust, TrustStore
 from tooltray.sources.project_files.trust_decisions import TrustDecisions
-from tooltray.sources.project_files.trust_store import TrustStore
-from tooltray.sources.project_files.trusted_entries import Trust
 from tooltray.sources.projects.project_folders import ProjectFolders
 
 ONE = {"command": "program", "args": ["one"]}

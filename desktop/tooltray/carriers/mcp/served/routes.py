@@ -1,23 +1,20 @@
-"""Which server of a config is at which path of its endpoint, who may use it, and where the endpoint may be open.
-
-Above it: served_listener and served_app. Knows text alone: no HTTP library, no disk, no settings.
-
-The rules are those of TBXark's mcp-proxy: a server is at `{base path}/{its name in the file}/`, the longest name that fits counts, and one
-with tokens wants one of them as `Authorization: TOKEN` or `Authorization: Bearer TOKEN`. One rule is ours: a server without tokens is
-nobody's but this machine's.
-"""
+"""Which server of a config is at which path of its endpoint, who may use it, and where the endpoint may be open."""
 
 import hashlib
 import hmac
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar
 
 import msgspec
 
 from tooltray.carriers.http_server.guard import UNAUTHORIZED, Refused, is_loopback
-from tooltray.config.settings.file_server import Endpoint
+from tooltray.config.secrets.secrets import SecretStore
+from tooltray.config.settings.expansion import fill_text
+from tooltray.config.settings.file_server import Endpoint, FileEntry
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.phrases import Phrase
 
 LOOPBACK = "127.0.0.1"
 OWNER_LENGTH = 16  # of a token's hash: tells the clients of one server apart, and gives no token away
@@ -110,3 +107,63 @@ def _owner_of(token: str) -> str:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")  # headers may hold bytes that are no UTF-8
+
+
+PLACE = "authTokens"
+
+
+class _Filled(HidesFields, frozen=True):
+    hidden: ClassVar = ("tokens",)
+
+    tokens: tuple[str, ...]
+    problem: Problem | None
+
+
+class ServedTokens:
+    """Belongs to the engine's loop. What was read stays until a secret changes: no keyring is asked for each look at a file."""
+
+    def __init__(self, secrets: SecretStore, environ: Mapping[str, str]) -> None:
+        """
+        Args:
+            environ: what variables in tokens are filled in from.
+        """
+        self._secrets, self._environ = secrets, environ
+        self._known: dict[tuple[str, tuple[str, ...]], _Filled] = {}
+        self._changes = self._known_since = 0
+
+    def forget(self) -> None:
+        """A secret is another one."""
+        self._changes += 1
+
+    async def look(self, entries: Iterable[FileEntry]) -> None:
+        """Reads the secrets that are not known yet."""
+        wanted = sorted({(entry.name, entry.secret_tokens) for entry in entries if entry.secret_tokens})
+        while True:
+            now = self._changes
+            kept = self._known if self._known_since == now else {}
+            known = {key: kept.get(key) or await self._filled(*key) for key in wanted}
+            if now == self._changes:
+                break
+        self._known, self._known_since = known, now
+
+    def of(self, entry: FileEntry) -> tuple[str, ...]:
+        """All of a server's tokens that can be shown; empty does not mean that none is needed."""
+        filled = self._known.get((entry.name, entry.secret_tokens))
+        return tuple(dict.fromkeys((*entry.tokens, *(filled.tokens if filled else ()))))
+
+    @property
+    def problems(self) -> Iterator[Problem]:
+        """Why some open nothing."""
+        return (filled.problem for filled in self._known.values() if filled.problem)
+
+    async def _filled(self, server: str, tokens: tuple[str, ...]) -> _Filled:
+        found: list[str] = []
+        problem: Problem | None = None
+        for token in tokens:
+            try:
+                text = await fill_text(token, PLACE, secrets=self._secrets, environ=self._environ, server=server)
+                found += [text.strip()] if text.strip() else []
+            except TooltrayError as error:
+                title = Phrase("a token of '{server}' opens nothing", server=server)
+                problem = Problem(title, f"{error.problem.title}: {error.problem.message}".removesuffix(": "), error.problem.hint)
+        return _Filled(tuple(found), problem)

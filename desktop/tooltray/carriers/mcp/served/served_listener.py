@@ -1,9 +1,4 @@
-"""The endpoint of the config that the hub was started with: open where the file says, with the servers and tokens that it names now.
-
-Above it: the engine. Below it: ServerFiles, which has read the files; routes; http_server/place, which opens and closes; served_app,
-imported when the first endpoint opens. What cannot be opened at the start ends the hub, as it ends the proxy whose config it is; later it
-is a problem that a person is told of.
-"""
+"""The endpoint of the config that the hub was started with: open where the file says, with the servers and tokens that it names now."""
 
 import asyncio
 import importlib
@@ -12,20 +7,45 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
 import msgspec
+from msgspec import Raw
 
 from tooltray.carriers.http_server.place import HostAndPort, HttpPlace, NotBound
-from tooltray.carriers.mcp.served.routes import Address, Route, address_for
-from tooltray.carriers.mcp.served.served_servers import ServedServers
-from tooltray.carriers.mcp.served.served_tokens import ServedTokens
+from tooltray.carriers.mcp.http_sessions import OpensClients
+from tooltray.carriers.mcp.served.routes import Address, Route, ServedTokens, address_for
 from tooltray.config.settings.file_server import Endpoint, FileReading
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, ProblemReported, SecretsChanged, ServerFilesChanged
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import Spawn
+from tooltray.protocol.deadlines import DeadlineWheel
 
 if TYPE_CHECKING:
-    from tooltray.carriers.mcp.served.served_app import ServedApp
+    from tooltray.carriers.mcp.served.served_app import ServedApp, ServedServer
+
+
+class Schemas(Protocol):
+    """What of SessionServers is used."""
+
+    def tool_schema(self, name: str, server: str | None) -> Raw | None: ...
+
+
+class ServedServers:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, sessions: OpensClients, session_servers: Schemas, deadlines: DeadlineWheel, spawn: Spawn) -> None:
+        self._sessions, self._schemas, self._deadlines, self._spawn = sessions, session_servers, deadlines, spawn
+
+    def make(self, server: str) -> "ServedServer":
+        """
+        Args:
+            server: its name here.
+        """
+        from tooltray.carriers.mcp.served.served_app import ServedServer
+
+        schema = self._schemas.tool_schema
+        return ServedServer(server, opens=self._sessions, tool_schema=schema, deadlines=self._deadlines, spawn=self._spawn)
+
 
 SERVED_APP = "tooltray.carriers.mcp.served.served_app"
 

@@ -11,7 +11,7 @@ from tests.fakes.heard import PATIENCE_S
 from tests.fakes.ports import free_port
 from tests.fakes.served_hub import FILE, ServedHub, entry, reading, served_hub
 
-from tooltray.carriers.mcp.served.served_tokens import ServedTokens
+from tooltray.carriers.mcp.served.routes import ServedTokens
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.file_server import Endpoint, FileReading
 from tooltray.foundation.errors import TooltrayError

@@ -1,18 +1,38 @@
-"""What a hub that was started with configs cannot do without: files that can be understood, and the servers that they require.
+"""What a hub does for the configs that it was started with: variables, checks at the start, a line of the log for each call."""
 
-Above it: the engine. Below it: the readings of the files, ServerManager. Counts for the start alone: a hub that runs is not ended by an
-edit, which is told and shown as every other one.
-"""
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 
-from collections.abc import Callable, Iterable, Iterator
+from msgspec.structs import replace
 
-from tooltray.config.settings.file_server import FileReading
+from tooltray.config.settings.expansion import variable_names
+from tooltray.config.settings.file_server import FileEntry, FileReading, Kind
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.events import EventBus
+from tooltray.foundation.events import EventBus, ToolCallResult
 from tooltray.foundation.snapshots.files import FileProblem
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.upstream.managed_server import ServerStateChanged
+from tooltray.sources.project_files.trust_decisions import ReadFile
+
+
+def in_surroundings(read: ReadFile, environ: Mapping[str, str]) -> ReadFile:
+    """The same reader, whose readings of served configs know those of the variables that they ask for."""
+
+    def read_in_surroundings(path: Path, kind: Kind | None) -> FileReading:
+        reading = read(path, kind)
+        if kind is not None:
+            return reading
+        return replace(reading, entries=tuple(_knowing(entry, environ) for entry in reading.entries))
+
+    return read_in_surroundings
+
+
+def _knowing(entry: FileEntry, environ: Mapping[str, str]) -> FileEntry:
+    found = {name: environ[name] for name in variable_names(entry.config) if name in environ}
+    return replace(entry, variables={**found, **entry.variables}) if found else entry
+
 
 FAILED = frozenset({ServerState.ERROR, ServerState.NEEDS_SIGN_IN, ServerState.RESTARTING})
 
@@ -81,3 +101,21 @@ def _in_words(problem: FileProblem) -> str:
     if not message:
         return f"line {problem.line}: {title}" if problem.line else title
     return f"{title}: {message}" if problem.entry else message
+
+
+logger = logging.getLogger(__name__)
+
+
+class ServedCallLog:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, config: McpConfHelper, bus: EventBus) -> None:
+        self._config = config
+        bus.subscribe(ToolCallResult, self._on_call)
+
+    def _on_call(self, event: ToolCallResult) -> None:
+        call = event.response
+        server = self._config.file_server(call.server)
+        if server and server.entry.logs_calls:
+            milliseconds = call.duration_s * 1000
+            logger.info("%s called %s of '%s': %s after %.0f ms", call.client, call.tool, call.server, call.outcome, milliseconds)

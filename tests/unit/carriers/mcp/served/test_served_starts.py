@@ -1,17 +1,21 @@
-"""required.py: what ends a hub that was started with configs."""
+"""served_starts.py: what a hub does for the configs that it was started with."""
 
+import logging
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.fakes.served_hub import FILE, entry
 
-from tooltray.carriers.mcp.served.required import RequiredServers, check_served
-from tooltray.config.settings.file_server import Endpoint, FileReading, FileServer
+from tooltray.carriers.mcp.served.served_starts import RequiredServers, ServedCallLog, check_served, in_surroundings
+from tooltray.config.settings.file_server import Endpoint, FileReading, FileServer, Kind
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.events import EventBus
+from tooltray.foundation.events import EventBus, ToolCallResult
+from tooltray.foundation.snapshots.calls import MCPToolResponse
 from tooltray.foundation.snapshots.files import FileProblem
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.upstream.managed_server import ServerStateChanged
@@ -140,3 +144,37 @@ async def test_a_server_that_is_removed_is_not_needed_any_more(tmp_path: Path) -
     servers.config.set_file_servers({})
     servers.now("fetch", ServerState.STOPPED)
     assert failures == []
+
+
+async def test_calls_of_servers_that_ask_for_it_are_logged_and_no_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    bus = EventBus()
+    config = McpConfHelper(tmp_path / "settings.json", bus)
+    await config.load()
+    entries = (entry("told", logs_calls=True), entry("quiet"))
+    config.set_file_servers({each.name: FileServer(each, FILE, "served") for each in entries})
+    ServedCallLog(config=config, bus=bus)
+    with caplog.at_level(logging.INFO, logger="tooltray"):
+        for server in ("told", "quiet", "of the settings"):
+            bus.publish(ToolCallResult(MCPToolResponse("fetch", server, "an editor", "ok", 0.25, 10, 20)))
+    assert [record.getMessage() for record in caplog.records] == ["an editor called fetch of 'told': ok after 250 ms"]
+
+
+ENVIRON = {"TOKEN": "t", "FOLDER": "here", "UNASKED": "u"}
+ASKING = replace(
+    entry("fetch"), config=MCPServerConfig(command="${RUN:-run}", args=("${TOKEN}", "${FOLDER}")), variables={"FOLDER": "of the entry"}
+)
+
+
+def read(path: Path, kind: Kind | None) -> FileReading:
+    return FileReading(str(path), kind or "tbxark", "1", entries=(ASKING, entry("plain")))
+
+
+def test_a_served_config_finds_what_it_asks_for_where_the_hub_was_started_unless_it_says_otherwise_itself() -> None:
+    asking, plain = in_surroundings(read, ENVIRON)(Path(FILE), None).entries
+    assert asking.variables == {"TOKEN": "t", "FOLDER": "of the entry"}
+    assert plain.variables == {}
+    assert "'t'" not in repr(asking)
+
+
+def test_a_projects_own_file_finds_nothing_there() -> None:
+    assert in_surroundings(read, ENVIRON)(Path(FILE), "mcp.json") == read(Path(FILE), "mcp.json")
