@@ -103,7 +103,7 @@ class Engine:
         hub.spawn(hub.past_stats.count(), name="calls of before")
         hub.spawn(hub.bundle_folders.tidy(), name="tidy bundles")
         await hub.doors.open()
-        hub.hot_reload.start()
+        hub.file_watch.start()
         await finish_in_thread(self._tell_place)
         self._idle_exit.start()
         if self._options.may_restart:
@@ -166,7 +166,7 @@ class Engine:
 
     async def _close_parts(self) -> None:
         self._idle_exit.close()
-        self.hub.hot_reload.close()
+        self.hub.file_watch.close()
         await end_in_turn(
             self.hub.doors.stop_taking,
             partial(self.hub.sessions.close, ENDED, grace_s=END_WAIT_S),

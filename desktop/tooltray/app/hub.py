@@ -270,16 +270,15 @@ from tooltray.sources.entries.server_starts import ServerStarts
 from tooltray.sources.entries.settings_api import SettingsApi
 from tooltray.sources.entries.setup import Setup, shipped_servers
 from tooltray.sources.entries.setup_api import SetupApi
-from tooltray.sources.project_files.file_watch import FileReadings, HotReload
+from tooltray.sources.project_files.file_watch import FileWatch, ReadFile
 from tooltray.sources.project_files.folders_in_use import FoldersInUse
 from tooltray.sources.project_files.inmemory_trust import InMemoryTrust
 from tooltray.sources.project_files.project_edits import ProjectEdits
 from tooltray.sources.project_files.project_servers import ProjectServers
-from tooltray.sources.project_files.server_files import AnyFile, FilesInUse, ProjectLooks, ServerFiles, read_in_use
-from tooltray.sources.project_files.started_checks import StartedChecks
+from tooltray.sources.project_files.server_files import ServerFiles
 from tooltray.sources.project_files.started_files import StartedTexts
-from tooltray.sources.project_files.trust import TrustStore
-from tooltray.sources.project_files.trust_decisions import ReadFile, TrustDecisions
+from tooltray.sources.project_files.trust import Trust, TrustStore
+from tooltray.sources.project_files.trust_decisions import TrustDecisions
 from tooltray.sources.projects.api import ProjectsApi
 from tooltray.sources.projects.project_copies import ProjectCopies, ProjectSnapshots
 from tooltray.sources.projects.project_folders import ProjectFolders
@@ -419,7 +418,7 @@ class Hub(Composition):
     program_starts: ProgramStarts = part(
         folder="user_folder",
         registry_variables="registries.variables",
-        check_files=Later("started_checks.check"),
+        check_files=Later("project_servers.check_started"),
         packages=lambda hub: hub.packages,
     )
     transports: ServerTransports = part(
@@ -580,17 +579,14 @@ class Hub(Composition):
         stop=Later("servers.stop"),
     )
     trust_store: TrustStore = read(lambda hub: TrustStore(hub.home.trust))
-    hot_reload: HotReload = part(make_watcher=lambda hub: FileWatcher)
+    trust: Trust = part(store="trust_store", is_taken=Later("files.is_taken"))
     read_file: ReadFile = made(lambda hub: in_surroundings(read_file, os.environ))
-    files_in_use: FilesInUse = part(store="trust_store", configs="options.configs", project="options.project")
+    file_watch: FileWatch = part(make_watcher=lambda hub: FileWatcher)
     texts: StartedTexts = made(lambda hub: StartedTexts(hub.home.started_files))
-    decisions: TrustDecisions = part(trust="files_in_use.trust", read="read_file")
+    decisions: TrustDecisions = part(read="read_file")
     edits: ProjectEdits = part(history="history")
-    folders_in_use: FoldersInUse = part(keeps="files_in_use.says_something")
-    file_readings: FileReadings[AnyFile] = part(read=lambda hub: partial(read_in_use, hub.read_file))
-    files: ServerFiles = part(watching="hot_reload")
-    project_looks: ProjectLooks = part()
-    started_checks: StartedChecks = part()
+    folders_in_use: FoldersInUse = part(keeps=Later("files.has_content"), project="options.project")
+    files: ServerFiles = part(configs="options.configs")
     project_servers: ProjectServers = part(start=Later("servers.begin_start"))
 
     passphrase: Passphrase = made(lambda hub: Passphrase(hub.home.passphrase))
@@ -606,7 +602,7 @@ class Hub(Composition):
     stats: CallStats = part()
     under_way: CallsUnderWay = part()
     past_stats: PastStats = part()
-    look_at_project: Callable[[Session], Awaitable[None]] = made(Later("project_looks.look"))
+    look_at_project: Callable[[Session], Awaitable[None]] = made(lambda hub: partial(_wait_for_project, hub))
     own: dict[tuple[str, str], OwnTool] = made(
         lambda hub: {
             (hub_server.NAME, hub_server.COLLECT_FEEDBACK): hub.feedback_tool,
@@ -642,9 +638,9 @@ class Hub(Composition):
     refused_writes: RefusedWrites = part()
     snapshots: ServerSnapshots = part(waits=lambda hub: lambda name: hub.proposals.waits(name) or hub.inmemory_trust.waits(name))
     secret_uses: SecretUses = part(
-        projects="files.project_servers",
+        projects=lambda hub: lambda: hub.trust.servers,
         served=lambda hub: lambda: [reading.path for reading in hub.files.served()],
-        lost="files.lost_projects",
+        lost=lambda hub: lambda: hub.trust.lost,
         proposed=lambda hub: lambda: hub.proposals.entries,
     )
     server_secrets: ServerSecrets = part(provider_problem="provided_secrets.problem", on_stored=Later("starts.retry_failed"))
@@ -781,6 +777,12 @@ def _is_up(hub: Hub, name: str) -> bool:
     """Whether a server runs, or is on its way to it; one that is being stopped is neither."""
     server = hub.servers.find(name)
     return server is not None and any(each.is_busy or each.client is not None for each in server.instances)
+
+
+async def _wait_for_project(hub: Hub, session: Session) -> None:
+    """Waits, for a bounded time, until it is known on which project a session works, and what the file of that project says."""
+    await hub.project_sources.looked(session.state)
+    await hub.files.wait_for_project(session.state)
 
 
 async def _forget(hub: Hub, server: str) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.config.secrets.secrets import SecretStore, take_passphrase
-from tooltray.config.settings.given_entries import BUILTIN_NAMES
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import NotFound, Problem
 from tooltray.foundation.events import EventBus
@@ -247,13 +246,12 @@ class UnstartedParts:
 
     @cached_property
     def trust(self) -> "Trust":
-        from tooltray.sources.project_files.server_names import look
-        from tooltray.sources.project_files.trust import Trust
+        from tooltray.sources.project_files.trust import Trust, look
 
         def is_taken(name: str) -> bool:
             return any(look(name) == look(other) for other in self.config.own_settings.mcp_servers)
 
-        return Trust(self.trust_store, is_taken=is_taken, reserved=BUILTIN_NAMES)
+        return Trust(self.trust_store, is_taken=is_taken)
 
     @cached_property
     def trust_decisions(self) -> "TrustDecisions":

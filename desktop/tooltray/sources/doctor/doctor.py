@@ -161,9 +161,8 @@ class Doctor:
 
     async def _resolve(self, server: ManagedServer, environ: Mapping[str, str]) -> ResolvedServer:
         """As it would be started: a project that is not known stands for itself, and no command is run for a variable's value."""
-        project, file = _project_of(server), server.whole.file
-        values = dict.fromkeys(file.entry.commands, "") if file else {}
-        variables = placeholder_variables(file, environ, values)
+        project = _project_of(server)
+        variables = placeholder_variables(server.whole.file, environ)
         return await resolve(server.config, secrets=self._secrets, environ=variables, server=server.name, project=project)
 
     async def _reach(self, server: ManagedServer) -> Reached:
@@ -287,9 +286,7 @@ def _set(config: MCPServerConfig, entry: str) -> Iterator[str]:
 def _filled_in(config: MCPServerConfig, file: FileServer | None, environ: Mapping[str, str], origin: Callable[[str], str]) -> Iterator[str]:
     needed = needed_variables(config)
     for name in variable_names(config):
-        if file and name in file.entry.commands:
-            yield _from(name, Phrase("a command that {file} names", file=file.file))
-        elif file and name in file.entry.variables:
+        if file and name in file.entry.variables:
             yield _from(name, file.file)
         elif name not in needed and not environ.get(name):
             yield Phrase("{name}: not set; the entry's default is used", name=name)

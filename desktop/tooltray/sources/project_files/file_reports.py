@@ -46,7 +46,7 @@ def served_lines(files: Iterable[ServerFileSnapshot]) -> Iterator[str]:
     """One line for each file whose servers all AI clients have. A file with its own endpoint is reported where that is opened."""
     for file in files:
         used = [entry.server for entry in file.entries if entry.server]
-        if used and file.is_for_all and file.kind in ("mcp.json", "mcp-hub"):
+        if used and file.is_for_all and file.kind == "mcp.json":
             yield visible(f"Serves {file.path}: {_names(used)}")
 
 
@@ -154,7 +154,7 @@ def _of_server(name: str, before: Known, after: Known) -> Iterator[ReloadChange]
 
 def _way(server: FileServer | None) -> tuple[object, ...]:
     """Returns what decides how a file's server runs besides its entry."""
-    return (server.folder, server.project, dict(server.entry.variables), dict(server.entry.commands)) if server else ()
+    return (server.folder, server.project, dict(server.entry.variables)) if server else ()
 
 
 def _of_settings(before: Known, after: Known) -> Iterator[ReloadChange]:

@@ -22,7 +22,7 @@ from tooltray.foundation.files.json_text import check_revision, digest_of, revis
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.upstream.project_folder import shown
-from tooltray.sources.project_files.started_commands import check_stays_inside
+from tooltray.sources.project_files.followed_files import check_stays_inside
 
 NEW_FILE_MODE = 0o600  # an entry may contain a key
 Edit = Callable[[str, Mapping[str, Any]], str]

@@ -1,24 +1,33 @@
-"""What an entry of a project's own file starts in the project: paths, modules, shell lines and scripts. Blocks on the disk."""
+"""What an entry of a project's own file starts in the project: paths, modules, shell lines and scripts. Blocks on the disk.
+
+What a line computes while it runs (variables, `$(...)`, files that files load) is not found.
+"""
 
 import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tooltray.config.settings.file_server import FILE_NAME, PROJECT_FOLDER
+from tooltray.config.settings.file_server import PROJECT_FOLDER
 from tooltray.config.settings.server_config import MCPServerConfig
-from tooltray.foundation.errors import Denied
-from tooltray.foundation.phrases import Phrase
 from tooltray.servers.launch.command_lookup import program_name
-from tooltray.servers.upstream.project_folder import is_inside, shown
+from tooltray.servers.upstream.project_folder import is_inside
 
 PROJECT_VARIABLES = (PROJECT_FOLDER,)
 """Placeholders for the project's own folder; they are not variables of the person's environment."""
 MOST_WORDS = 200  # arguments that are examined
 _OWN_FOLDER = re.compile(r"\$\{(?:" + "|".join(PROJECT_VARIABLES) + r")(?::-[^{}]*)?\}")
 _AFTER_SIGN = re.compile(r"^-{1,2}[\w-]+=")  # `--require=./x.js`
+_SUFFIX, _VERSION = re.compile(r"\.(?:exe|cmd|bat)$"), re.compile(r"[\d.]+$")
+_MODULE = re.compile(r"-[A-Za-z]*?m(.*)")
+_FLAGS: Mapping[str, re.Pattern[str]] = {
+    "python": re.compile(r"-[bBdEhiIOPqRsSuvVx]+"),
+    "node": re.compile(r"--(?:no-warnings|enable-source-maps|watch|trace-[a-z-]+|experimental-(?!loader|config)[a-z-]+|inspect(?:-brk)?)"),
+    "bun": re.compile(r"(?!)"),
+}
+"""Options of an interpreter without a value."""
 
 
 def found_inside(config: MCPServerConfig, folder: str) -> bool:
@@ -57,29 +66,6 @@ def _is_inside(path: str, folder: str) -> bool:
     return is_inside(os.path.normpath(path), folder) or is_inside(os.path.realpath(path), folder)
 
 
-def is_writable_by_others(path: str, bits: int) -> bool:
-    """Returns whether a file's permissions include one of `bits`, with which other users can change it; False on Windows."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return False
-    return os.name == "posix" and bool(found.st_mode & bits)
-
-
-def check_stays_inside(folder: str) -> None:
-    """Checks that a project's file is no link to a file outside the project, which would be foreign.
-
-    Raises:
-        Denied: it is such a link.
-    """
-    path = os.path.join(folder, FILE_NAME)
-    real = os.path.realpath(path)
-    if not is_inside(real, folder):
-        title = Phrase("'{file}' is not read", file=shown(path))
-        message = Phrase("it is a link that leads out of the project, to '{place}'", place=shown(real))
-        raise Denied(title, message, Phrase("Put the file itself into the project."))
-
-
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash"})
 PACKAGE_RUNNERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
@@ -87,6 +73,35 @@ DEEPEST = 4  # a script that runs a script that runs a script
 LARGEST_BYTES = 1024 * 1024  # of a package.json
 _BEFORE = frozenset({"exec", "env", "command", "nohup", "time"})
 _ENDS = frozenset({"&&", "||", ";", "|", "&", "(", ")"})
+
+
+def runs_by_name(config: MCPServerConfig) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Returns the modules (`python -m NAME`), and what may be a folder (`node DIR`), that an interpreter is given to run."""
+    kind = _VERSION.sub("", _SUFFIX.sub("", os.path.basename(config.command or "").lower()))
+    modules, folders = [], []
+    for words in dict.fromkeys((config.args[:MOST_WORDS], config.template[:MOST_WORDS])) if kind in _FLAGS else ():
+        for place, word in _own_words(kind, words):
+            if kind == "python" and (found := _MODULE.fullmatch(word)):
+                modules.append(found[1] or "".join(words[place + 1 : place + 2]))
+            elif not word.startswith("-"):
+                folders.append(word)
+    return tuple(filter(None, modules)), tuple(folders)
+
+
+def _own_words(kind: str, words: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yields the interpreter's own arguments with their indexes, up to its first operand: in `node server.js .` the dot is the server's.
+
+    After an unknown option the next argument may be its value or the operand; both are yielded then, so that nothing is missed.
+    """
+    is_certain = True
+    for place, word in enumerate(words):
+        yield place, word
+        if not word.startswith("-"):
+            if is_certain:
+                return
+            is_certain = True
+        else:
+            is_certain = "=" in word or word == "--" or _FLAGS[kind].fullmatch(word) is not None
 
 
 def lines_of(config: MCPServerConfig, folder: str, depth: int = 0) -> Iterator[MCPServerConfig]:

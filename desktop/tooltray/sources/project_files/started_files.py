@@ -17,8 +17,7 @@ from tooltray.consent.approvals.suspicion import visible
 from tooltray.foundation.files.atomic_file import read_own, write_atomically
 from tooltray.foundation.phrases import Phrase
 from tooltray.servers.upstream.project_folder import is_inside
-from tooltray.sources.project_files.project_runners import runs_by_name
-from tooltray.sources.project_files.started_commands import deciding_files, lines_of, paths_inside, place_of
+from tooltray.sources.project_files.started_commands import deciding_files, lines_of, paths_inside, place_of, runs_by_name
 
 CODE = re.compile(r"\.(?:py|pyz|pyw|[cm]?[jt]sx?|sh|bash|zsh|ps1|bat|cmd|exe|rb|pl|php|lua|jar|wasm|r)$", re.IGNORECASE)
 """Names of files that are run when they are arguments; others are data, which a server may change itself."""

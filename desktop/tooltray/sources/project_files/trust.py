@@ -1,21 +1,25 @@
-"""What the user allowed of projects' own files: kept in `trust.json` of the home, and in memory while the hub runs."""
+"""What the user allowed of projects' own files: stored in `trust.json` of the home, and in memory while the hub runs."""
 
 import asyncio
 import json
+import os
 import time
+import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from tooltray.config.settings.given_entries import BUILTIN_NAMES, FORBIDDEN_IN_NAMES, MAX_NAME_LENGTH, check_name
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.files.atomic_file import all_set_aside, read_own, set_aside, write_atomically
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.trust import TrustedEntry
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.upstream.project_folder import shown
-from tooltray.sources.project_files.server_names import look, server_name
 
 LARGEST_BYTES = 32 * 2**20  # some hundred thousand entries
 LAST_TIME_S = 1e11  # the year 5138
@@ -108,7 +112,7 @@ def _unusable(message: str, hint: str) -> Problem:
 class Trust:
     """Belongs to one event loop. A consent is written to the disk before it takes effect."""
 
-    def __init__(self, store: TrustStore, *, is_taken: Callable[[str], bool], reserved: Collection[str]) -> None:
+    def __init__(self, store: TrustStore, *, is_taken: Callable[[str], bool], reserved: Collection[str] = BUILTIN_NAMES) -> None:
         """
         Args:
             is_taken: returns whether a server that is not from a project's own file has this or a similar name.
@@ -277,3 +281,50 @@ class Trust:
                 self._is_saved = was_saved
                 raise
             edit(self._kept)
+
+
+NO_NAME = "server"  # replaces a name without a usable character
+REMEMBERED = 4096  # names in the cache; each is looked up whenever a file's servers are listed
+_TO_DASHES = str.maketrans(dict.fromkeys(FORBIDDEN_IN_NAMES, "-"))
+
+
+def server_name(written: str, folder: str, is_free: Callable[[str], bool], reserved: Collection[str] = ()) -> str:
+    """Chooses a free name.
+
+    Args:
+        written: the name in the file.
+        folder: the file's folder, which is appended if the name is taken.
+        is_free: returns whether no other server has a name.
+        reserved: names of built-in servers.
+    """
+    first = fitting(written)
+    beside = fitting(f"{_cut(first, 24)}-{os.path.basename(folder)}") if os.path.basename(folder) else first
+    candidates = (name for name in (first, beside) if look(name) not in reserved and is_free(name))
+    numbered = (name for number in count(2) if is_free(name := f"{_cut(beside, 8)}-{number}"))
+    return next(candidates, None) or next(numbered)
+
+
+@lru_cache(REMEMBERED)
+def look(name: str) -> str:
+    """Folds case and compatibility characters, so that names that look alike are equal: a project's server must not imitate another."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def fitting(written: str) -> str:
+    """Returns a valid server name as close to the written one as possible."""
+    if _may_be(written):
+        return written
+    seen = "".join(sign if sign.isprintable() else "-" for sign in written.translate(_TO_DASHES))
+    return seen[:MAX_NAME_LENGTH].strip(" -") or NO_NAME
+
+
+def _cut(name: str, room: int) -> str:
+    return name[: MAX_NAME_LENGTH - room].rstrip()
+
+
+def _may_be(name: str) -> bool:
+    try:
+        check_name(name, ())
+    except TooltrayError:
+        return False
+    return True

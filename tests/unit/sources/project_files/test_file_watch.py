@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from tests.fakes.heard import Record
 
-from tooltray.config.settings.file_server import FileReading
+from tooltray.config.settings.file_server import FileReading, Kind
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.events import ConfigChanged, EventBus, ProblemReported
 from tooltray.foundation.tasks import Spawn, TaskKeeper
-from tooltray.sources.project_files.file_watch import FileReadings, HotReload, WatchedFileChanged
+from tooltray.sources.project_files.file_watch import FileRead, FileWatch, ReadFile
+from tooltray.sources.project_files.followed_files import ServedFile, ServedNames
 
 BOUND_S = 20.0
 
@@ -33,6 +34,10 @@ class ScriptedWatcher:
         self.followed = set()
 
 
+def file_at(path: str) -> ServedFile:
+    return ServedFile(path, ServedNames(is_taken=lambda name: False))
+
+
 class Parts:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "settings.json"
@@ -46,11 +51,14 @@ class Parts:
         self.heard.append(event)
         self.news.set()
 
-    async def start(self) -> HotReload:
+    def watch(self, read: ReadFile = lambda path, kind: FileReading(str(path), kind), **limits: float) -> FileWatch:
+        return FileWatch(config=self.conf, make_watcher=self.make, read_file=read, spawn=self.tasks.spawn, bus=self.bus, **limits)
+
+    async def start(self) -> FileWatch:
         await self.conf.load()
-        reload = HotReload(config=self.conf, make_watcher=self.make, spawn=self.tasks.spawn, bus=self.bus)
-        reload.start()
-        return reload
+        watch = self.watch()
+        watch.start()
+        return watch
 
     def make(self, spawn: Spawn, on_changed: Callable[[str], None]) -> ScriptedWatcher:
         self.watcher = ScriptedWatcher(spawn, on_changed)
@@ -84,41 +92,43 @@ async def test_the_settings_are_read_again_when_their_file_has_changed(tmp_path:
     await parts.until_read()
 
 
-async def test_other_files_are_told_to_who_listens_and_the_settings_are_not(tmp_path: Path) -> None:
-    parts, told = Parts(tmp_path), list[str]()
-    reload = await parts.start()
-    parts.bus.subscribe(WatchedFileChanged, lambda event: told.append(event.path))
-    reload.follow(["/shop/.mcp.json", str(parts.path)])
-    assert parts.watcher.followed == {"/shop/.mcp.json", str(parts.path)}
-    parts.watcher.tell("/shop/.mcp.json")
+async def test_other_files_are_read_when_they_change(tmp_path: Path) -> None:
+    parts, told = Parts(tmp_path), Record[str]()
+    watch = await parts.start()
+    parts.bus.subscribe(FileRead, lambda event: told.add(event.file.path))
+    watch.follow([file_at("/etc/servers.json"), file_at(str(parts.path))])
+    assert parts.watcher.followed == {"/etc/servers.json", str(parts.path)}
+    parts.watcher.tell("/etc/servers.json")
+    parts.watcher.tell("/etc/others.json")
     parts.changed()
-    assert told == ["/shop/.mcp.json"]
+    await told.wait(count=1)
     await parts.until_read()
+    assert told.all == ["/etc/servers.json"]
 
 
 async def test_before_the_start_and_after_the_end_nothing_is_watched(tmp_path: Path) -> None:
     parts = Parts(tmp_path)
     await parts.conf.load()
-    reload = HotReload(config=parts.conf, make_watcher=parts.make, spawn=parts.tasks.spawn, bus=parts.bus)
-    reload.follow(["/shop/.mcp.json"])
+    watch = parts.watch()
+    watch.follow([file_at("/etc/servers.json")])
     assert parts.watcher.followed == set()
-    reload.start()
+    watch.start()
     assert len(parts.watcher.followed) == 2
-    reload.close()
-    reload.follow(["/other/.mcp.json"])
+    watch.close()
+    watch.follow([file_at("/etc/others.json")])
     assert parts.watcher.followed == set()
 
 
 async def test_hot_reload_off_ends_the_watching_and_on_begins_it_again(tmp_path: Path) -> None:
     parts = Parts(tmp_path)
-    reload = await parts.start()
-    reload.follow(["/shop/.mcp.json"])
+    watch = await parts.start()
+    watch.follow([file_at("/etc/servers.json")])
     parts.put({"mcpServers": {}, "hotReload": False})
     parts.changed()
     await parts.until(ConfigChanged)
     assert parts.watcher.followed == set()
     await parts.conf.edit(lambda document: document.update(hotReload=True))
-    assert parts.watcher.followed == {"/shop/.mcp.json", str(parts.path)}
+    assert parts.watcher.followed == {"/etc/servers.json", str(parts.path)}
     await parts.until_read()
 
 
@@ -156,17 +166,10 @@ async def test_what_changes_while_the_settings_are_read_is_read_too(tmp_path: Pa
     assert list(parts.conf.settings.mcp_servers) == ["a"]
 
 
-WHOLE = FileReading("/f", "mcp.json", "d1")
-HALF = FileReading("/f", "mcp.json", "d2", is_understood=False)
-GONE = FileReading("/f", "mcp.json")
+WHOLE = FileReading("/f", "tbxark", "d1")
+HALF = FileReading("/f", "tbxark", "d2", is_understood=False)
+GONE = FileReading("/f", "tbxark")
 LONGER_THAN_A_TEST_S = 3600.0
-
-
-class File:
-    path = "/f"
-
-    def __init__(self) -> None:
-        self.latest: FileReading | None = None
 
 
 class Reader:
@@ -177,31 +180,32 @@ class Reader:
         may_read: a reading waits for it.
     """
 
-    def __init__(self) -> None:
-        self.keeper = TaskKeeper()
+    def __init__(self, folder: Path) -> None:
+        parts = Parts(folder)
+        self.keeper = parts.tasks
         self.says: list[FileReading] = []
-        self.heard = Record[tuple[File, FileReading, bool]]()
+        self.heard = Record[FileRead]()
         self.may_read = threading.Event()
         self.may_read.set()
-        self.readings = FileReadings[File](read=self._read, spawn=self.keeper.spawn, second_look_s=0.0)
-        self.readings.on_read = self._on_read
+        self.watch = parts.watch(self._read, second_look_s=0.0)
+        parts.bus.subscribe(FileRead, self._on_read)
 
-    def _read(self, file: File) -> FileReading:
+    def _read(self, path: Path, kind: Kind) -> FileReading:
         self.may_read.wait(10)
         return self.says.pop(0) if len(self.says) > 1 else self.says[0]
 
-    def _on_read(self, file: File, reading: FileReading, is_sure: bool) -> None:
-        file.latest = reading
-        self.heard.add((file, reading, is_sure))
+    def _on_read(self, event: FileRead) -> None:
+        event.file.latest = event.reading
+        self.heard.add(event)
 
     async def all(self, count: int) -> list[tuple[FileReading, bool]]:
         await self.heard.wait(count=count)
-        return [(reading, is_sure) for _, reading, is_sure in self.heard.all]
+        return [(each.reading, each.is_sure) for each in self.heard.all]
 
 
 @pytest.fixture
-async def reader() -> AsyncIterator[Reader]:
-    reader = Reader()
+async def reader(tmp_path: Path) -> AsyncIterator[Reader]:
+    reader = Reader(tmp_path)
     yield reader
     reader.may_read.set()
     await reader.keeper.close()
@@ -222,31 +226,31 @@ async def reader() -> AsyncIterator[Reader]:
 async def test_half_a_file_and_one_that_is_gone_get_a_second_look(
     reader: Reader, before: FileReading | None, says: list[FileReading], told: list[tuple[FileReading, bool]]
 ) -> None:
-    file = File()
+    file = file_at("/f")
     file.latest, reader.says = before, list(says)
-    reader.readings.begin(file)
+    reader.watch.start_reading(file)
     assert await reader.all(len(told)) == told
 
 
 async def test_what_changes_while_it_is_read_is_read_again_as_the_file_that_it_is_then(reader: Reader) -> None:
     reader.says = [WHOLE]
     reader.may_read.clear()
-    first, second = File(), File()
+    first, second = file_at("/f"), file_at("/f")
     for file in (first, first, second):
-        reader.readings.begin(file)
+        reader.watch.start_reading(file)
     reader.may_read.set()
     assert len(await reader.all(2)) == 2
-    assert [file for file, _, _ in reader.heard.all] == [first, second]
+    assert [each.file for each in reader.heard.all] == [first, second]
 
 
 async def test_whoever_waits_for_a_first_reading_waits_until_it_is_there_and_not_for_ever(reader: Reader) -> None:
     reader.says = [HALF, WHOLE]
     reader.may_read.clear()
-    reader.readings.begin(File())
-    await reader.readings.first("/f", within_s=0.0)
+    reader.watch.start_reading(file_at("/f"))
+    await reader.watch.wait_for_first("/f", within_s=0.0)
     assert reader.heard.all == []
-    waiting = reader.keeper.spawn(reader.readings.first("/f", within_s=LONGER_THAN_A_TEST_S), name="waiting")
+    waiting = reader.keeper.spawn(reader.watch.wait_for_first("/f", within_s=LONGER_THAN_A_TEST_S), name="waiting")
     reader.may_read.set()
     await waiting
-    assert reader.heard.all[0][1] is HALF
-    await reader.readings.first("/f", within_s=LONGER_THAN_A_TEST_S)
+    assert reader.heard.all[0].reading is HALF
+    await reader.watch.wait_for_first("/f", within_s=LONGER_THAN_A_TEST_S)

@@ -1,22 +1,22 @@
 """followed_files.py: which servers of a project's file, or of a config, run."""
 
 import os
+from copy import copy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tooltray.config.settings.file_server import PROJECT_FOLDER, FileEntry, FileReading, Kind
+from tooltray.config.settings.file_server import PROJECT_FOLDER, FileEntry, FileReading
 from tooltray.config.settings.given_entries import read_entry
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import Denied, Problem
 from tooltray.foundation.snapshots.files import FileProblem
 from tooltray.sources.project_files.followed_files import (
     MOST_ENTRIES,
     ProjectFile,
     ServedFile,
     ServedNames,
-    served_servers,
-    served_snapshot,
+    check_stays_inside,
 )
 from tooltray.sources.project_files.trust import Trust, TrustStore
 
@@ -154,79 +154,67 @@ async def test_a_copy_shows_what_another_reading_would_do_and_changes_nothing(tr
     file = ProjectFile(FOLDER, trust, is_for_all=True)
     await trusted(file, trust, a=ONE)
     file.adopt(reading(a=ONE))
-    copy = file.copied()
-    assert (copy.snapshot(), list(copy.servers())) == (file.snapshot(), ["a"])
-    copy.adopt(reading())
-    assert (copy.servers(), list(file.servers()), states(file)) == ({}, ["a"], {"a": "used"})
+    other = copy(file)
+    assert (other.snapshot(), list(other.servers())) == (file.snapshot(), ["a"])
+    other.adopt(reading())
+    assert (other.servers(), list(file.servers()), states(file)) == ({}, ["a"], {"a": "used"})
 
 
-def served(name: str) -> FileEntry:
+def served_entry(name: str) -> FileEntry:
     return FileEntry(name, read_entry(name, {"command": "run"}), {"command": "run"}, line=2)
 
 
+def served_file() -> ServedFile:
+    return ServedFile("/etc/servers.json", ServedNames(is_taken=lambda name: name == "taken", reserved=("hub",)))
+
+
+def served_reading(*entries: FileEntry, broken: str = "", is_understood: bool = True) -> FileReading:
+    problems = (FileProblem(Problem("no use"), 4, broken),) if broken else ()
+    return FileReading("/etc/servers.json", "tbxark", "d", is_understood, entries, problems)
+
+
 def test_an_entry_with_a_remark_is_used_all_the_same() -> None:
-    file = ServedFile("/etc/servers.json")
-    names = ServedNames(is_taken=lambda name: name == "taken", reserved=("hub",))
+    file = served_file()
     problems = (
         FileProblem(Problem("a remark"), 3, "one"),
         FileProblem(Problem("no use"), 4, "bad"),
         FileProblem(Problem("of the whole"), 1),
     )
-    file.adopt(FileReading(file.path, "tbxark", "d", entries=(served("one"), served("fetch/token"), served("taken")), problems=problems))
-    snapshot = served_snapshot(file, [file], names, "http://127.0.0.1:9090")
+    entries = (served_entry("one"), served_entry("fetch/token"), served_entry("taken"))
+    file.adopt(FileReading(file.path, "tbxark", "d", entries=entries, problems=problems))
+    snapshot = file.snapshot()
     assert [(each.name, each.server, each.state, each.line) for each in snapshot.entries] == [
         ("one", "one", "used", 2),
         ("fetch/token", "fetch-token", "used", 2),
         ("taken", "taken-etc", "used", 2),
         ("bad", "", "broken", 4),
     ]
-    assert (snapshot.kind, snapshot.url, snapshot.exists) == ("tbxark", "http://127.0.0.1:9090", True)
-    assert list(served_servers([file], names)) == ["one", "fetch-token", "taken-etc"]
-    assert "taken-etc" in names
+    assert (snapshot.kind, snapshot.exists) == ("tbxark", True)
+    assert list(file.servers()) == ["one", "fetch-token", "taken-etc"]
 
 
-def test_a_server_may_use_all_its_tools_unless_its_entry_says_otherwise() -> None:
-    file, names = ServedFile("/etc/servers.json"), ServedNames(is_taken=lambda name: False, reserved=())
-    strict = FileEntry("strict", read_entry("strict", {"command": "run", "autoApprove": ["read"]}), {}, line=3)
-    file.adopt(FileReading(file.path, "tbxark", "d", entries=(served("one"), strict)))
-    servers = served_servers([file], names)
-    assert {name: server.entry.config.auto_approve for name, server in servers.items()} == {"one": ("all",), "strict": ("read",)}
+def test_a_config_s_server_goes_on_while_its_entry_or_the_file_cannot_be_used() -> None:
+    file = served_file()
+    file.adopt(served_reading(served_entry("one"), served_entry("two")))
+    for _ in range(2):
+        file.adopt(served_reading(served_entry("two"), broken="one"))
+        assert list(file.servers()) == ["two", "one"]
+        assert [(each.server, each.state) for each in file.snapshot().entries] == [("two", "used"), ("one", "broken")]
+    file.adopt(served_reading(is_understood=False))
+    assert list(file.servers()) == ["two", "one"]
+    file.adopt(served_reading(served_entry("two")))
+    assert list(file.servers()) == ["two"]
 
 
-def served_reading(path: str, kind: Kind, *names: str, is_understood: bool = True) -> FileReading:
-    return FileReading(path, kind, "d", is_understood=is_understood, entries=tuple(map(served, names)))
-
-
-def test_a_server_that_moves_to_another_of_mcp_hubs_files_keeps_its_name() -> None:
-    names = ServedNames(is_taken=lambda name: False, reserved=())
-    files = [ServedFile("/a/first.json"), ServedFile("/b/second.json")]
-    files[0].adopt(served_reading(files[0].path, "mcp-hub", "kept"))
-    files[1].adopt(served_reading(files[1].path, "mcp-hub", "kept", "moved"))
-    assert set(served_servers(files, names)) == {"kept", "moved"}
-    files[0].adopt(served_reading(files[0].path, "mcp-hub", "kept", "moved"))
-    files[1].adopt(served_reading(files[1].path, "mcp-hub"))
-    assert {name: server.file for name, server in served_servers(files, names).items()} == {"kept": files[0].path, "moved": files[0].path}
-
-
-def test_a_server_that_two_of_mcp_hubs_files_have_is_used_of_one_of_them() -> None:
-    names = ServedNames(is_taken=lambda name: False, reserved=())
-    files = [ServedFile("/a/first.json"), ServedFile("/b/second.json")]
-    for file in files:
-        file.adopt(served_reading(file.path, "mcp-hub", "kept"))
-    used = served_servers(files, names)["kept"].file
-    states = {file.path: served_snapshot(file, files, names, "").entries[0].state for file in files}
-    assert states == {file.path: "used" if file.path == used else "off" for file in files}
-
-
-def test_a_file_that_is_not_understood_is_of_the_kind_that_it_was() -> None:
-    """Half a file says nothing of whose it is; what goes on of it would take another name, or give way to another file's."""
-    names = ServedNames(is_taken=lambda name: False, reserved=())
-    files = [ServedFile("/a/config.json"), ServedFile("/b/servers.json")]
-    files[0].adopt(served_reading(files[0].path, "tbxark", "one"))
-    files[1].adopt(served_reading(files[1].path, "mcp-hub", "one"))
-    before = list(served_servers(files, names))
-    assert before == ["one", "one-b"]
-    files[0].adopt(served_reading(files[0].path, "mcp-hub", is_understood=False))
-    assert list(served_servers(files, names)) == before
-    snapshot = served_snapshot(files[0], files, names, "")
-    assert (snapshot.kind, [each.name for each in snapshot.entries]) == ("tbxark", ["one"])
+@pytest.mark.posix
+def test_a_link_within_the_project_is_followed_and_one_out_of_it_is_not(tmp_path: Path) -> None:
+    folder = tmp_path.resolve() / "shop"
+    folder.mkdir()
+    check_stays_inside(str(folder))
+    (folder / "mcp.json").write_text("{}")
+    (folder / ".mcp.json").symlink_to("mcp.json")
+    check_stays_inside(str(folder))
+    (folder / ".mcp.json").unlink()
+    (folder / ".mcp.json").symlink_to(tmp_path / "elsewhere.json")
+    with pytest.raises(Denied, match="leads out of the project"):
+        check_stays_inside(str(folder))

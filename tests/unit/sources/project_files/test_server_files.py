@@ -5,23 +5,26 @@ import json
 import logging
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fakes.file_hub import file_hub
 
-from tooltray.config.settings.file_server import FileEntry, FileReading
-from tooltray.config.settings.given_entries import read_entry
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, ProblemReported, ServerFilesChanged
 from tooltray.foundation.snapshots.files import FileEntrySnapshot
 from tooltray.sources.project_files.followed_files import MOST_ENTRIES
-from tooltray.sources.project_files.server_files import FilesInUse, settings_snapshot
-from tooltray.sources.project_files.trust import TrustStore
+from tooltray.sources.project_files.server_files import settings_snapshot
 from tooltray.sources.projects.project_copies import UNUSED_S
 
 ONE = {"command": "program", "args": ["one"]}
 TWO = {"command": "program", "args": ["two"]}
+
+
+def served_config(**entries: Any) -> str:
+    """A config of mcp-proxy with these servers."""
+    return json.dumps({"mcpProxy": {"addr": "127.0.0.1:0"}, "mcpServers": entries})
 
 
 async def test_an_entry_of_a_project_waits_for_a_yes_and_runs_from_then_on(tmp_path: Path) -> None:
@@ -228,37 +231,23 @@ async def test_own_calls_for_a_project_have_its_servers(tmp_path: Path) -> None:
 
 async def test_servers_of_a_served_config_run_without_a_yes_and_all_their_calls_go_through(tmp_path: Path) -> None:
     config = tmp_path / "servers.json"
-    config.write_text(json.dumps({"mcpServers": {"one": ONE, "shy": {**TWO, "autoApprove": []}, "off": {**TWO, "disabled": True}}}))
+    config.write_text(served_config(one=ONE, two=TWO, off={**TWO, "options": {"disabled": True}}))
     async with file_hub(tmp_path, configs=[config], servers={"one": TWO}) as hub:
         name = f"one-{tmp_path.name}"[:64]
-        assert hub.names()[1:] == ["shy", "off"]
+        assert hub.names()[1:] == ["two", "off"]
         [server] = [hub.parts.conf.file_servers[each] for each in hub.names()[:1]]
         assert (server.origin, server.project, server.folder, server.entry.config.auto_approve) == ("served", "", str(tmp_path), ("all",))
         assert hub.names()[0].startswith(name[:20])
-        assert hub.parts.conf.settings.mcp_servers["shy"].auto_approve == ()
         [settings, served] = hub.files.snapshots()
         assert (settings.kind, [entry.name for entry in settings.entries]) == ("settings", ["one"])
-        assert {entry.name: entry.state for entry in served.entries} == {"one": "used", "shy": "used", "off": "off"}
+        assert {entry.name: entry.state for entry in served.entries} == {"one": "used", "two": "used", "off": "off"}
         assert [reading.path for reading in hub.files.served()] == [str(config)]
         with pytest.raises(TooltrayError, match="Change it there"):
-            await hub.project_servers.remove("shy", "")
-        config.write_text(json.dumps({"mcpServers": {"new": ONE}}))
+            await hub.project_servers.remove("two", "")
+        config.write_text(served_config(new=ONE))
         hub.parts.watching.changed(config)
         await hub.quiet()
         assert hub.names() == ["new"]
-
-
-async def test_of_several_mcp_hub_configs_the_later_entry_of_a_name_counts(tmp_path: Path) -> None:
-    first, second = tmp_path / "first.json", tmp_path / "second.json"
-    first.write_text(json.dumps({"mcpServers": {"one": ONE, "two": TWO}}))
-    second.write_text(json.dumps({"mcpServers": {"one": TWO}}))
-    async with file_hub(tmp_path, configs=[first, second]) as hub:
-        assert {name: server.entry.config.args for name, server in hub.parts.conf.file_servers.items()} == {
-            "two": ("two",),
-            "one": ("two",),
-        }
-        states = [{entry.name: (entry.state, entry.server) for entry in each.entries} for each in hub.files.snapshots()[1:]]
-        assert states == [{"one": ("off", ""), "two": ("used", "two")}, {"one": ("used", "one")}]
 
 
 # changes
@@ -388,7 +377,7 @@ async def test_a_reading_that_comes_after_everybody_left_changes_nothing(tmp_pat
         hub.parts.watching.changed(Path(folder, ".mcp.json"))
         await hub.quiet()
         assert hub.names() == []
-        await hub.parts.project_looks.look(client)
+        await hub.parts.look_at_project(client)
         assert hub.names() == []
 
 
@@ -436,11 +425,11 @@ async def test_a_served_config_that_is_broken_serves_what_it_had(tmp_path: Path)
         await hub.quiet()
         return hub.names()
 
-    config.write_text(json.dumps({"mcpServers": {"one": ONE, "two": TWO}}))
+    config.write_text(served_config(one=ONE, two=TWO))
     async with file_hub(tmp_path, configs=[config]) as hub:
         assert await saved("{") == ["one", "two"]
         assert [problem.title for problem in hub.files.problems()]
-        assert await saved(json.dumps({"mcpServers": {"one": {}, "three": {}, "two": ONE}})) == ["two", "one"]
+        assert await saved(served_config(one={}, three={}, two=ONE)) == ["two", "one"]
         assert {entry.name: (entry.state, entry.server) for entry in hub.files.snapshots()[1].entries} == {
             "two": ("used", "two"),
             "one": ("broken", "one"),
@@ -536,33 +525,6 @@ async def test_a_request_says_whether_its_variables_are_set_where_its_server_wou
         await hub.session(folder)
         [request] = await hub.project_servers.trust_requests("")
         assert (request.variables, request.variable_states) == (("SET", "GONE", "LEFT"), ("set", "missing", "default"))
-
-
-ENTRY = FileEntry("one", read_entry("one", {"command": "run"}), {"command": "run"})
-
-
-def files(tmp_path: Path) -> FilesInUse:
-    config = McpConfHelper(tmp_path / "settings.json", EventBus())
-    return FilesInUse(config=config, store=TrustStore(tmp_path / "trust.json"), configs=["/etc/servers.json"], project="/p/all")
-
-
-def test_files_of_folders_come_into_use_and_go_and_that_of_the_hubs_own_project_stays(tmp_path: Path) -> None:
-    found = files(tmp_path)
-    assert [file.path for file in found] == ["/etc/servers.json", os.path.join("/p/all", ".mcp.json")]
-    assert [file.path for file in found.use(["/p/a", "/p/all"])] == [os.path.join("/p/a", ".mcp.json")]
-    assert (found.of_folder("/p/a") is not None, found.of_folder("/p/b")) == (True, None)
-    assert [file.is_for_all for file in found.project_files] == [True, False]
-    assert found.use(["/p/a"]) == []
-    found.use([])
-    assert found.at(os.path.join("/p/a", ".mcp.json")) is None
-
-
-def test_looking_what_other_readings_would_do_changes_nothing(tmp_path: Path) -> None:
-    found = files(tmp_path)
-    reading = FileReading("/etc/servers.json", "mcp-hub", "d", entries=(ENTRY,))
-    assert list(found.servers_with({"/etc/servers.json": reading})) == ["one"]
-    assert (found.servers(), found.readings, found.servers_with({})) == ({}, (), {})
-    assert [snapshot.exists for snapshot in found.snapshots({})] == [False, False]
 
 
 async def test_of_the_settings_a_broken_entry_is_shown_once_and_with_its_line(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tooltray.config.settings.given_entries import MAX_NAME_LENGTH, check_name
-from tooltray.sources.project_files.server_names import fitting, server_name
+from tooltray.sources.project_files.trust import fitting, server_name
 
 
 @pytest.mark.parametrize(

@@ -37,10 +37,10 @@ def kept(hub: FileHub) -> dict[str, object]:
 async def test_a_file_that_has_changed_asks_again_with_the_difference_and_starts_after_the_yes(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder, file = await allowed(hub)
-        await hub.parts.started_checks.check(server(hub))
+        await hub.parts.project_servers.check_started(server(hub))
         file.write_text("second\n")
         with pytest.raises(CannotStart, match=r"what it starts has changed since you allowed it: srv\.py"):
-            await hub.parts.started_checks.check(server(hub))
+            await hub.parts.project_servers.check_started(server(hub))
         assert hub.states(folder) == {"one": "changed"}
         [request] = await hub.project_servers.trust_requests(folder)
         assert (request.is_change, request.diff) == (True, (" srv.py:", "-first", "+second"))
@@ -51,7 +51,7 @@ async def test_a_file_that_has_changed_asks_again_with_the_difference_and_starts
         [request] = await hub.project_servers.trust_requests(folder)
         assert await hub.project_servers.trust(folder, {"one": request.digest}) == ["one"]
         assert hub.states(folder) == {"one": "used"}
-        await hub.parts.started_checks.check(server(hub))
+        await hub.parts.project_servers.check_started(server(hub))
 
 
 async def test_a_change_is_told_before_the_server_is_started_where_a_person_looks(tmp_path: Path) -> None:
@@ -77,21 +77,21 @@ async def test_the_server_itself_does_not_start_with_another_file(tmp_path: Path
 async def test_a_consent_of_before_takes_the_files_as_they_are(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder, file = await allowed(hub)
-        trust = hub.parts.files_in_use.trust
+        trust = hub.parts.trust
         await trust.say_yes(folder, {"one": trust.digest(folder, "one")})
         assert kept(hub)["files"] is None
         path = hub.parts.home.trust
         path.rename(path.with_suffix(".aside"))
         path.mkdir()  # so that nothing can be written there
-        await hub.parts.started_checks.check(server(hub))
+        await hub.parts.project_servers.check_started(server(hub))
         path.rmdir()
         path.with_suffix(".aside").rename(path)
         assert kept(hub)["files"] is None
-        await hub.parts.started_checks.check(server(hub))
+        await hub.parts.project_servers.check_started(server(hub))
         assert list(kept(hub)["files"]) == ["srv.py"]  # type: ignore[call-overload]
         file.write_text("second\n")
         with pytest.raises(CannotStart):
-            await hub.parts.started_checks.check(server(hub))
+            await hub.parts.project_servers.check_started(server(hub))
         await hub.project_servers.distrust(folder, "one")
         await trust.keep_files(folder, "one", {})  # of what is trusted no more nothing is noted
         assert trust.files(folder, "one") is None
@@ -108,11 +108,11 @@ async def test_many_changed_files_are_named_as_far_as_one_reads(tmp_path: Path) 
         for name in names:
             (Path(folder) / name).write_text("second")
         with pytest.raises(CannotStart, match=r"f0\.py, f1\.py, f2\.py, …"):
-            await hub.parts.started_checks.check(server(hub))
+            await hub.parts.project_servers.check_started(server(hub))
 
 
 async def test_a_server_of_another_file_than_a_project_s_own_is_not_looked_at(tmp_path: Path) -> None:
     config = tmp_path / "served.json"
-    config.write_text(json.dumps({"mcpServers": {"one": ENTRY}}))
+    config.write_text(json.dumps({"mcpProxy": {}, "mcpServers": {"one": ENTRY}}))
     async with file_hub(tmp_path, configs=[str(config)]) as hub:
-        await hub.parts.started_checks.check(server(hub))
+        await hub.parts.project_servers.check_started(server(hub))

@@ -9,12 +9,10 @@ import pytest
 
 from tooltray.config.settings.given_entries import read_entry
 from tooltray.config.settings.server_config import MCPServerConfig
-from tooltray.foundation.errors import Denied
 from tooltray.sources.project_files.started_commands import (
     MOST_WORDS,
-    check_stays_inside,
     found_inside,
-    is_writable_by_others,
+    runs_by_name,
     starts_others,
 )
 from tooltray.sources.project_files.started_files import started_files
@@ -56,28 +54,26 @@ def test_what_lies_in_the_project_itself_is_marked(tmp_path: Path, entry: dict[s
     assert found_inside(read_entry("s", entry), str(folder)) is is_inside
 
 
-@pytest.mark.posix
-def test_a_link_within_the_project_is_followed_and_one_out_of_it_is_not(tmp_path: Path) -> None:
-    folder = tmp_path.resolve() / "shop"
-    folder.mkdir()
-    check_stays_inside(str(folder))
-    (folder / "mcp.json").write_text("{}")
-    (folder / ".mcp.json").symlink_to("mcp.json")
-    check_stays_inside(str(folder))
-    (folder / ".mcp.json").unlink()
-    (folder / ".mcp.json").symlink_to(tmp_path / "elsewhere.json")
-    with pytest.raises(Denied, match="leads out of the project"):
-        check_stays_inside(str(folder))
-
-
-@pytest.mark.posix
-def test_a_file_is_others_when_one_of_the_bits_lets_them_write(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.touch()
-    file.chmod(0o620)
-    assert is_writable_by_others(str(file), 0o022)
-    assert not is_writable_by_others(str(file), 0o002)
-    assert not is_writable_by_others(str(tmp_path / "no such file"), 0o777)
+@pytest.mark.parametrize(
+    ("line", "modules", "folders"),
+    [
+        ("node .", (), (".",)),
+        ("node --watch . rest", (), (".",)),
+        ("node --title shop sub rest", (), ("shop", "sub")),
+        ("node --require=./x.js sub", (), ("sub",)),
+        ("node server.js .", (), ("server.js",)),
+        ("python3.12 -u sub", (), ("sub",)),
+        ("python -m server .", ("server",), ("server", ".")),
+        ("python.exe -um server", ("server",), ("server",)),
+        ("python -mserver", ("server",), ()),
+        ("python -m", (), ()),
+        ("bun run sub", (), ("run",)),
+        ("npx -m x .", (), ()),
+    ],
+)
+def test_modules_and_folders_that_an_interpreter_runs_are_found(line: str, modules: tuple[str, ...], folders: tuple[str, ...]) -> None:
+    command, *args = line.split()
+    assert runs_by_name(MCPServerConfig(command=command, args=tuple(args))) == (modules, folders)
 
 
 PACKAGE = {

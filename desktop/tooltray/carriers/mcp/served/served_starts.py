@@ -14,15 +14,15 @@ from tooltray.foundation.events import EventBus, ToolCallResult
 from tooltray.foundation.snapshots.files import FileProblem
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.upstream.managed_server import ServerStateChanged
-from tooltray.sources.project_files.trust_decisions import ReadFile
+from tooltray.sources.project_files.file_watch import ReadFile
 
 
 def in_surroundings(read: ReadFile, environ: Mapping[str, str]) -> ReadFile:
     """The same reader, whose readings of served configs know those of the variables that they ask for."""
 
-    def read_in_surroundings(path: Path, kind: Kind | None) -> FileReading:
+    def read_in_surroundings(path: Path, kind: Kind) -> FileReading:
         reading = read(path, kind)
-        if kind is not None:
+        if kind != "tbxark":
             return reading
         return replace(reading, entries=tuple(_knowing(entry, environ) for entry in reading.entries))
 
@@ -89,7 +89,7 @@ def _fatal(reading: FileReading) -> Iterator[FileProblem]:
         yield from reading.problems
     elif reading.must_be_valid:
         used = {entry.name for entry in reading.entries}
-        has_no_endpoint = reading.kind == "tbxark" and reading.endpoint is None
+        has_no_endpoint = reading.endpoint is None
         for problem in reading.problems:
             if problem.entry not in used if problem.entry else has_no_endpoint:
                 yield problem

@@ -27,7 +27,7 @@ async def settled(hub: ServedHub) -> None:
 
 
 async def test_without_an_endpoint_in_the_files_nothing_is_open(tmp_path: Path) -> None:
-    async with served_hub(tmp_path, FileReading(FILE, "mcp-hub", "1", entries=(entry("a"),))) as hub:
+    async with served_hub(tmp_path, FileReading(FILE, "tbxark", "1", entries=(entry("a"),))) as hub:
         await hub.listener.start()
         await hub.listener.stop_taking()
         assert (hub.listener.said, hub.listener.problems, hub.listener.url(FILE)) == ((), (), "")

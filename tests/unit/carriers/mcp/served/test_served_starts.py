@@ -37,7 +37,6 @@ def reading(*problems: FileProblem, path: str = FILE, endpoint: Endpoint | None 
         reading(NO_COMMAND, ODD_FILTER, BAD_ADDRESS, endpoint=None),
         reading(must_be_valid=True),
         reading(ODD_FILTER, BAD_ADDRESS, must_be_valid=True),
-        FileReading(FILE, "mcp-hub", "1", problems=(BAD_ADDRESS,), must_be_valid=True),
     ],
 )
 def test_a_file_with_mistakes_is_served_as_far_as_it_can_be(harmless: FileReading) -> None:
@@ -45,7 +44,7 @@ def test_a_file_with_mistakes_is_served_as_far_as_it_can_be(harmless: FileReadin
 
 
 def test_a_file_that_cannot_be_understood_keeps_the_hub_from_starting() -> None:
-    broken = FileReading(FILE, "mcp-hub", "1", is_understood=False, problems=(FileProblem(Problem("a comma is missing"), line=9),))
+    broken = FileReading(FILE, "tbxark", "1", is_understood=False, problems=(FileProblem(Problem("a comma is missing"), line=9),))
     with pytest.raises(TooltrayError, match="line 9: a comma is missing") as raised:
         check_served([reading(), broken])
     assert FILE in str(raised.value)
@@ -53,7 +52,7 @@ def test_a_file_that_cannot_be_understood_keeps_the_hub_from_starting() -> None:
 
 def test_a_reason_that_names_its_line_is_told_once_and_without_words_about_what_runs() -> None:
     why = Problem("config.json cannot be read", "line 9, column 2: a comma is missing", "Correct it; until then what ran goes on")
-    broken = FileReading(FILE, "mcp-hub", "1", is_understood=False, problems=(FileProblem(why, line=9),))
+    broken = FileReading(FILE, "tbxark", "1", is_understood=False, problems=(FileProblem(why, line=9),))
     with pytest.raises(TooltrayError) as raised:
         check_served([broken])
     assert str(raised.value) == f"{FILE} is not served: line 9, column 2: a comma is missing. Correct it, and start again"
@@ -81,7 +80,7 @@ def test_a_file_that_wants_to_be_served_whole_or_not_at_all_is_not(invalid: File
 
 
 def test_two_files_with_an_endpoint_are_one_too_many() -> None:
-    check_served([reading(), FileReading("/b.json", "mcp-hub", "1")])
+    check_served([reading(), FileReading("/b.json", "tbxark", "1")])
     with pytest.raises(TooltrayError, match=f"{FILE} and /b.json each want an endpoint"):
         check_served([reading(), reading(path="/b.json")])
 
@@ -165,12 +164,12 @@ ASKING = replace(
 )
 
 
-def read(path: Path, kind: Kind | None) -> FileReading:
-    return FileReading(str(path), kind or "tbxark", "1", entries=(ASKING, entry("plain")))
+def read(path: Path, kind: Kind) -> FileReading:
+    return FileReading(str(path), kind, "1", entries=(ASKING, entry("plain")))
 
 
 def test_a_served_config_finds_what_it_asks_for_where_the_hub_was_started_unless_it_says_otherwise_itself() -> None:
-    asking, plain = in_surroundings(read, ENVIRON)(Path(FILE), None).entries
+    asking, plain = in_surroundings(read, ENVIRON)(Path(FILE), "tbxark").entries
     assert asking.variables == {"TOKEN": "t", "FOLDER": "of the entry"}
     assert plain.variables == {}
     assert "'t'" not in repr(asking)
