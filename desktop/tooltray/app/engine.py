@@ -146,7 +146,7 @@ class Engine:
     @property
     def said(self) -> tuple[str, ...]:
         """What a person who started the hub by hand should read of what it serves, a line each."""
-        return (*self.hub.served.said, *self.hub.files.startup_lines)
+        return (*self.hub.served.startup_lines, *self.hub.files.startup_lines)
 
     async def close(self) -> None:
         """Ends everything in order, each step bounded: calls answered, AI clients told, servers stopped, the last record written."""

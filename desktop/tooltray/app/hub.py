@@ -35,7 +35,7 @@ from tooltray.carriers.mcp.control_sessions import ControlSessions
 from tooltray.carriers.mcp.doors import Doors
 from tooltray.carriers.mcp.http_listener import EndpointTokens, HttpListener
 from tooltray.carriers.mcp.served.routes import ServedTokens
-from tooltray.carriers.mcp.served.served_listener import ServedListener, ServedServers
+from tooltray.carriers.mcp.served.served_listener import MakeServed, ServedListener
 from tooltray.carriers.mcp.served.served_starts import in_surroundings
 from tooltray.carriers.mcp.sessions import Sessions
 from tooltray.catalogue import token_counts
@@ -751,7 +751,7 @@ class Hub(Composition):
     control_sessions: ControlSessions = part()
     sessions: Sessions = part()
     http: HttpListener = part(tokens=lambda hub: EndpointTokens(hub.tokens, hub.api_tokens, hub.trusted, hub.trail))
-    served_servers: ServedServers = part()
+    make_served: MakeServed = made(lambda hub: partial(_make_served, hub))
     served: ServedListener = part(tokens=lambda hub: ServedTokens(hub.secrets, os.environ))
     doors: Doors = part()
 
@@ -777,6 +777,13 @@ def _is_up(hub: Hub, name: str) -> bool:
     """Whether a server runs, or is on its way to it; one that is being stopped is neither."""
     server = hub.servers.find(name)
     return server is not None and any(each.is_busy or each.client is not None for each in server.instances)
+
+
+def _make_served(hub: Hub, server: str) -> Any:
+    from tooltray.carriers.mcp.served.served_app import ServedServer
+
+    schema = hub.session_servers.tool_schema
+    return ServedServer(server, opens=hub.sessions, tool_schema=schema, deadlines=hub.deadlines, spawn=hub.spawn)
 
 
 async def _wait_for_project(hub: Hub, session: Session) -> None:

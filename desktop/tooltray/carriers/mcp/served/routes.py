@@ -1,4 +1,9 @@
-"""Which server of a config is at which path of its endpoint, who may use it, and where the endpoint may be open."""
+"""Which server of a config is at which path of its endpoint, who may use it, and where the endpoint may be open.
+
+The rules are those of TBXark's mcp-proxy: a server is at `{base path}/{its name in the file}/`, the longest name that fits counts, and a
+server with tokens wants one of them as `Authorization: TOKEN` or `Authorization: Bearer TOKEN`. One rule is ours: a server without tokens
+can be reached only from this machine.
+"""
 
 import hashlib
 import hmac
@@ -38,16 +43,16 @@ class Route(HidesFields, frozen=True):
 
     @property
     def path(self) -> str:
-        """Behind the base path, without a slash at its ends."""
+        """Path below the base path, without a slash at its ends."""
         return posixpath.normpath(f"/{self.name}").lstrip("/")
 
     @property
     def owners(self) -> frozenset[str]:
-        """Whom `owner` may return."""
+        """What `owner` may return."""
         return frozenset(map(_owner_of, self.tokens)) if self.needs_token else frozenset({""})
 
     def owner(self, authorization: str | None) -> str:
-        """Which client shows its token, told by the token; empty where none is needed.
+        """Returns the name of the client that shows its token; empty where no token is needed.
 
         Raises:
             Refused: it shows none, or a wrong one.
@@ -78,7 +83,7 @@ class Address(msgspec.Struct, frozen=True):
 
 
 def address_for(endpoint: Endpoint, routes: Iterable[Route]) -> Address:
-    """Where an endpoint may be open: as the file says, but on this machine alone if a server in it asks for no token."""
+    """Returns where an endpoint may be open: as the file says, but only on this machine if a server in it asks for no token."""
     tokenless = tuple(route.name for route in routes if not route.needs_token)
     if tokenless and not is_loopback(endpoint.host):
         return Address(LOOPBACK, endpoint.port, tokenless)
@@ -86,7 +91,7 @@ def address_for(endpoint: Endpoint, routes: Iterable[Route]) -> Address:
 
 
 def find(path: str, base_path: str, routes: Iterable[Route]) -> tuple[Route, str] | None:
-    """The server at a path and what stands behind its name there, without slashes at its ends; None if there is none.
+    """Returns the server at a path and what follows its name there, without slashes at its ends; None if there is no such server.
 
     Args:
         path: of a request, percent signs decoded.
@@ -120,7 +125,11 @@ class _Filled(HidesFields, frozen=True):
 
 
 class ServedTokens:
-    """Belongs to the engine's loop. What was read stays until a secret changes: no keyring is asked for each look at a file."""
+    """The tokens of a config's servers, with the secrets that they name filled in.
+
+    A token whose secret cannot be read opens nothing. What was read stays until a secret changes, so that no keyring is asked whenever a
+    file is read. Belongs to the engine's loop.
+    """
 
     def __init__(self, secrets: SecretStore, environ: Mapping[str, str]) -> None:
         """
@@ -132,7 +141,7 @@ class ServedTokens:
         self._changes = self._known_since = 0
 
     def forget(self) -> None:
-        """A secret is another one."""
+        """Has the secrets read again at the next look: one of them has changed."""
         self._changes += 1
 
     async def look(self, entries: Iterable[FileEntry]) -> None:
@@ -147,13 +156,13 @@ class ServedTokens:
         self._known, self._known_since = known, now
 
     def of(self, entry: FileEntry) -> tuple[str, ...]:
-        """All of a server's tokens that can be shown; empty does not mean that none is needed."""
+        """Returns all tokens of a server that are known; empty does not mean that the server needs none."""
         filled = self._known.get((entry.name, entry.secret_tokens))
         return tuple(dict.fromkeys((*entry.tokens, *(filled.tokens if filled else ()))))
 
     @property
     def problems(self) -> Iterator[Problem]:
-        """Why some open nothing."""
+        """Why some tokens open nothing."""
         return (filled.problem for filled in self._known.values() if filled.problem)
 
     async def _filled(self, server: str, tokens: tuple[str, ...]) -> _Filled:

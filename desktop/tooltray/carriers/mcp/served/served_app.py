@@ -1,4 +1,9 @@
-"""A config's endpoint at one open address. ServedListener imports this when the first endpoint opens."""
+"""A config's endpoint at one open address, with and without sessions. ServedListener imports this when the first endpoint opens.
+
+A client that shows a right token is served whatever its `Host` and `Origin` are: users reach such a proxy by many names, and no web page
+knows the token. Where no token is needed, `Host` and `Origin` keep web pages out. A request that the browser itself marks as sent by a page
+of another site is always refused.
+"""
 
 import asyncio
 import socket
@@ -31,7 +36,7 @@ NOBODYS = "served "  # whose requests those without a token are; no token's owne
 
 
 class ReplyAlone(Exchange):
-    """For a client that reads plain JSON alone."""
+    """An exchange with a client that reads only plain JSON."""
 
     def send(self, message: Outgoing) -> None:
         if not message.method:
@@ -39,14 +44,19 @@ class ReplyAlone(Exchange):
 
 
 class Sessionless:
-    """One server's. Belongs to the engine's loop."""
+    """Answers requests of legacy clients that name no session, as the proxy whose config is served does; it keeps no sessions.
+
+    Some of its clients send no `initialize`, some do not send back the session id, and some read plain JSON but no events. Requests without
+    a session share one state for each token, and one for those without a token: a lazy server that one of them has activated is activated
+    for all, also for modern clients with the same token. One for each server. Belongs to the engine's loop.
+    """
 
     def __init__(self, opens: OpensClients, *, held_calls_of: Callable[[str], HeldCalls]) -> None:
         self._opens, self._held_calls_of = opens, held_calls_of
         self._exchanges: dict[Dispatcher, str] = {}  # and whose they are
 
     def dispatchers(self, owner: str | None = None) -> list[Dispatcher]:
-        """Those of one owner's requests, or all."""
+        """Returns the dispatchers of one owner's requests, or all."""
         return [dispatcher for dispatcher, whose in self._exchanges.items() if owner in (None, whose)]
 
     async def answer(self, request: web.Request, posted: Posted, owner: str, server: str) -> web.StreamResponse:
@@ -74,14 +84,14 @@ class Sessionless:
 
 
 def is_sessionless(request: web.Request, posted: Posted) -> bool:
-    """Whether a legacy POST stands for itself: it names no session, and begins none, or could not read what belongs to one."""
+    """Returns whether a legacy POST is answered without a session: it names none and begins none, or its client could not read events."""
     if SESSION_HEADER in request.headers or posted.is_modern or posted.is_batch:
         return False
     return not posted.is_initialize or not takes_events_too(request)
 
 
 def takes_events_too(request: web.Request) -> bool:
-    """Whether a client reads both forms of an answer."""
+    """Returns whether a client reads both forms of an answer."""
     return accepted(request.headers.get("Accept")) == (True, True)
 
 
@@ -98,7 +108,11 @@ PLAIN, STREAMABLE, EVENTS, MESSAGES = "", "mcp", "sse", "message"
 
 
 class ServedServer:
-    """Belongs to the engine's loop."""
+    """One server of a config at its own paths: both transports with sessions, and requests without.
+
+    A GET that names no session begins one of HTTP+SSE, a POST beside such a session goes to its `message` path, everything else is
+    streamable HTTP. So both kinds of client are served at a plain `/NAME/`, whatever the file's `type` is. Belongs to the engine's loop.
+    """
 
     def __init__(self, server: str, *, opens: OpensClients, tool_schema: ToolSchema, deadlines: DeadlineWheel, spawn: Spawn) -> None:
         """
@@ -117,7 +131,7 @@ class ServedServer:
 
         Args:
             owner: whose token came with it.
-            tail: what of its path stands behind the server's name.
+            tail: the rest of its path behind the server's name.
             path: the server's own, percent-encoded, without a slash at its end.
 
         Raises:
@@ -190,8 +204,8 @@ class ServedApp:
         """Serves on a bound socket."""
         await self._site.open(place)
 
-    async def follow(self, routes: Iterable[Route]) -> None:
-        """These are the servers and tokens from now on; ends what clients have open that could not open it any more."""
+    async def use(self, routes: Iterable[Route]) -> None:
+        """Sets the servers and tokens; ends what clients have open and could not open any more."""
         before, self._routes = {route.server: route for route in self._routes}, tuple(routes)
         now = {route.server: route for route in self._routes}
         for route in self._routes:

@@ -18,7 +18,9 @@ from tooltray.sources.project_files.file_watch import ReadFile
 
 
 def in_surroundings(read: ReadFile, environ: Mapping[str, str]) -> ReadFile:
-    """The same reader, whose readings of served configs know those of the variables that they ask for."""
+    """Returns a reader whose readings of configs have the variables of `environ` that their placeholders name.
+
+    A project's own file gets none of them: its placeholders find only the user's usual environment."""
 
     def read_in_surroundings(path: Path, kind: Kind) -> FileReading:
         reading = read(path, kind)
@@ -38,11 +40,10 @@ FAILED = frozenset({ServerState.ERROR, ServerState.NEEDS_SIGN_IN, ServerState.RE
 
 
 def check_served(readings: Iterable[FileReading]) -> None:
-    """What keeps a hub from starting: the person who named these files is in front of it, and can put it right.
+    """Checks the configs at the start of a hub: the user who named them is at the terminal and can correct them.
 
     Raises:
-        TooltrayError: a file says nothing that can be understood, has a server that cannot be used although it wants them all, or two
-            files want an endpoint of their own.
+        TooltrayError: a file is malformed, has an unusable server although it wants them all, or two files want an endpoint of their own.
     """
     endpoints = []
     for reading in readings:
@@ -96,7 +97,7 @@ def _fatal(reading: FileReading) -> Iterator[FileProblem]:
 
 
 def _in_words(problem: FileProblem) -> str:
-    """Without the hints, which speak of a hub that runs; a message names its line itself."""
+    """Returns a problem without its hint, which is about a running hub; a message names its line itself."""
     title, message = problem.problem.title, problem.problem.message
     if not message:
         return f"line {problem.line}: {title}" if problem.line else title
