@@ -283,7 +283,7 @@ from tooltray.sources.projects.api import ProjectsApi
 from tooltray.sources.projects.project_copies import ProjectCopies, ProjectSnapshots
 from tooltray.sources.projects.project_folders import ProjectFolders
 from tooltray.sources.projects.project_sources import ProjectSources, RootRounds
-from tooltray.sources.projects.projects import ProjectChoices, Projects
+from tooltray.sources.projects.projects import Projects, project_problems
 
 MEGABYTE = 10**6
 
@@ -564,7 +564,6 @@ class Hub(Composition):
     root_rounds: RootRounds = part(sources="project_sources")
     projects: Projects = part(sources="project_sources", rounds="root_rounds", includes="profiles.includes")
     project_copies: ProjectCopies = part(sources="project_sources")
-    project_choices: ProjectChoices = part(sources="project_sources", copies="project_copies")
     project_snapshots: ProjectSnapshots = part(includes="profiles.includes")
     shipped_answers: tuple[str, ...] = read(lambda hub: read_shipped(resource("ready-answers.json")))
     ready: ReadyAnswers = part(shipped="shipped_answers")
@@ -725,7 +724,7 @@ class Hub(Composition):
     questions_api: QuestionsApi = part()
     approvals_api: ApprovalsApi = part()
     views_api: ViewsApi = part()
-    projects_api: ProjectsApi = part(choices="project_choices")
+    projects_api: ProjectsApi = part(sources="project_sources", copies="project_copies")
     feedback_api: FeedbackApi = part()
     files_api: FilesApi = part()
     sign_ins_api: SignInsApi = part()
@@ -819,7 +818,7 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield lambda: hub.sign_ins.problems
     yield lambda: filter(None, [hub.live_grants.problem])
     yield hub.call_rules.problems
-    yield hub.project_choices.problems
+    yield partial(project_problems, hub.folders, hub.servers)
     yield hub.files.problems
     yield lambda: hub.stops.problems
     yield lambda: filter(None, [hub.proposals.problem, hub.inmemory_trust.problem])

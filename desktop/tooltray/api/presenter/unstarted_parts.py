@@ -360,7 +360,7 @@ class ProjectFiles:
 
     async def folder_to_write(self, project: str) -> str:
         from tooltray.protocol.sessions.session_state import SessionState
-        from tooltray.sources.projects.projects import OWN
+        from tooltray.sources.projects.project_folders import OWN
 
         return await self._parts.folders.permitted(project, SessionState(OWN))
 

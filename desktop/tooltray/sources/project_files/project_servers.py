@@ -17,8 +17,7 @@ from tooltray.sources.project_files.project_edits import ProjectEdits
 from tooltray.sources.project_files.server_files import ServerFiles
 from tooltray.sources.project_files.trust import Trust
 from tooltray.sources.project_files.trust_decisions import TrustDecisions
-from tooltray.sources.projects.project_folders import ProjectFolders
-from tooltray.sources.projects.projects import OWN
+from tooltray.sources.projects.project_folders import OWN, ProjectFolders
 
 
 class ProjectServers:

@@ -50,7 +50,7 @@ class ProjectSources:
     ) -> None:
         """
         Args:
-            is_wanted: whether any server starts for a project: else no client is asked for its roots.
+            is_wanted: returns whether any server starts for a project; if none does, no client is asked for its roots.
         """
         self._folders, self._states, self._spawn = folders, states, spawn
         self._is_wanted, self._bus = is_wanted, bus
@@ -62,7 +62,7 @@ class ProjectSources:
         bus.subscribe(SessionConnected, lambda event: self._on_connected(event.state))
 
     def set(self, state: SessionState, source: str, project: SessionProject | None) -> None:
-        """Notes what a source says; None: nothing any more."""
+        """Records the project that a source names for a session; None: none any more."""
         before = state.projects.get(source)
         if project:
             state.projects[source] = project
@@ -73,27 +73,27 @@ class ProjectSources:
             self._bus.publish(SessionMoved(state))
 
     def refusal(self, state: SessionState) -> str:
-        """Why the folder or the roots of a session's client are no project; empty if they are, or there are none."""
+        """Returns why the folder or the roots of a session's client cannot be its project; empty if they can, or there are none."""
         return self._refusals.get(state.id, "")
 
     def is_settled(self, session: Session) -> bool:
-        """Whether nothing is being found out about a session."""
+        """Returns whether the project of a session is not being looked for at the moment."""
         return not self._pending.get(session.state.id) and session not in self._unasked
 
     async def settle(self, session: Session) -> None:
-        """Waits until nothing is; bounded."""
+        """Waits, for a bounded time, until the search for a session's project has ended."""
         if session in self._unasked and self._is_wanted():
             self.ask(session)
         if pending := self._pending.get(session.state.id):
             await asyncio.wait(pending, timeout=ANSWER_WAIT_S)
 
     async def looked(self, state: SessionState) -> None:
-        """Waits until the folder of a session's bridge was looked at; bounded."""
+        """Waits, for a bounded time, until the folder of a session's bridge was checked."""
         if look := self._looks.get(state.id):
             await asyncio.wait({look}, timeout=ANSWER_WAIT_S)
 
     def ask(self, session: Session) -> None:
-        """A legacy client is ready to be asked for its roots, or has others than before; does not wait."""
+        """Begins to ask a legacy client, which is ready or has changed them, for its roots; does not wait."""
         if not session.can_answer(ROOTS):
             return
         self._unasked.discard(session)
@@ -103,7 +103,7 @@ class ProjectSources:
             self._begin(session.state, self._ask_without_folder(session))
 
     async def _ask_without_folder(self, session: Session) -> None:
-        """No server waits for a project, so a folder that is one is enough: where there is none, the roots say whose servers it has."""
+        """Asks a client for its roots only if its folder is no project: no server waits for one, but roots decide which servers it has."""
         await self.looked(session.state)
         if "folder" in session.state.projects:
             self._unasked.add(session)
@@ -111,7 +111,7 @@ class ProjectSources:
             await self._ask(session)
 
     def look_at_folder(self, state: SessionState) -> None:
-        """Looks whether the folder of a session's bridge is a project, now that this may have changed; does not wait."""
+        """Begins to check whether the folder of a session's bridge can be its project; does not wait."""
         if not state.folder:
             return
         look = self._looks[state.id] = self._begin(state, self._look_at_folder(state))
@@ -150,7 +150,7 @@ class ProjectSources:
             self.set(state, "folder", SessionProject(folder, project_name("", folder), "folder"))
 
     async def _ask(self, session: Session) -> None:
-        """What was asked before another question of the same kind does not count: the client has said since that it is over."""
+        """Asks a client for its roots. An answer counts only if no later question was sent: the roots have changed since."""
         number = self._asked[session] = self._asked.get(session, 0) + 1
         try:
             async with asyncio.timeout(ANSWER_WAIT_S):
@@ -166,9 +166,9 @@ class ProjectSources:
             self._note(session.state, found)
 
     async def take(self, session: Session, answer: Raw) -> None:
-        """Which roots a modern client has, as it answered together with a request; empty: it did not.
+        """Records the roots of a modern client, as it answered together with a request; an empty answer means none.
 
-        Over HTTP that request goes by this answer whatever others say meanwhile: another window of its client may have the same token.
+        Over HTTP only this answer counts for that request: another window of the client may have the same token.
         """
         state = session.state
         self._note(state, await self._found(state, _read_roots(answer)))
@@ -180,7 +180,7 @@ class ProjectSources:
         self.set(state, "roots", found[0] if found else None)
 
     async def _found(self, state: SessionState, given: list["_Root"]) -> list[SessionProject]:
-        """The roots that may be projects."""
+        """Returns the roots that can be projects."""
         found: list[SessionProject] = []
         for root in given[:MOST_ROOTS]:
             try:
@@ -219,7 +219,13 @@ UNREADABLE = "the state of this call is none of this hub's; call again"
 
 
 class RootRounds:
-    """Belongs to the engine's loop."""
+    """Asks modern AI clients on which folder they work: such a client gets an `input_required` result and calls again.
+
+    Its roots are asked for with each call that depends on them, since 2026-07-28 has no notification for their changes and requests over
+    HTTP are independent of each other; and once if the session's folder is unknown, so that the servers of that folder are found. What the
+    call itself had to say of its server's questions goes to the client as a part of the state, and comes back with it: nothing is kept
+    here. Belongs to the engine's loop.
+    """
 
     def __init__(
         self,
@@ -237,12 +243,12 @@ class RootRounds:
         bus.subscribe(SessionForgotten, lambda event: self._asked.discard(event.state.id))
 
     async def before(self, exchange: Exchange, server: str | None) -> Envelope | None:
-        """What is answered first to a request that may be answered with questions; None: it goes on.
+        """Returns the question that is sent first in reply to a request; None: the request can be handled.
 
         Args:
-            exchange: request and head of one that brings the answer become those of the request that was asked. Over HTTP, its session
-                works on what its client has answered from then on.
-            server: whose the request is; None: that is not known yet.
+            exchange: if its request brings the answer, request and head become those of the request that was asked about. Over HTTP, its
+                session works from then on what its client has answered.
+            server: the server that the request is for; None: it is not known yet.
         """
         if exchange.head.request_state.startswith(self._mark):
             return await self._go_on(exchange)
@@ -262,7 +268,7 @@ class RootRounds:
         return depends or await self._is_lost(state)
 
     def _depends_on_project(self, server: str | None) -> bool:
-        """Whether it may count for a request to a server; the hub's own tools call others."""
+        """Returns whether the project may count for a request to a server; the hub's own tools call other servers."""
         managed = self._servers.find(server) if server else None
         if managed is None or managed.is_builtin:
             return any(map(self._is_of_projects, self._config.settings.mcp_servers))
@@ -272,7 +278,7 @@ class RootRounds:
         return isinstance(self._servers.find(server), DeferredServer) or not self._servers.is_for_all(server)
 
     async def _is_lost(self, state: SessionState) -> bool:
-        """Whether nobody has said on what a session works."""
+        """Returns whether the project of a session is unknown."""
         await self._sources.looked(state)
         return "folder" not in state.projects
 
@@ -301,9 +307,10 @@ class RootRounds:
 
 
 def _unpacked(state: str) -> dict[str, Raw]:
-    """
+    """Returns the members that `_state` has packed.
+
     Raises:
-        ValueError, MalformedFrame: it is nothing that was packed here.
+        ValueError, MalformedFrame: the text was not packed here.
     """
     if not state:
         return {}

@@ -116,7 +116,7 @@ async def test_a_folder_that_nobody_has_allowed_is_not_written_to(tmp_path: Path
         with pytest.raises(TooltrayError, match="is not allowed as a project"):
             await hub.project_servers.add(folder, "one", ONE)
         assert not Path(folder, ".mcp.json").exists()
-        await hub.parts.project_choices.allow(folder)
+        await hub.parts.folders.allow(folder)
         assert await hub.project_servers.add(folder, "one", ONE) == "one"
         assert hub.names() == ["one"]
 
@@ -124,7 +124,7 @@ async def test_a_folder_that_nobody_has_allowed_is_not_written_to(tmp_path: Path
 async def test_a_server_that_is_added_to_a_project_on_which_nobody_works_is_there_for_a_while(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project()
-        await hub.parts.project_choices.allow(folder)
+        await hub.parts.folders.allow(folder)
         assert await hub.parts.presenter.add_mcp_server("one", ONE, project=folder) == "one"
         await hub.quiet()
         assert "one" in {each.name for each in (await hub.parts.presenter.get_snapshot()).servers}
@@ -136,7 +136,7 @@ async def test_a_server_that_is_added_to_a_project_on_which_nobody_works_is_ther
 async def test_a_server_is_taken_out_of_its_file_also_when_nobody_works_on_its_project(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(two=TWO)
-        await hub.parts.project_choices.allow(folder)
+        await hub.parts.folders.allow(folder)
         await hub.parts.presenter.add_mcp_server("one", ONE, project=folder)
         hub.parts.wheel.expire(UNUSED_S)
         assert hub.names() == []

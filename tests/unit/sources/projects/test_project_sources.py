@@ -72,7 +72,7 @@ async def test_a_folder_becomes_the_project_once_a_person_allows_it(tmp_path: Pa
         hidden.mkdir(parents=True)
         client = await hub.session(str(hidden))
         assert client.state.project is None
-        await hub.parts.project_choices.allow(str(hidden))
+        await hub.parts.folders.allow(str(hidden))
         await hub.parts.projects.settle(client)
         assert client.state.project == SessionProject(str(hidden.resolve()), ".client", "folder")
 
