@@ -252,7 +252,7 @@ from tooltray.sources.discovery.registry_copy import RegistryCopy, default_regis
 from tooltray.sources.discovery.starters import Starters
 from tooltray.sources.discovery.updates import RegistryUpdates
 from tooltray.sources.doctor.doctor import CheckUp, Doctor
-from tooltray.sources.doctor.remedies import RefusedWrites, Remedies
+from tooltray.sources.doctor.remedies import Remedies, moving_line
 from tooltray.sources.doctor.server_tests import ServerTests
 from tooltray.sources.entries.api import ServersApi
 from tooltray.sources.entries.clean_text import clean_text
@@ -634,7 +634,6 @@ class Hub(Composition):
 
     common: tuple[str, ...] = made(lambda hub: COMMON)
     remedies: Remedies = part(home="user_folder")
-    refused_writes: RefusedWrites = part()
     snapshots: ServerSnapshots = part(waits=lambda hub: lambda name: hub.proposals.waits(name) or hub.inmemory_trust.waits(name))
     secret_uses: SecretUses = part(
         projects=lambda hub: lambda: hub.trust.servers,
@@ -699,7 +698,7 @@ class Hub(Composition):
         packages=lambda hub: hub.packages,
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
-    allowances: Allowances = part(moving_line="refused_writes.line")
+    allowances: Allowances = part(moving_line=lambda hub: partial(moving_line, config=hub.config, known=hub.known, home=hub.home))
     make_guarded: MakeGuarded = made(lambda hub: lambda: GuardedFolders(str(hub.user_folder), str(hub.home.root)))
     confinement_api: ConfinementApi = part(allowances="allowances", guarded="make_guarded", watches="watches")
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")

@@ -37,7 +37,7 @@ from tooltray.servers.upstream.deferred_server import DeferredServer, ProjectCop
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 from tooltray.sources.doctor.diagnosis import Diagnosis
-from tooltray.sources.doctor.remedies import RefusedWrites, Remedies
+from tooltray.sources.doctor.remedies import Remedies
 from tooltray.sources.projects.project_copies import ProjectSnapshots
 
 STDERR_LINES = 10
@@ -45,7 +45,7 @@ ANY_PROJECT = SessionProject("{project_path}", "{project_name}", "person")  # it
 
 
 class Reached(msgspec.Struct, frozen=True):
-    """How far the way to a server elsewhere goes; nothing for any other."""
+    """How far a connection to a remote server gets; empty for any other."""
 
     proxy: str = ""
     words: str = ""
@@ -60,7 +60,6 @@ class Doctor:
         login_shell: LoginShell,
         environment: ServerEnvironment,
         remedies: Remedies,
-        refused_writes: RefusedWrites,
         folder: Path,
     ) -> None:
         """
@@ -70,7 +69,7 @@ class Doctor:
             folder: where servers without `cwd` run.
         """
         self._secrets, self._login_shell, self._environment = secrets, login_shell, environment
-        self._remedies, self._refused_writes, self._folder = remedies, refused_writes, folder
+        self._remedies, self._folder = remedies, folder
 
     async def examine(
         self,
@@ -82,12 +81,13 @@ class Doctor:
         list_problem: Problem | None = None,
         flaws: tuple[str, ...] = (),
     ) -> Diagnosis:
-        """
+        """Examines a server.
+
         Args:
-            is_listed: which tools it has is known.
+            is_listed: whether its tools are known.
             detail: what it does at the moment, or waits for.
-            list_problem: why not all that it lists is offered.
-            flaws: what is mended of what it lists, or left out.
+            list_problem: why not everything that it lists is offered.
+            flaws: what is corrected in what it lists, or left out.
         """
         lookup: Lookup | None = None
         reached = Reached()
@@ -135,7 +135,7 @@ class Doctor:
             tool_count=tool_count,
             is_listed=is_listed,
             problem=_without_secrets(problem) if problem else None,
-            remedies=(*await self._refused_writes.remedies(server.name), *await self._remedies.propose(server, problem, lookup)),
+            remedies=await self._remedies.propose(server, problem, lookup),
             remark=project_remark(config) or await self._needs(server),
             projects=tuple(_words_of(copy) for copy in server.copies) if isinstance(server, DeferredServer) else (),
             flaws=flaws,
@@ -143,7 +143,7 @@ class Doctor:
         )
 
     async def _needs(self, server: ManagedServer) -> str:
-        """Which variables a well-known server does little without, and does not get."""
+        """Returns a sentence about variables that a known server usually needs and does not get; empty if there are none."""
         environ = await self._login_shell.environ()
         missing = self._remedies.usually_missing(server, environ)
         options = " ".join(f"--secret {variable}" for variable in missing)
@@ -160,13 +160,13 @@ class Doctor:
         return await asyncio.to_thread(look_up, command, env=launch.env, cwd=launch.cwd), cwd
 
     async def _resolve(self, server: ManagedServer, environ: Mapping[str, str]) -> ResolvedServer:
-        """As it would be started: a project that is not known stands for itself, and no command is run for a variable's value."""
+        """Resolves a server's entry as for a start; an unknown project keeps its placeholders."""
         project = _project_of(server)
         variables = placeholder_variables(server.whole.file, environ)
         return await resolve(server.config, secrets=self._secrets, environ=variables, server=server.name, project=project)
 
     async def _reach(self, server: ManagedServer) -> Reached:
-        """Goes the way to a server elsewhere as far as a connection."""
+        """Tries to connect to a remote server, and sends nothing."""
         environ = await self._login_shell.environ()
         resolved = await self._resolve(server, environ)
         places = (ANY_PROJECT.path, ANY_PROJECT.name)
@@ -184,21 +184,21 @@ class Doctor:
 
 
 def _project_of(server: ManagedServer) -> SessionProject | None:
-    """For which it is looked at: one of those that it runs for, if it runs for any."""
+    """Returns the project for which a server is examined: one that it runs for, if there is one."""
     if not isinstance(server, DeferredServer) or server.is_without_project:
         return server.project
     return next((copy.project for copy in server.copies if copy.project), server.chosen) or ANY_PROJECT
 
 
 def _target(config: MCPServerConfig) -> str:
-    """What is run or reached, as it may be shown to others."""
+    """Returns the command line or URL without secrets."""
     if config.transport in ("http", "sse"):
         return "/".join(HIDDEN if KEY_IN_PATH.fullmatch(part) else part for part in config.target.split("/"))
     return joined(hidden_words([config.command or "", *config.arguments]))
 
 
 def _without_secrets(problem: Problem) -> Problem:
-    """Returns the problem; a text of it with a secret in it loses that, and its translation."""
+    """Returns the problem without secrets; a text that had one is not translated any more."""
     texts = {name: text for name in ("title", "message", "hint") if (text := hidden(getattr(problem, name))) != getattr(problem, name)}
     return msgspec.structs.replace(problem, **texts)
 
@@ -233,7 +233,7 @@ class CheckUp:
         self._servers, self._tools, self._projects, self._doctor = servers, tools, project_snapshots, doctor
 
     async def diagnose(self, server: str | None, wait_s: float) -> list[Diagnosis]:
-        """The doctor's findings on one server, or on all.
+        """Examines one server, or all.
 
         Args:
             wait_s: how long it waits, at most, for servers that are on their way to running.
@@ -264,9 +264,9 @@ def variable_origins(
     """Returns a line for each variable that the entry sets or fills in.
 
     Args:
-        file: where the entry stands, if that is another file than the settings.
-        environ: the person's environment.
-        origin: where a variable of it came from.
+        file: the file with the entry, if it is not in the settings.
+        environ: the user's environment.
+        origin: returns where a variable of the environment came from.
     """
     entry = Phrase("the entry in {file}", file=file.file) if file else Phrase("the entry")
     return (*_set(config, entry), *_filled_in(config, file, environ, origin))

@@ -1,4 +1,7 @@
-"""What can be done about a server that does not run: found from facts, offered as data, carried out when the user chooses it."""
+"""What can be done about a server that does not run: found from facts, offered as data, carried out when the user chooses it.
+
+A remedy changes one server's entry and nothing else, so that it can be seen and undone there.
+"""
 
 import asyncio
 import os
@@ -17,9 +20,6 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.foundation.tasks import finish_in_thread
-from tooltray.servers.confinement.guarded_folders import GuardedFolders
-from tooltray.servers.confinement.refusals import Refusals
 from tooltray.servers.confinement.state_folders import state_folder
 from tooltray.servers.launch.command_lookup import COMMON, Lookup, comes_with, find_elsewhere, runs_by_name
 from tooltray.servers.launch.npm_registry import NPM
@@ -61,8 +61,8 @@ class Remedies:
         """
         Args:
             known: which variables well-known servers need.
-            home: the person's folder, where their programs are.
-            common: folders with programs for everybody.
+            home: the user's home folder, where their programs are.
+            common: folders with programs of all users.
         """
         self._config, self._secrets, self._servers, self._registries = config, secrets, servers, registries
         self._known, self._home, self._common = known, home, common
@@ -70,16 +70,16 @@ class Remedies:
     # proposing
 
     async def propose(self, server: ManagedServer, problem: Problem | None, lookup: Lookup | None) -> tuple[Remedy, ...]:
-        """What can be done, most promising first; nothing for a server that is well.
+        """Returns what can be done, most promising first; nothing for a server without a problem.
 
         Args:
             problem: what is wrong with it, as far as that is known.
-            lookup: of its command; None if it has none, or its settings do not say which.
+            lookup: that of its command; None if its settings name none.
         """
         if problem is None:
             return ()
         found = [remedy async for remedy in self._found(server, lookup)]
-        if problem.hint and not _is_said(problem.hint, found):
+        if problem.hint and not _is_repeated(problem.hint, found):
             found.append(Remedy("advice", problem.hint))
         if server.state is ServerState.ERROR:
             found.append(Remedy("start", Phrase("Try again"), is_automatic=True))
@@ -101,7 +101,7 @@ class Remedies:
             yield remedy
 
     def _of_command(self, command: str) -> list[Remedy]:
-        """For a command that is not on PATH; looks at the disk."""
+        """Returns the remedies for a command that is not on PATH; blocks on the disk."""
         found: list[Remedy] = []
         for path in find_elsewhere(command, home=self._home, common=self._common):
             if runs_by_name(path):  # the path alone would not do: what it runs on is in the same folder, and looked for on PATH
@@ -130,7 +130,7 @@ class Remedies:
                 yield Remedy("store_secret", Phrase("Store the secret {name}", name=name), store_command(name))
 
     def _of_variables(self, server: ManagedServer) -> Iterator[Remedy]:
-        """For a server that ended because it misses variables: by its own words, else as this one is known to need them."""
+        """Yields a remedy for a server that ended without variables that its output, or else the list of known servers, names."""
         failure = server.first.failure
         if failure is None or not server.config.command or server.state is not ServerState.ERROR:
             return
@@ -140,7 +140,7 @@ class Remedies:
             yield Remedy("give_variables", f"Give it {', '.join(missing)}, as a secret", line)
 
     def _of_registry(self, server: ManagedServer) -> Iterator[Remedy]:
-        """Another registry for a server whose package could not be downloaded."""
+        """Yields other registries for a server whose package could not be downloaded."""
         if not any(_NPM_FAILED.search(line) for line in last_attempt(server.log)):
             return
         status = self._registries.status
@@ -151,7 +151,7 @@ class Remedies:
                 yield Remedy("switch_registry", Phrase("Download from {name}", name=measured.name), measured.url, is_automatic=True)
 
     def usually_missing(self, server: ManagedServer, environ: Mapping[str, str]) -> tuple[str, ...]:
-        """The variables that a well-known server needs, and gets neither from its entry nor from `environ`."""
+        """Returns the variables that a known server needs, and gets neither from its entry nor from `environ`."""
         usual = self._known.variables(server.name, server.config)
         return tuple(variable for variable in usual if variable not in server.config.env and variable not in environ)
 
@@ -207,8 +207,8 @@ class Remedies:
             )
 
 
-def _is_said(hint: str, remedies: list[Remedy]) -> bool:
-    """Whether a hint is about a secret that is to be stored, and nothing else."""
+def _is_repeated(hint: str, remedies: list[Remedy]) -> bool:
+    """Returns whether a hint only repeats a remedy that stores a secret."""
     return any(each.kind == "store_secret" and hint == Phrase("Store it: {command}", command=each.value) for each in remedies)
 
 
@@ -227,37 +227,13 @@ def _check_folder(folder: str) -> None:
         )
 
 
-class RefusedWrites:
-    """Belongs to the engine's loop."""
+def moving_line(server: str, *, config: McpConfHelper, known: KnownServers, home: Home) -> str:
+    """Returns the command that has a confined server keep its file in its own folder, which it may always write.
 
-    def __init__(self, *, config: McpConfHelper, refusals: Refusals, known: KnownServers, home: Home, user_folder: Path) -> None:
-        self._config, self._refusals, self._known, self._home = config, refusals, known, home
-        self._guarded = GuardedFolders(str(user_folder), str(home.root))
-
-    async def remedies(self, server: str) -> tuple[Remedy, ...]:
-        """Returns one remedy for all that a known server was kept from changing, else one for each path."""
-        paths = [each.name for each in self._refusals.of(server) if each.kind == "path" and each.is_write]
-        if not paths:
-            return ()
-        if line := self.line(server):
-            return (Remedy("give_variables", Phrase("Keep its file where it may write"), line),)
-        return tuple([await finish_in_thread(self._remedy, server, path) for path in paths])
-
-    def line(self, server: str) -> str:
-        """Returns the command that has a server of the settings keep its file in its own folder; empty if no variable of it is known, or
-        its entry has that."""
-        entry = self._config.settings.mcp_servers.get(server)
-        own = state_folder(self._home.confined, server).work
-        files = self._known.files(server, entry) if entry else {}
-        options = [word for name, file in files.items() for word in ("--env", f"{name}={own / file}")]
-        return joined(["tooltray", "servers", "set", server, *options]) if options else ""
-
-    def _remedy(self, server: str, path: str) -> Remedy:
-        """Blocks."""
-        if self._guarded.why_not(path):
-            return Remedy(
-                "advice", Phrase("It was kept from changing {path}. {instead}", path=path, instead=self._guarded.instead_of(path))
-            )
-        return Remedy(
-            "advice", Phrase("Let it change {path}", path=path), joined(["tooltray", "servers", "confine", server, "--allow", path])
-        )
+    `known-servers.json` names the variables for that. Empty if none is known, or the server's entry sets it.
+    """
+    entry = config.settings.mcp_servers.get(server)
+    own = state_folder(home.confined, server).work
+    files = known.files(server, entry) if entry else {}
+    options = [word for name, file in files.items() for word in ("--env", f"{name}={own / file}")]
+    return joined(["tooltray", "servers", "set", server, *options]) if options else ""

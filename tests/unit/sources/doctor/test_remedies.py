@@ -8,14 +8,12 @@ from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts
 from tests.fakes.scripted_server import Copy, ScriptedServer
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.snapshots.confinement import RefusedThing
 from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.servers.confinement.policy import Policy
 from tooltray.servers.confinement.state_folders import state_folder
 from tooltray.servers.transports.transport import ConnectionFailure
 from tooltray.sources.doctor.diagnosis import Remedy
-from tooltray.sources.doctor.remedies import PAGES
+from tooltray.sources.doctor.remedies import PAGES, moving_line
 
 pytestmark = pytest.mark.posix  # programs that are scripts, by their mode; tests/windows has PATHEXT and .cmd
 
@@ -232,47 +230,10 @@ async def test_a_server_that_comes_with_tooltray_has_no_remedies(tmp_path: Path)
             await parts.presenter.apply_remedy("hub", "start")
 
 
-MEMORY = ["-y", "@modelcontextprotocol/server-memory"]
-
-
-async def proposed(tmp_path: Path, path: str, *, is_write: bool = True, **fields: Any) -> tuple[str, tuple[Remedy, ...]]:
-    """Returns the server's own folder, and what is proposed after it was kept from a path."""
-    async with hub_parts(tmp_path / "home", servers={"s": entry("npx", **fields)}) as parts:
-        parts.refusals.begin("s", Policy())
-        parts.refusals._add("s", RefusedThing("path", path, 1.0, is_write=is_write))
-        parts.refusals._add("s", RefusedThing("host", "a.org:443", 1.0))
-        [found] = await parts.presenter.diagnose("s")
-        return str(state_folder(parts.home.confined, "s").work), tuple(
-            each for each in found.remedies if each.kind in ("give_variables", "advice")
-        )
-
-
-async def test_a_server_whose_variable_is_known_is_told_its_own_folder_by_it(tmp_path: Path) -> None:
-    own, [first, *_] = await proposed(tmp_path, "/opt/npx/dist", args=MEMORY)
-    line = f"tooltray servers set s --env MEMORY_FILE_PATH={own}/memory.jsonl"
-    assert first == Remedy("give_variables", "Keep its file where it may write", line)
-
-
-async def test_with_that_variable_and_for_other_servers_the_path_is_named(tmp_path: Path) -> None:
-    allowed = Remedy("advice", "Let it change /opt/notes", "tooltray servers confine s --allow /opt/notes")
-    _, [first, *_] = await proposed(tmp_path, "/opt/notes", args=MEMORY, env={"MEMORY_FILE_PATH": "/opt/notes/a.jsonl"})
-    assert first == allowed
-    _, [first, *_] = await proposed(tmp_path, "/opt/notes", args=["-y", "unknown"])
-    assert first == allowed
-
-
-async def test_a_path_that_no_server_gets_is_not_offered(tmp_path: Path) -> None:
-    _, [first, *_] = await proposed(tmp_path, str(tmp_path / "home" / "confined"), args=["-y", "unknown"])
-    assert first.kind == "advice"
-    assert "told another place" in first.title
-    assert first.value == ""
-
-
-async def test_what_was_only_read_proposes_nothing(tmp_path: Path) -> None:
-    _, found = await proposed(tmp_path, "/opt/notes", is_write=False, args=MEMORY)
-    assert not [each for each in found if each.kind == "give_variables" or "/opt/notes" in each.title]
-
-
-async def test_a_server_that_is_not_in_the_settings_has_no_command(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path / "home") as parts:
-        assert parts.refused_writes.line("gone") == ""
+async def test_a_known_server_s_file_is_moved_into_its_own_folder_by_its_variable(tmp_path: Path) -> None:
+    memory = ["-y", "@modelcontextprotocol/server-memory"]
+    servers = {"s": entry("npx", args=memory), "set": entry("npx", args=memory, env={"MEMORY_FILE_PATH": "/opt/a"}), "other": entry("npx")}
+    async with hub_parts(tmp_path / "home", servers=servers) as parts:
+        lines = {name: moving_line(name, config=parts.conf, known=parts.known, home=parts.home) for name in (*servers, "gone")}
+        own = state_folder(parts.home.confined, "s").work
+        assert lines == {"s": f"tooltray servers set s --env MEMORY_FILE_PATH={own}/memory.jsonl", "set": "", "other": "", "gone": ""}
