@@ -230,7 +230,8 @@ class CheckUp:
     """Belongs to the engine's loop."""
 
     def __init__(self, *, servers: ServerManager, tools: ToolManager, project_snapshots: ProjectSnapshots, doctor: Doctor) -> None:
-        self._servers, self._tools, self._projects, self._doctor = servers, tools, project_snapshots, doctor
+        self._servers, self._tools = servers, tools
+        self._projects, self._doctor = project_snapshots, doctor
 
     async def diagnose(self, server: str | None, wait_s: float) -> list[Diagnosis]:
         """Examines one server, or all.

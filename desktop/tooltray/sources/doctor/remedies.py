@@ -64,7 +64,8 @@ class Remedies:
             home: the user's home folder, where their programs are.
             common: folders with programs of all users.
         """
-        self._config, self._secrets, self._servers, self._registries = config, secrets, servers, registries
+        self._config, self._secrets = config, secrets
+        self._servers, self._registries = servers, registries
         self._known, self._home, self._common = known, home, common
 
     # proposing

@@ -1,4 +1,7 @@
-"""What users read about files with servers: lines for the log, problems, and what a reload would change."""
+"""What users read about files with servers: lines for the log, problems, and what a reload would change.
+
+The texts contain names of fields, never values, which may be secrets.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -28,7 +31,7 @@ class ProblemReports:
         self._reported: dict[str, frozenset[FileProblem]] = {}  # by path
 
     def report(self, path: str, problems: Sequence[FileProblem]) -> None:
-        """Publishes those of a file's current problems that are new."""
+        """Publishes the problems of a file that are new."""
         before, self._reported[path] = self._reported.get(path, frozenset()), frozenset(problems)
         for problem in first_problems(path, [each for each in problems if each not in before]):
             self._bus.publish(ProblemReported(problem))
@@ -43,7 +46,7 @@ def first_problems(path: str, problems: Sequence[FileProblem]) -> Iterator[Probl
 
 
 def served_lines(files: Iterable[ServerFileSnapshot]) -> Iterator[str]:
-    """One line for each file whose servers all AI clients have. A file with its own endpoint is reported where that is opened."""
+    """Yields one line for each project's file whose servers all AI clients have."""
     for file in files:
         used = [entry.server for entry in file.entries if entry.server]
         if used and file.is_for_all and file.kind == "mcp.json":
@@ -51,7 +54,7 @@ def served_lines(files: Iterable[ServerFileSnapshot]) -> Iterator[str]:
 
 
 def waiting_lines(files: Iterable[ServerFileSnapshot]) -> Iterator[str]:
-    """One line for each file with servers that wait for consent, with the command that shows and allows them."""
+    """Yields one line for each file with servers that wait for consent, with the command that shows and allows them."""
     for file in files:
         if waiting := [entry.name for entry in file.entries if entry.state in ("waits", "changed")]:
             look = f"tooltray trust {quoted(file.project)}"
@@ -109,7 +112,7 @@ def waiting(server: str, file: str, *, is_change: bool) -> ReloadChange:
     """Describes an entry that waits for consent.
 
     Args:
-        is_change: a person consented to an earlier content, which goes on running.
+        is_change: whether the user consented to an earlier content, which keeps running.
     """
     changed, new = (
         Phrase("it has changed; the old version goes on running until somebody allows the new one"),

@@ -65,7 +65,8 @@ class FileWatch:
             make_watcher: the constructor of FileWatcher.
             second_look_s: seconds until an unreliable reading is repeated.
         """
-        self._config, self._read_file, self._spawn, self._bus = config, read_file, spawn, bus
+        self._config, self._read_file = config, read_file
+        self._spawn, self._bus = spawn, bus
         self._second_look_s = second_look_s
         self._settings = str(config.path)
         self._watcher = make_watcher(spawn, self._on_changed)

@@ -42,7 +42,8 @@ class FoldersInUse:
             project: a folder whose file's servers are for all sessions; empty for none.
         """
         self.project = project
-        self._states, self._bus, self._deadlines, self._keeps = states, bus, deadlines, keeps
+        self._states, self._bus = states, bus
+        self._deadlines, self._keeps = deadlines, keeps
         self._held: dict[str, str] = {}  # folder by the id of a connected session; a session of single requests until it is forgotten
         self._gone: set[str] = set()  # ids of disconnected sessions, which may come back
         self._folders: dict[str, None] = {}

@@ -19,7 +19,7 @@ MOST_ENTRIES = 200  # of a project's file; no user reads more, and each would ge
 
 
 class FollowedFile(ABC):
-    """A file and what was read of it last. Belongs to the engine's loop.
+    """A file with servers and its last readings. Belongs to the engine's loop.
 
     Attributes:
         path: absolute path.
@@ -121,7 +121,7 @@ class ProjectFile(FollowedFile):
         self.settle()
 
     def keep_names(self) -> None:
-        """Reserves the names of the file's entries, and releases those of removed entries that were never trusted."""
+        """Reserves the names of the file's entries, and releases the names of removed entries that were never trusted."""
         if self._understood is None:
             return
         for entry in self.entries:
@@ -175,7 +175,7 @@ class ProjectFile(FollowedFile):
 
 
 def check_stays_inside(folder: str) -> None:
-    """Checks that a project's file is no link to a file outside the project, which would be foreign. Blocks on the disk.
+    """Checks that a project's file is not a link to a file outside the project, which would be foreign. Blocks on the disk.
 
     Raises:
         Denied: it is such a link.

@@ -1,7 +1,7 @@
-"""Adds, changes and removes servers in projects' own files on behalf of a person.
+"""Adds, changes and removes servers in projects' own files on behalf of the user.
 
-Above it: ServerFiles, which trusts the written entries. Below it: foreign_configs (the text) and the disk. The rest of the file stays
-unchanged, byte by byte. The file is read anew for each change, and a concurrent save of another program is not lost (see edited_files).
+The rest of the file stays unchanged, byte by byte. The file is read again for each change, and a concurrent save of another program is not
+lost (see edited_files).
 """
 
 import asyncio

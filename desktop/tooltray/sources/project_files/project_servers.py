@@ -38,7 +38,8 @@ class ProjectServers:
         Args:
             start: starts a server that has waited for consent to the files that it starts.
         """
-        self._config, self._files, self._trust, self._folders = config, files, trust, folders
+        self._config, self._files = config, files
+        self._trust, self._folders = trust, folders
         self._decisions, self._edits, self._start = decisions, edits, start
 
     def keeps(self, server: str) -> bool:

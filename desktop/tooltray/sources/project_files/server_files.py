@@ -170,7 +170,7 @@ class ServerFiles:
     # effects
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
-        """The settings may have taken or released a name."""
+        """Applies the files again: the settings may have taken or released a name."""
         if self._is_started and not self._is_applying:
             self._apply()
 

@@ -26,10 +26,11 @@ LAST_TIME_S = 1e11  # the year 5138
 
 
 class KeptEntry(msgspec.Struct, rename="camel", frozen=True):
-    """
+    """What is stored of one entry, never its content, which may contain keys.
+
     Attributes:
         server: the server's name in the hub, assigned when the entry was first seen.
-        digest: digest of the content to which a person consented; empty for none.
+        digest: digest of the content to which the user consented; empty for none.
         trusted_at: time of the consent in unix seconds.
         is_own: whether Tooltray itself wrote the content.
         files: digests of the project's files that it starts, as they were then, by their paths; None: they are taken at the next start
@@ -176,7 +177,7 @@ class Trust:
 
     @property
     def servers(self) -> dict[str, dict[str, str]]:
-        """The names in the hub of all known entries' servers, by the project's folder and the name in the file."""
+        """Names in the hub of all known entries' servers, by the project's folder and the name in the file."""
         return {folder: {entry: kept.server for entry, kept in entries.items()} for folder, entries in self._kept.items()}
 
     def forget_unseen(self, folder: str, written: Collection[str]) -> None:
@@ -194,7 +195,7 @@ class Trust:
                     yield TrustedEntry(folder, entry, kept.server, kept.trusted_at, kept.is_own)
 
     def files(self, folder: str, entry: str) -> Mapping[str, str] | None:
-        """Returns the digests of the files that a trusted entry starts, as they were allowed; None where nobody knows them yet."""
+        """Returns the digests of the files that a trusted entry starts, as they were allowed; None if they are not known yet."""
         kept = self._kept.get(folder, {}).get(entry)
         return kept.files if kept else None
 
@@ -204,14 +205,14 @@ class Trust:
         return {digest for entries in self._kept.values() for kept in entries.values() for digest in (kept.files or {}).values()}
 
     def hold(self, folder: str, entry: str) -> None:
-        """A trusted entry starts files that are other ones by now: it waits for another yes."""
+        """Has a trusted entry wait for consent again, since files that it starts have changed."""
         self._held.add((folder, entry))
 
     def is_held(self, folder: str, entry: str) -> bool:
         return (folder, entry) in self._held
 
     async def keep_files(self, folder: str, entry: str, files: Mapping[str, str]) -> None:
-        """Notes which files a trusted entry starts, where that was not known.
+        """Stores which files a trusted entry starts, if that was not known.
 
         Raises:
             TooltrayError: it cannot be stored.
@@ -221,7 +222,7 @@ class Trust:
             known = msgspec.structs.replace(kept, files=dict(files))
             await self._change(lambda all_kept: all_kept.setdefault(folder, {}).update({entry: known}))
 
-    async def say_yes(
+    async def allow(
         self, folder: str, digests: Mapping[str, str], *, is_own: bool = False, files: Mapping[str, Mapping[str, str]] = {}
     ) -> list[str]:
         """Trusts entries and returns their servers' names.
@@ -241,7 +242,7 @@ class Trust:
         self._held -= {(folder, entry) for entry in digests}
         return list(names.values())
 
-    async def take_back(self, folder: str, entry: str) -> list[str]:
+    async def revoke(self, folder: str, entry: str) -> list[str]:
         """Withdraws consent and returns the names of the servers; the names stay reserved while the entries are in the file.
 
         Args:

@@ -54,7 +54,8 @@ class TrustDecisions:
             texts: copies of what was allowed, for differences.
         """
         self._environ, self._texts, self._confinements = environ, texts, confinements
-        self._config, self._trust, self._folders, self._read = config, trust, folders, read
+        self._config, self._trust = config, trust
+        self._folders, self._read = folders, read
         self._lock = asyncio.Lock()
         self._taken: tuple[tuple[str, str, str], Mapping[str, Any]] | None = None
         """The last withdrawn consent (folder, entry, digest) and the choices for its server, to restore them if it is added again."""
@@ -95,7 +96,7 @@ class TrustDecisions:
                 _check_is_the_same(file, wanted.get(name), name, digest, files.get(name, {}))
             for name in entries:
                 await self._confine(file.project, wanted[name])
-            names = await self._trust.say_yes(file.project, {name: wanted[name].digest for name in entries}, files=files)
+            names = await self._trust.allow(file.project, {name: wanted[name].digest for name in entries}, files=files)
             await asyncio.to_thread(self._keep_texts, file.project, files)
         file.settle()
         return file, names
@@ -127,7 +128,7 @@ class TrustDecisions:
             self._texts.keep(folder, each)
 
     def _waiting(self, file: ProjectFile) -> list[FileEntry]:
-        """Those that wait, and those that are trusted and would start other files than were allowed."""
+        """Returns the entries that wait, and trusted ones that would start other files than were allowed."""
         waiting = {entry.name for entry in file.waiting()}
         on = [entry for entry in file.entries if not entry.config.disable]
         return [entry for entry in on if entry.name in waiting or self._has_changed(file, entry)]
@@ -137,8 +138,10 @@ class TrustDecisions:
         return allowed is not None and started_files(entry.config, file.project) != dict(allowed)
 
     async def _confine(self, folder: str, entry: FileEntry) -> None:
-        """A server is kept to its own files, unless its entry says otherwise, which the person has seen, or something was chosen for it
-        before: also one whose entry had a confinement of its own when it was trusted, and has none now."""
+        """Sandboxes a server, unless its entry says otherwise, which the user has seen, or something was chosen for it before.
+
+        This includes a server whose entry had a confinement of its own when it was trusted, and has none now.
+        """
         if self._default(folder, entry):
             await self._config.edit(choices(self._trust.name(folder, entry.name), {CONFINEMENT: OWN_FILES}))
 
@@ -151,7 +154,7 @@ class TrustDecisions:
         what was chosen for it in the settings.
         """
         async with self._lock:
-            names = await self._trust.say_yes(folder, {entry: digest}, is_own=True)
+            names = await self._trust.allow(folder, {entry: digest}, is_own=True)
             if self._taken and self._taken[0] == (folder, entry, digest) and self._taken[1]:
                 await self._config.edit(all_choices(dict.fromkeys(names, self._taken[1])))
         return names
@@ -163,7 +166,7 @@ class TrustDecisions:
             digest = self._trust.digest(folder, entry)
             files = self._trust.files(folder, entry)
             self._taken_files = {} if files is None else {entry: files}
-            names = await self._trust.take_back(folder, entry)
+            names = await self._trust.revoke(folder, entry)
             self._taken = ((folder, entry, digest), choices_of(self._config.document, names[0]))
             await self._forget_choices(names)
         return folder
@@ -179,7 +182,7 @@ class TrustDecisions:
             _check_is_the_same(file, written, entry, taken[2], {})
             if choices:  # before it may start: they say what of it runs without asking
                 await self._config.edit(all_choices({self._trust.name(file.project, entry): choices}))
-            names = await self._trust.say_yes(file.project, {entry: taken[2]}, files=self._taken_files)
+            names = await self._trust.allow(file.project, {entry: taken[2]}, files=self._taken_files)
         file.settle()
         return file, names
 
@@ -208,11 +211,13 @@ class TrustDecisions:
             environ={**environ, **entry.variables},
         )
         difference = self._texts.differences(file.project, allowed, files) if request.is_change else ()
-        return replace(request, digest=seen_digest(entry.digest, files), files=shown_files(files), diff=(*_told(request.diff), *difference))
+        return replace(
+            request, digest=seen_digest(entry.digest, files), files=shown_files(files), diff=(*_changes_only(request.diff), *difference)
+        )
 
 
-def _told(diff: tuple[str, ...]) -> tuple[str, ...]:
-    """How an entry differs; nothing where it is the same."""
+def _changes_only(diff: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns the lines of a difference; none if they show no change."""
     return diff if any(not line.startswith(" ") for line in diff) else ()
 
 

@@ -81,8 +81,8 @@ def trust_request(
     Args:
         environ: the environment in which variables would be looked up; their values are not shown.
         auto_approve: the effective approval rules for its calls, with the choices made in Tooltray.
-        confinement: that it would get, with the choices made in Tooltray.
-        is_change: a person consented to an earlier content.
+        confinement: the confinement that it would get, with the choices made in Tooltray.
+        is_change: whether the user consented to an earlier content.
         before: the earlier content, if it is known.
     """
     config = entry.config
@@ -116,7 +116,7 @@ def trust_request(
 
 
 def entry_diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
-    """Compares an entry with the one that a person has seen; each line begins with "+", "-" or " "."""
+    """Compares an entry with the one that the user has seen; each line begins with "+", "-" or " "."""
     compared = difflib.unified_diff(_lines(before), _lines(after), lineterm="", n=MOST_LINES)
     return tuple(line[:1] + _cut(visible(line[1:])) for line in compared if not line.startswith(_HEADS))
 
@@ -132,7 +132,7 @@ def _cut(line: str) -> str:
 
 
 def wanted_variables(config: MCPServerConfig) -> tuple[str, ...]:
-    """Returns the variables of the person's environment that an entry uses."""
+    """Returns the variables of the user's environment that an entry uses."""
     return tuple(name for name in variable_names(config) if name not in PROJECT_VARIABLES)
 
 
@@ -152,7 +152,7 @@ def written_target(config: MCPServerConfig) -> str:
 
 
 def in_one_line(text: str) -> str:
-    """Makes everything in a text visible, also line breaks: after many of them something could hide that nobody scrolls to."""
+    """Makes everything in a text visible, also line breaks: after many of them something could be out of sight."""
     return visible(text.translate(_LINE_ENDS))
 
 

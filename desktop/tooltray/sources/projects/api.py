@@ -40,7 +40,8 @@ class ProjectsApi:
         copies: "ProjectCopies",
         bus: EventBus,
     ) -> None:
-        self._config, self._servers, self._states, self._bus = config, servers, states, bus
+        self._config, self._servers = config, servers
+        self._states, self._bus = states, bus
         self._folders, self._sources, self._copies = folders, sources, copies
 
     async def get_allowed_folders(self) -> list[str]:

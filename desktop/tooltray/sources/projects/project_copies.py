@@ -51,7 +51,8 @@ class ProjectCopies:
         spawn: Spawn,
         bus: EventBus,
     ) -> None:
-        self._servers, self._states, self._folders, self._sources = servers, states, folders, sources
+        self._servers, self._states = servers, states
+        self._folders, self._sources = folders, sources
         self._deadlines, self._spawn, self._bus = deadlines, spawn, bus
         self._leases: dict[ProjectCopy, Deadline] = {}  # of the copies that no session needs
         self._allowed = set(folders.allowed())

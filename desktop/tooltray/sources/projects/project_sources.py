@@ -236,7 +236,8 @@ class RootRounds:
         deadlines: DeadlineWheel,
         bus: EventBus,
     ) -> None:
-        self._sources, self._servers, self._config, self._deadlines = sources, servers, config, deadlines
+        self._sources, self._servers = sources, servers
+        self._config, self._deadlines = config, deadlines
         self._mark = f"roots.{secrets.token_urlsafe(MARK_BYTES)}."
         self._asked: set[str] = set()  # ids of states
         self._are_known: WeakSet[Session] = WeakSet()  # whose answer still counts

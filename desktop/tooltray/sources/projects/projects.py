@@ -59,7 +59,8 @@ class Projects:
         includes: Includes,
         spawn: Spawn,
     ) -> None:
-        self._config, self._servers, self._folders, self._includes, self._spawn = config, servers, folders, includes, spawn
+        self._config, self._servers, self._folders = config, servers, folders
+        self._includes, self._spawn = includes, spawn
         self.sources, self.rounds = sources, rounds
         self._looks: dict[str, asyncio.Task[TooltrayError | None]] = {}  # by folder, those that are under way
 

@@ -53,7 +53,7 @@ def states(file: ProjectFile) -> dict[str, str]:
 
 async def trusted(file: ProjectFile, trust: Trust, **entries: dict[str, Any]) -> None:
     """A person says yes to these contents."""
-    await trust.say_yes(FOLDER, {name: entry(name, written).digest for name, written in entries.items()})
+    await trust.allow(FOLDER, {name: entry(name, written).digest for name, written in entries.items()})
     file.settle()
 
 
@@ -84,7 +84,7 @@ async def test_a_changed_entry_waits_and_runs_as_it_was(file: ProjectFile, trust
 async def test_what_a_yes_was_taken_back_from_ends(file: ProjectFile, trust: Trust) -> None:
     await trusted(file, trust, a=ONE)
     file.adopt(reading(a=ONE))
-    await trust.take_back(FOLDER, "a")
+    await trust.revoke(FOLDER, "a")
     file.settle()
     assert (states(file), file.servers()) == ({"a": "waits"}, {})
 

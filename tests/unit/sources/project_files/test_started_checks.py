@@ -78,7 +78,7 @@ async def test_a_consent_of_before_takes_the_files_as_they_are(tmp_path: Path) -
     async with file_hub(tmp_path) as hub:
         folder, file = await allowed(hub)
         trust = hub.parts.trust
-        await trust.say_yes(folder, {"one": trust.digest(folder, "one")})
+        await trust.allow(folder, {"one": trust.digest(folder, "one")})
         assert kept(hub)["files"] is None
         path = hub.parts.home.trust
         path.rename(path.with_suffix(".aside"))

@@ -98,28 +98,28 @@ async def test_a_name_is_kept_from_first_sight_and_given_to_nobody_else(tmp_path
 async def test_what_is_not_in_the_file_any_more_gives_its_name_free_unless_it_is_trusted(tmp_path: Path) -> None:
     book = trust(tmp_path)
     book.name("/p/a", "one")
-    await book.say_yes("/p/a", {"two": "d"})
+    await book.allow("/p/a", {"two": "d"})
     book.forget_unseen("/p/a", ())
     assert [book.name("/p/b", "one"), book.name("/p/b", "two")] == ["one", "two-b"]
 
 
 async def test_a_yes_counts_until_it_is_taken_back(tmp_path: Path) -> None:
     book = trust(tmp_path)
-    assert await book.say_yes("/p/a", {"one": "d1", "two": "d2"}) == ["one", "two"]
+    assert await book.allow("/p/a", {"one": "d1", "two": "d2"}) == ["one", "two"]
     assert (book.digest("/p/a", "one"), book.digest("/p/b", "one"), book.knows("/p/a"), book.knows("/p/b")) == ("d1", "", True, False)
     assert [(each.entry, each.server, each.is_own) for each in trust(tmp_path).entries()] == [("one", "one", False), ("two", "two", False)]
-    assert await book.take_back("/p/a", "one") == ["one"]
+    assert await book.revoke("/p/a", "one") == ["one"]
     assert (book.digest("/p/a", "one"), book.name("/p/a", "one")) == ("", "one")
     for folder, entry, message in (("/p/a", "one", "'one' of '/p/a' is not trusted"), ("/p/b", "", "'/p/b' is not trusted")):
         with pytest.raises(NotFound, match=message):
-            await book.take_back(folder, entry)
-    assert await book.take_back("/p/a", "") == ["two"]
+            await book.revoke(folder, entry)
+    assert await book.revoke("/p/a", "") == ["two"]
     assert list(trust(tmp_path).entries()) == []
 
 
 async def test_two_at_once_lose_nothing(tmp_path: Path) -> None:
     book = trust(tmp_path)
-    await asyncio.gather(*(book.say_yes("/p/a", {f"s{number}": "d"}) for number in range(10)))
+    await asyncio.gather(*(book.allow("/p/a", {f"s{number}": "d"}) for number in range(10)))
     assert len(list(trust(tmp_path).entries())) == 10
 
 
@@ -130,7 +130,7 @@ async def test_a_yes_that_cannot_be_kept_does_not_count(tmp_path: Path) -> None:
     assert book.problem is None
     folder.rmdir()
     with pytest.raises(TooltrayError, match="cannot be saved"):
-        await book.say_yes("/p/a", {"one": "d1"})
+        await book.allow("/p/a", {"one": "d1"})
     assert book.digest("/p/a", "one") == ""
     folder.mkdir()
     await book.save()  # the name
