@@ -4,7 +4,7 @@ import contextlib
 import copy
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -199,8 +199,7 @@ class ServerFiles:
 
     async def preview_reload(self) -> list[ReloadChange]:
         """See FilesApi.preview_reload."""
-        readings = {file.path: await self._watch.read(file) for file in self._files}
-        files = list(self._read_as(readings))
+        files = [await self._read_as_copy(file) for file in self._files]
         own, path = self._config.own_settings, str(self._config.path)
         try:
             found = await self._config.read_again()
@@ -219,17 +218,11 @@ class ServerFiles:
             self._on_read(FileRead(file, await self._watch.read(file), True))
         return changes
 
-    def _read_as(self, readings: Mapping[str, FileReading]) -> Iterator[FollowedFile]:
-        """Yields copies of the files that have adopted new readings; the files themselves stay unchanged.
-
-        Args:
-            readings: new readings, by the files' paths.
-        """
-        for file in self._files:
-            changed = copy.copy(file)
-            if reading := readings.get(file.path):
-                changed.adopt(reading)
-            yield changed
+    async def _read_as_copy(self, file: FollowedFile) -> FollowedFile:
+        """Reads a file and returns a copy that has adopted the reading; the file itself stays unchanged."""
+        reading, changed = await self._watch.read(file), copy.copy(file)
+        changed.adopt(reading)
+        return changed
 
     # changes by ProjectServers
 

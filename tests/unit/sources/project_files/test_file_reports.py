@@ -49,7 +49,7 @@ def test_what_waits_is_told_with_its_file_and_the_way_to_say_yes() -> None:
 
 def test_what_everybody_has_is_told_by_its_names_here() -> None:
     project = ServerFileSnapshot("/p/.mcp.json", "mcp.json", project="/p", entries=SHOP.entries)
-    hub = ServerFileSnapshot("/c/hub.json5", "mcp-hub", entries=(FileEntrySnapshot("off", "", "off"),))
+    hub = ServerFileSnapshot("/c/off.json", "tbxark", entries=(FileEntrySnapshot("off", "", "off"),))
     tbxark = ServerFileSnapshot("/c/config.json", "tbxark", entries=(FileEntrySnapshot("fetch", "fetch", "used"),))
     of_one = ServerFileSnapshot("/q/.mcp.json", "mcp.json", project="/q", is_for_all=False, entries=SHOP.entries)
     assert list(served_lines([OWN, project, hub, tbxark, of_one])) == ["Serves /p/.mcp.json: db-shop, files"]
