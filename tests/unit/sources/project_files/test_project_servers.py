@@ -17,19 +17,6 @@ ONE = {"command": "program", "args": ["one"]}
 TWO = {"command": "program", "args": ["two"]}
 
 
-async def test_a_yes_is_for_the_content_that_was_seen(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(one=ONE, two=TWO)
-        await hub.session(folder)
-        seen = {each.entry: each.digest for each in await hub.project_servers.trust_requests(folder)}
-        hub.write(folder, {"one": ONE, "two": {"command": "program", "args": ["evil"]}})
-        with pytest.raises(Conflict, match="another one by now"):
-            await hub.project_servers.trust(folder, seen)
-        with pytest.raises(NotFound, match="there is no 'three'"):
-            await hub.project_servers.trust(folder, {"three": "x"})
-        assert hub.names() == []
-
-
 async def test_a_yes_is_taken_back_and_what_runs_by_it_ends(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one=ONE, two=TWO)
