@@ -8,12 +8,12 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Protocol
 
 from tooltray.config.settings.file_server import FILE_NAME, FileReading, Kind
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import Denied, TooltrayError
 from tooltray.foundation.events import ConfigChanged, Event, EventBus
+from tooltray.foundation.files.watcher import FileWatcher
 from tooltray.foundation.snapshots.files import FileProblem
 from tooltray.foundation.tasks import Spawn
 from tooltray.sources.project_files.followed_files import FollowedFile, check_stays_inside
@@ -24,11 +24,8 @@ ReadFile = Callable[[Path, Kind], FileReading]
 """Reads a file with servers; blocks on the disk."""
 
 
-class Watcher(Protocol):
-    """The interface of FileWatcher."""
-
-    def follow(self, paths: Iterable[str]) -> None: ...
-    def close(self) -> None: ...
+MakeWatcher = Callable[[Spawn, Callable[[str], None]], FileWatcher]
+"""The constructor of FileWatcher."""
 
 
 class FileRead(Event, frozen=True):
@@ -54,7 +51,7 @@ class FileWatch:
         self,
         *,
         config: McpConfHelper,
-        make_watcher: Callable[[Spawn, Callable[[str], None]], Watcher],
+        make_watcher: MakeWatcher,
         read_file: ReadFile,
         spawn: Spawn,
         bus: EventBus,
@@ -62,7 +59,6 @@ class FileWatch:
     ) -> None:
         """
         Args:
-            make_watcher: the constructor of FileWatcher.
             second_look_s: seconds until an unreliable reading is repeated.
         """
         self._config, self._read_file = config, read_file
