@@ -1,4 +1,4 @@
-"""Configs of TBXark's mcp-proxy and of mcp-hub, served unchanged by `tooltray serve --config` to real clients."""
+"""Configs of TBXark's mcp-proxy, served unchanged by `tooltray serve --config` to real clients."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.end2end.conftest import NPM_SERVERS
-from tests.end2end.processes import BRIDGE, Program, World, wait_until
+from tests.end2end.processes import Program, World, wait_until
 from tests.end2end.steered import activated
 
 HERE = Path(__file__).parent
@@ -194,44 +194,6 @@ def test_the_config_of_lazy_loading_is_served_as_it_is_and_followed_while_it_is_
     assert OTHER_TOKEN not in json.dumps(world.records()) + hub.error_text
 
 
-def test_mcp_hubs_json5_with_its_placeholders_is_served_through_the_bridge(world: World, fastmcp_python: str) -> None:
-    (world.home / "servers.json").write_text(
-        """// what mcp-hub takes
-        {
-          mcpServers: {
-            counting: {
-              command: '${env:PYTHON}',
-              args: ['-c', '${env:PROGRAM}'],
-              env: { GREETING: '${cmd: printf hello}', INHERITED: null, },
-              disabled_tools: ['count_letters'],
-            },
-            replaced: { command: 'no-such-program' },
-          },
-        }"""
-    )
-    later = {"mcpServers": {"replaced": {"command": "${env:PYTHON}", "args": [str(COUNTING)]}}}
-    (world.home / "later.json").write_text(json.dumps(later))
-    checked = "import os, runpy; assert (os.environ['GREETING'], os.environ['INHERITED']) == ('hello', 'too')"
-    variables = {"PROGRAM": f"{checked}; runpy.run_path({str(COUNTING)!r})"}
-    variables |= {"PYTHON": sys.executable, "INHERITED": "too"}
-    world.start_hub("--config", "servers.json", "--config", "later.json", environ=variables)
-    bridge = [sys.executable, "-I", "-S", str(BRIDGE), "--server", "counting"]
-    seen = world.start(fastmcp_python, str(FASTMCP), json.dumps([ADD]), *bridge).read(START_S)
-    assert seen["tools"] == ["add_numbers", "reverse_text"]
-    assert seen["results"] == [{"isError": False, "text": "42"}]
-
-    def states() -> dict[str, str]:
-        return {server["name"]: server["state"] for server in json.loads(world.tooltray("status", "--json").stdout)["servers"]}
-
-    wait_until(lambda: states()["replaced"] == "running", "the server of the later file", 30.0)
-
-    # an edit of one file: what the other one says goes on
-    later["mcpServers"]["third"] = later["mcpServers"].pop("replaced")
-    (world.home / "later.json").write_text(json.dumps(later))
-    wait_until(lambda: states().get("third") == "running", "the new server", 30.0)
-    assert states() == {"hub": "running", "counting": "running", "replaced": "error", "third": "running"}
-
-
 def ended(world: World, config: str) -> tuple[int, str]:
     """How a hub ends that is given a config, and what it says."""
     (world.home / "config.json").write_text(config)
@@ -249,6 +211,8 @@ def test_what_keeps_a_config_from_being_served_ends_the_hub_with_the_reason(worl
     assert (code, "'fetch' does not start" in said, "no-such-program" in said) == (1, True, True)
     code, said = ended(world, proxy("127.0.0.1:0", {"fetch": {"args": ["x"]}}, panicIfInvalid=True))
     assert (code, "neither a command nor a URL" in said) == (1, True)
+    code, said = ended(world, '{mcpServers: {fetch: {command: "uvx"}}}')
+    assert (code, "its servers can be imported: tooltray import FILE" in said) == (1, True)
     code, said = ended(world, '{"mcpProxy": {')
     assert (code, "config.json is not served: line 1" in said) == (1, True)
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -49,7 +49,7 @@ class FileHub(SessionHub):
     async def session(self, folder: str = "", **options: Any) -> Client:
         """The same, and its project's file is read."""
         client = await super().session(folder, **options)
-        await self.parts.project_looks.look(client)
+        await self.parts.look_at_project(client)
         return client
 
     async def trusted(self, folder: str) -> list[str]:

@@ -19,13 +19,12 @@ def file_server(
     origin: Origin = "project",
     is_default: bool = True,
     variables: dict[str, str] | None = None,
-    commands: dict[str, str] | None = None,
     **fields: Any,
 ) -> FileServer:
     """One that runs a command, and whose tools may all be called."""
     written = {"command": command, "autoApprove": ["all"], **fields}
     config = MCPServerConfig.model_validate(written)
-    entry = FileEntry(command, config, written, variables=variables or {}, commands=commands or {})
+    entry = FileEntry(command, config, written, variables=variables or {})
     return FileServer(entry, f"{project or folder}/.mcp.json", origin, folder=folder or project, project=project, is_default=is_default)
 
 

@@ -29,9 +29,9 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.composition import made, part
 from tooltray.foundation.confirmation import PERSON, set_asker
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.events import EventBus
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.http import HttpStatus
+from tooltray.foundation.tasks import Spawn
 from tooltray.gateway.calls.elicitations import Elicitations
 from tooltray.gateway.calls.tool_call import OwnTool
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, success
@@ -45,7 +45,7 @@ from tooltray.servers.npm_mirrors.measuring import RegistrySources
 from tooltray.servers.relay.held_calls import HeldCalls
 from tooltray.servers.transports.transport import Transport
 from tooltray.servers.upstream.upstream_services import Patience, StartGate
-from tooltray.sources.project_files.hot_reload import WatchedFileChanged
+from tooltray.sources.project_files.file_watch import FileWatch
 
 QUICK = Patience(restart_after_s=(0.0, 0.0, 0.0))
 SILENT_S = 0.05  # after which a server that is silent to the modern greeting is greeted in the legacy way
@@ -147,17 +147,20 @@ def counted_words(texts: Sequence[str]) -> list[int]:
 
 
 class Watching:
-    """In the place of HotReload: a test says which file has changed."""
+    """In the place of FileWatcher: a test says which file has changed."""
 
-    def __init__(self, bus: EventBus) -> None:
+    def __init__(self, spawn: Spawn, on_changed: Callable[[str], None]) -> None:
         self.paths: list[str] = []
-        self._bus = bus
+        self._on_changed = on_changed
 
     def follow(self, paths: Iterable[str]) -> None:
         self.paths = list(paths)
 
+    def close(self) -> None:
+        self.paths = []
+
     def changed(self, path: Path) -> None:
-        self._bus.publish(WatchedFileChanged(str(path)))
+        self._on_changed(str(path))
 
 
 class HubParts(Hub):
@@ -177,7 +180,7 @@ class HubParts(Hub):
         read=lambda hub: NoRegistries().read,
     )
     own: dict[tuple[str, str], OwnTool] = made(lambda hub: {(hub_server.NAME, hub_server.COLLECT_FEEDBACK): hub.feedback_tool})
-    hot_reload: Watching = made(lambda hub: Watching(hub.bus))
+    file_watch: FileWatch = part(make_watcher=lambda hub: hub._make_watching)
     shipped_answers: tuple[str, ...] = made(lambda hub: ("Go on",))
     http: Door = made(lambda hub: Door())
 
@@ -218,9 +221,14 @@ class HubParts(Hub):
         self.launches.append(launch)
         return self.programs[launch.command](name=name, launch=launch, log=log, mask=mask)
 
+    def _make_watching(self, spawn: Spawn, on_changed: Callable[[str], None]) -> Watching:
+        self.watching = Watching(spawn, on_changed)
+        return self.watching
+
     async def load(self) -> None:
         set_asker(PERSON)  # a test asks as the person at the window does, unless it says otherwise
         await self.build()
+        self.file_watch.start()
         if self._is_live:
             self.live_settings.start()
         await super().load()
@@ -243,10 +251,6 @@ class HubParts(Hub):
     @property
     def door(self) -> Door:
         return self.http
-
-    @property
-    def watching(self) -> Watching:
-        return self.hot_reload
 
     async def ended(self) -> None:
         """Stops all servers and waits for everything that is still being done, on the disk too."""

@@ -13,9 +13,9 @@ from tests.fakes.heard import Heard
 from tests.fakes.http_hub import HttpHub as Client
 from tests.fakes.http_hub import ScriptedClients
 
+from tooltray.carriers.mcp.served.routes import ServedTokens
+from tooltray.carriers.mcp.served.served_app import ServedServer
 from tooltray.carriers.mcp.served.served_listener import ServedListener
-from tooltray.carriers.mcp.served.served_servers import ServedServers
-from tooltray.carriers.mcp.served.served_tokens import ServedTokens
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.file_server import Endpoint, FileEntry, FileReading, FileServer
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
@@ -92,7 +92,7 @@ class ServedHub:
     @property
     def port(self) -> int:
         """That is open now; 0: none."""
-        found = re.search(r"://[^/]*:([0-9]+)", " ".join(self.listener.said))
+        found = re.search(r"://[^/]*:([0-9]+)", " ".join(self.listener.startup_lines))
         return int(found[1]) if found else 0
 
 
@@ -105,11 +105,17 @@ async def served_hub(
     config = McpConfHelper(home.settings, bus)
     await config.load()
     secrets = SecretStore(home, "memory", bus=bus)
+    stand_in: Any = files
+    deadlines = DeadlineWheel(tick_s=0.01)
+
+    def make_served(server: str) -> ServedServer:
+        return ServedServer(server, opens=clients, tool_schema=files.tool_schema, deadlines=deadlines, spawn=keeper.spawn)
+
     listener = ServedListener(
-        files=files,
+        files=stand_in,
         config=config,
         tokens=tokens or ServedTokens(secrets, {}),
-        served_servers=ServedServers(sessions=clients, session_servers=files, deadlines=DeadlineWheel(tick_s=0.01), spawn=keeper.spawn),
+        make_served=make_served,
         bus=bus,
         spawn=keeper.spawn,
     )

@@ -50,7 +50,7 @@ def test_a_file_says_the_worst_that_is_so(file: ServerFileSnapshot, word: str) -
     [
         (replace(PLAIN, is_for_all=False), "for clients in this folder"),
         (PLAIN, "for all clients"),
-        (replace(PLAIN, kind="mcp-hub", project=""), "mcp-hub, as started"),
+        (replace(PLAIN, kind="tbxark", project=""), "TBXark proxy, as started"),
     ],
 )
 def test_a_file_says_whom_it_is_for(file: ServerFileSnapshot, said: str) -> None:

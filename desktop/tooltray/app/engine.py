@@ -17,8 +17,7 @@ from tooltray.carriers.control.control_session import HubControl
 from tooltray.carriers.mcp import stdio_connection
 from tooltray.carriers.mcp.idle_exit import IdleExit
 from tooltray.carriers.mcp.replaced_exit import ReplacedExit
-from tooltray.carriers.mcp.served.call_log import ServedCallLog
-from tooltray.carriers.mcp.served.required import RequiredServers, check_served
+from tooltray.carriers.mcp.served.served_starts import RequiredServers, ServedCallLog, check_served
 from tooltray.foundation.allocator import return_large_blocks
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.event_loop import use_pidfd_watcher
@@ -104,7 +103,7 @@ class Engine:
         hub.spawn(hub.past_stats.count(), name="calls of before")
         hub.spawn(hub.bundle_folders.tidy(), name="tidy bundles")
         await hub.doors.open()
-        hub.hot_reload.start()
+        hub.file_watch.start()
         await finish_in_thread(self._tell_place)
         self._idle_exit.start()
         if self._options.may_restart:
@@ -147,7 +146,7 @@ class Engine:
     @property
     def said(self) -> tuple[str, ...]:
         """What a person who started the hub by hand should read of what it serves, a line each."""
-        return (*self.hub.served.said, *self.hub.files.startup_lines)
+        return (*self.hub.served.startup_lines, *self.hub.files.startup_lines)
 
     async def close(self) -> None:
         """Ends everything in order, each step bounded: calls answered, AI clients told, servers stopped, the last record written."""
@@ -167,7 +166,7 @@ class Engine:
 
     async def _close_parts(self) -> None:
         self._idle_exit.close()
-        self.hub.hot_reload.close()
+        self.hub.file_watch.close()
         await end_in_turn(
             self.hub.doors.stop_taking,
             partial(self.hub.sessions.close, ENDED, grace_s=END_WAIT_S),

@@ -34,10 +34,9 @@ from tooltray.carriers.control.control_session import HubControl
 from tooltray.carriers.mcp.control_sessions import ControlSessions
 from tooltray.carriers.mcp.doors import Doors
 from tooltray.carriers.mcp.http_listener import EndpointTokens, HttpListener
-from tooltray.carriers.mcp.served.served_listener import ServedListener
-from tooltray.carriers.mcp.served.served_servers import ServedServers
-from tooltray.carriers.mcp.served.served_tokens import ServedTokens
-from tooltray.carriers.mcp.served.surroundings import in_surroundings
+from tooltray.carriers.mcp.served.routes import ServedTokens
+from tooltray.carriers.mcp.served.served_listener import MakeServed, ServedListener
+from tooltray.carriers.mcp.served.served_starts import in_surroundings
 from tooltray.carriers.mcp.sessions import Sessions
 from tooltray.catalogue import token_counts
 from tooltray.catalogue.call_routes import CallRoutes, ConfirmLimits
@@ -251,8 +250,7 @@ from tooltray.sources.discovery.registry_copy import RegistryCopy, default_regis
 from tooltray.sources.discovery.starters import Starters
 from tooltray.sources.discovery.updates import RegistryUpdates
 from tooltray.sources.doctor.doctor import CheckUp, Doctor
-from tooltray.sources.doctor.refused_writes import RefusedWrites
-from tooltray.sources.doctor.remedies import Remedies
+from tooltray.sources.doctor.remedies import Remedies, moving_line
 from tooltray.sources.doctor.server_tests import ServerTests
 from tooltray.sources.entries.api import ServersApi
 from tooltray.sources.entries.clean_text import clean_text
@@ -270,26 +268,20 @@ from tooltray.sources.entries.server_starts import ServerStarts
 from tooltray.sources.entries.settings_api import SettingsApi
 from tooltray.sources.entries.setup import Setup, shipped_servers
 from tooltray.sources.entries.setup_api import SetupApi
-from tooltray.sources.project_files.file_readings import FileReadings
-from tooltray.sources.project_files.files_in_use import AnyFile, FilesInUse
+from tooltray.sources.project_files.file_watch import FileWatch, ReadFile
 from tooltray.sources.project_files.folders_in_use import FoldersInUse
-from tooltray.sources.project_files.hot_reload import HotReload
 from tooltray.sources.project_files.inmemory_trust import InMemoryTrust
 from tooltray.sources.project_files.project_edits import ProjectEdits
-from tooltray.sources.project_files.project_looks import ProjectLooks
 from tooltray.sources.project_files.project_servers import ProjectServers
-from tooltray.sources.project_files.server_files import ServerFiles, read_in_use
-from tooltray.sources.project_files.started_checks import StartedChecks
+from tooltray.sources.project_files.server_files import ServerFiles
 from tooltray.sources.project_files.started_files import StartedTexts
-from tooltray.sources.project_files.trust_decisions import ReadFile, TrustDecisions
-from tooltray.sources.project_files.trust_store import TrustStore
+from tooltray.sources.project_files.trust import Trust, TrustStore
+from tooltray.sources.project_files.trust_decisions import TrustDecisions
 from tooltray.sources.projects.api import ProjectsApi
-from tooltray.sources.projects.project_choices import ProjectChoices
 from tooltray.sources.projects.project_copies import ProjectCopies, ProjectSnapshots
 from tooltray.sources.projects.project_folders import ProjectFolders
-from tooltray.sources.projects.project_sources import ProjectSources
-from tooltray.sources.projects.projects import Projects
-from tooltray.sources.projects.root_rounds import RootRounds
+from tooltray.sources.projects.project_sources import ProjectSources, RootRounds
+from tooltray.sources.projects.projects import Projects, project_problems
 
 MEGABYTE = 10**6
 
@@ -424,7 +416,7 @@ class Hub(Composition):
     program_starts: ProgramStarts = part(
         folder="user_folder",
         registry_variables="registries.variables",
-        check_files=Later("started_checks.check"),
+        check_files=Later("project_servers.check_started"),
         packages=lambda hub: hub.packages,
     )
     transports: ServerTransports = part(
@@ -570,7 +562,6 @@ class Hub(Composition):
     root_rounds: RootRounds = part(sources="project_sources")
     projects: Projects = part(sources="project_sources", rounds="root_rounds", includes="profiles.includes")
     project_copies: ProjectCopies = part(sources="project_sources")
-    project_choices: ProjectChoices = part(sources="project_sources", copies="project_copies")
     project_snapshots: ProjectSnapshots = part(includes="profiles.includes")
     shipped_answers: tuple[str, ...] = read(lambda hub: read_shipped(resource("ready-answers.json")))
     ready: ReadyAnswers = part(shipped="shipped_answers")
@@ -585,17 +576,14 @@ class Hub(Composition):
         stop=Later("servers.stop"),
     )
     trust_store: TrustStore = read(lambda hub: TrustStore(hub.home.trust))
-    hot_reload: HotReload = part(make_watcher=lambda hub: FileWatcher)
+    trust: Trust = part(store="trust_store", is_taken=Later("files.is_taken"))
     read_file: ReadFile = made(lambda hub: in_surroundings(read_file, os.environ))
-    files_in_use: FilesInUse = part(store="trust_store", configs="options.configs", project="options.project")
+    file_watch: FileWatch = part(make_watcher=lambda hub: FileWatcher)
     texts: StartedTexts = made(lambda hub: StartedTexts(hub.home.started_files))
-    decisions: TrustDecisions = part(trust="files_in_use.trust", read="read_file")
+    decisions: TrustDecisions = part(read="read_file")
     edits: ProjectEdits = part(history="history")
-    folders_in_use: FoldersInUse = part(keeps="files_in_use.says_something")
-    file_readings: FileReadings[AnyFile] = part(read=lambda hub: partial(read_in_use, hub.read_file))
-    files: ServerFiles = part(watching="hot_reload")
-    project_looks: ProjectLooks = part()
-    started_checks: StartedChecks = part()
+    folders_in_use: FoldersInUse = part(keeps=Later("files.has_content"), project="options.project")
+    files: ServerFiles = part(configs="options.configs")
     project_servers: ProjectServers = part(start=Later("servers.begin_start"))
 
     passphrase: Passphrase = made(lambda hub: Passphrase(hub.home.passphrase))
@@ -611,7 +599,7 @@ class Hub(Composition):
     stats: CallStats = part()
     under_way: CallsUnderWay = part()
     past_stats: PastStats = part()
-    look_at_project: Callable[[Session], Awaitable[None]] = made(Later("project_looks.look"))
+    look_at_project: Callable[[Session], Awaitable[None]] = made(lambda hub: partial(_wait_for_project, hub))
     own: dict[tuple[str, str], OwnTool] = made(
         lambda hub: {
             (hub_server.NAME, hub_server.COLLECT_FEEDBACK): hub.feedback_tool,
@@ -644,12 +632,11 @@ class Hub(Composition):
 
     common: tuple[str, ...] = made(lambda hub: COMMON)
     remedies: Remedies = part(home="user_folder")
-    refused_writes: RefusedWrites = part()
     snapshots: ServerSnapshots = part(waits=lambda hub: lambda name: hub.proposals.waits(name) or hub.inmemory_trust.waits(name))
     secret_uses: SecretUses = part(
-        projects="files.project_servers",
+        projects=lambda hub: lambda: hub.trust.servers,
         served=lambda hub: lambda: [reading.path for reading in hub.files.served()],
-        lost="files.lost_projects",
+        lost=lambda hub: lambda: hub.trust.lost,
         proposed=lambda hub: lambda: hub.proposals.entries,
     )
     server_secrets: ServerSecrets = part(provider_problem="provided_secrets.problem", on_stored=Later("starts.retry_failed"))
@@ -708,7 +695,7 @@ class Hub(Composition):
         packages=lambda hub: hub.packages,
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
-    allowances: Allowances = part(moving_line="refused_writes.line")
+    allowances: Allowances = part(moving_line=lambda hub: partial(moving_line, config=hub.config, known=hub.known, home=hub.home))
     make_guarded: MakeGuarded = made(lambda hub: lambda: GuardedFolders(str(hub.user_folder), str(hub.home.root)))
     confinement_api: ConfinementApi = part(allowances="allowances", guarded="make_guarded", watches="watches")
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
@@ -733,7 +720,7 @@ class Hub(Composition):
     questions_api: QuestionsApi = part()
     approvals_api: ApprovalsApi = part()
     views_api: ViewsApi = part()
-    projects_api: ProjectsApi = part(choices="project_choices")
+    projects_api: ProjectsApi = part(sources="project_sources", copies="project_copies")
     feedback_api: FeedbackApi = part()
     files_api: FilesApi = part()
     sign_ins_api: SignInsApi = part()
@@ -759,7 +746,7 @@ class Hub(Composition):
     control_sessions: ControlSessions = part()
     sessions: Sessions = part()
     http: HttpListener = part(tokens=lambda hub: EndpointTokens(hub.tokens, hub.api_tokens, hub.trusted, hub.trail))
-    served_servers: ServedServers = part()
+    make_served: MakeServed = made(lambda hub: partial(_make_served, hub))
     served: ServedListener = part(tokens=lambda hub: ServedTokens(hub.secrets, os.environ))
     doors: Doors = part()
 
@@ -785,6 +772,19 @@ def _is_up(hub: Hub, name: str) -> bool:
     """Whether a server runs, or is on its way to it; one that is being stopped is neither."""
     server = hub.servers.find(name)
     return server is not None and any(each.is_busy or each.client is not None for each in server.instances)
+
+
+def _make_served(hub: Hub, server: str) -> Any:
+    from tooltray.carriers.mcp.served.served_app import ServedServer
+
+    schema = hub.session_servers.tool_schema
+    return ServedServer(server, opens=hub.sessions, tool_schema=schema, deadlines=hub.deadlines, spawn=hub.spawn)
+
+
+async def _wait_for_project(hub: Hub, session: Session) -> None:
+    """Waits, for a bounded time, until it is known on which project a session works, and what the file of that project says."""
+    await hub.project_sources.looked(session.state)
+    await hub.files.wait_for_project(session.state)
 
 
 async def _forget(hub: Hub, server: str) -> None:
@@ -814,7 +814,7 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield lambda: hub.sign_ins.problems
     yield lambda: filter(None, [hub.live_grants.problem])
     yield hub.call_rules.problems
-    yield hub.project_choices.problems
+    yield partial(project_problems, hub.folders, hub.servers)
     yield hub.files.problems
     yield lambda: hub.stops.problems
     yield lambda: filter(None, [hub.proposals.problem, hub.inmemory_trust.problem])

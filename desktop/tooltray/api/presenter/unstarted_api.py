@@ -308,14 +308,6 @@ class _ProjectsApi(_Unstarted, ProjectsApi):
     def __init__(self, parts: UnstartedParts) -> None:
         self._folders = parts.folders
 
-    async def get_allowed_folders(self) -> list[str]:
-        return self._folders.listed()
-
-    async def allow_folder(self, path: str) -> str:
-        folder = await self._folders.real(path)
-        await confirm_widening(ALLOWING, folder=folder)
-        return await self._folders.allow(folder)
-
     async def disallow_folder(self, path: str) -> None:
         await self._folders.disallow(path)
         await note_narrowing(ALLOWING, folder=path)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.config.secrets.secrets import SecretStore, take_passphrase
-from tooltray.config.settings.given_entries import BUILTIN_NAMES
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import NotFound, Problem
 from tooltray.foundation.events import EventBus
@@ -41,9 +40,8 @@ if TYPE_CHECKING:
     from tooltray.sources.entries.server_secrets import ServerSecrets
     from tooltray.sources.entries.setup import Setup
     from tooltray.sources.project_files.inmemory_trust import InMemoryTrust
+    from tooltray.sources.project_files.trust import Trust, TrustStore
     from tooltray.sources.project_files.trust_decisions import TrustDecisions
-    from tooltray.sources.project_files.trust_store import TrustStore
-    from tooltray.sources.project_files.trusted_entries import Trust
     from tooltray.sources.projects.project_folders import ProjectFolders
 
 
@@ -237,7 +235,7 @@ class UnstartedParts:
 
     @cached_property
     def trust_store(self) -> "TrustStore":
-        from tooltray.sources.project_files.trust_store import TrustStore
+        from tooltray.sources.project_files.trust import TrustStore
 
         store = TrustStore(self.home.trust)
         self._note_problem(store.problem)
@@ -245,13 +243,12 @@ class UnstartedParts:
 
     @cached_property
     def trust(self) -> "Trust":
-        from tooltray.sources.project_files.server_names import look
-        from tooltray.sources.project_files.trusted_entries import Trust
+        from tooltray.sources.project_files.trust import Trust, look
 
         def is_taken(name: str) -> bool:
             return any(look(name) == look(other) for other in self.config.own_settings.mcp_servers)
 
-        return Trust(self.trust_store, is_taken=is_taken, reserved=BUILTIN_NAMES)
+        return Trust(self.trust_store, is_taken=is_taken)
 
     @cached_property
     def trust_decisions(self) -> "TrustDecisions":
@@ -273,7 +270,7 @@ class UnstartedParts:
     @cached_property
     def inmemory_trust(self) -> "InMemoryTrust":
         from tooltray.sources.project_files.inmemory_trust import InMemoryTrust
-        from tooltray.sources.project_files.trust_store import TrustStore
+        from tooltray.sources.project_files.trust import TrustStore
 
         async def nothing_runs(name: str) -> None: ...
 
@@ -360,7 +357,7 @@ class ProjectFiles:
 
     async def folder_to_write(self, project: str) -> str:
         from tooltray.protocol.sessions.session_state import SessionState
-        from tooltray.sources.projects.projects import OWN
+        from tooltray.sources.projects.project_folders import OWN
 
         return await self._parts.folders.permitted(project, SessionState(OWN))
 

@@ -26,7 +26,7 @@ def declare(commands: Commands) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help=tr("also serve what this config of TBXark's mcp-proxy or of mcp-hub says, as it is; may be given again"),
+        help=tr("also serve what this config of TBXark's mcp-proxy says, as it is; may be given again"),
     )
     serve.add_argument(
         "--project", metavar="DIR", help=tr("give every session the servers of this folder's .mcp.json, which you trust once")

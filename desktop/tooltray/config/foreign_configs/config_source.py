@@ -132,13 +132,6 @@ class RawEntry:
         """Returns the index of one of its fields; that of the entry if there is no field of this name."""
         return self.value.members[key][0] if key in self.value.members else self.at
 
-    def remark_unused(self, *keys: str) -> None:
-        """Adds a remark for each of these fields that is set: they have a meaning in other programs only."""
-        for key in keys:
-            if self.written.get(key):
-                reason = Phrase("'{field}' of '{server}' means nothing here", field=key, server=shown(self.name))
-                self.source.remark(reason, self.place_of(key))
-
     def checked(self, entry: Mapping[str, object]) -> MCPServerConfig:
         """Validates an entry.
 

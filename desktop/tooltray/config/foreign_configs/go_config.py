@@ -1,30 +1,20 @@
-"""Reads JSON configs as Go programs do: fields (`encoding/json`) and variables (`os.ExpandEnv`).
+"""Reads JSON configs as Go programs do: fields (`encoding/json`) and the variables `$VAR` and `${VAR}`.
 
-Above it: tbxark, reading. Below it: json_places, expansion. Knows no field of any program, and reads no environment: it is an argument.
-
-Names of fields ignore case, and `null` means absent. Go's rules for `$VAR` and `${VAR}` that differ from a shell's:
-
-- A variable that is not set is empty.
-- `$` and one of `*#$@!?-0123456789` is a variable of that name, which is never set; so it disappears, and `$$` with it.
-- `${}` and an unclosed `${` disappear. A `$` before anything else is text.
-
-Our own placeholders stay as they are: `${secret:NAME}` and `${VAR:-default}`; in Go they would be empty.
+Names of fields ignore case, and `null` means absent. A variable that is not set is empty. Any other `$` is text, and our own placeholders
+stay as they are: `${secret:NAME}` and `${VAR:-default}`.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TypeVar
 
 from tooltray.config.foreign_configs.config_source import CannotUse
-from tooltray.config.settings.expansion import VARIABLE_NAME, is_placeholder
+from tooltray.config.settings.expansion import VARIABLE_NAME
 from tooltray.foundation.files.json_places import Value
 from tooltray.foundation.phrases import Phrase
 
 T = TypeVar("T")
-_SIMPLE = r"([A-Za-z_][A-Za-z0-9_]*)|[*#$@!?\-0-9]"
-_VARIABLE = re.compile(r"\$(?:\{([^}]*)\}|" + _SIMPLE + ")")
-_NEVER_CLOSED = re.compile(r"\$(?:\{()|" + _SIMPLE + ")")
-_TEXT_OR_VARIABLE = re.compile(r'"(?:[^"\\\n]|\\.)*"?|(\$\{[A-Za-z_]\w*\}|\$[A-Za-z_]\w*)', re.ASCII | re.DOTALL)
+_VARIABLE = re.compile(rf"\$(?:\{{({VARIABLE_NAME.pattern})\}}|({VARIABLE_NAME.pattern}))")
 
 
 class GoFields:
@@ -91,7 +81,7 @@ def entry_in_our_spelling(entry: Mapping[str, object]) -> dict[str, object]:
 
 def in_our_spelling(text: str) -> str:
     """Replaces Go's variables in a text by our placeholders."""
-    return _replaced(text, _ours)
+    return _VARIABLE.sub(lambda found: f"${{{found[1] or found[2]}:-}}", text)
 
 
 def _in_our_spelling(value: object) -> object:
@@ -107,22 +97,4 @@ def _in_our_spelling(value: object) -> object:
 
 def filled_in(text: str, environ: Mapping[str, str]) -> str:
     """Expands the variables of a text now."""
-    return _replaced(text, lambda found: environ.get(found[1] or found[2] or "", ""))
-
-
-def filled_in_outside_texts(text: str, environ: Mapping[str, str]) -> str:
-    """Expands variables outside of JSON strings, where they stand for numbers and the like: only then can the text be parsed."""
-    return _TEXT_OR_VARIABLE.sub(lambda found: filled_in(found[1], environ) if found[1] else found[0], text)
-
-
-def _replaced(text: str, replace: Callable[[re.Match[str]], str]) -> str:
-    """In two parts: searching for a closing brace behind the last one would take quadratic time."""
-    end = text.rfind("}") + 1
-    return _VARIABLE.sub(replace, text[:end]) + _NEVER_CLOSED.sub(replace, text[end:])
-
-
-def _ours(found: re.Match[str]) -> str:
-    name = found[1] or found[2] or ""
-    if VARIABLE_NAME.fullmatch(name):
-        return f"${{{name}:-}}"
-    return found[0] if is_placeholder(name) else ""
+    return _VARIABLE.sub(lambda found: environ.get(found[1] or found[2], ""), text)

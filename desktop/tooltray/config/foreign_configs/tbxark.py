@@ -1,6 +1,6 @@
 """Reads the `config.json` of TBXark's mcp-proxy, versions 2 and 1, with the additions of lazy-mcp, as those programs do.
 
-Above it: reading. Below it: config_source, go_config. Knows no disk. The rules that differ from other formats:
+The rules that differ from other formats:
 
 - A command precedes a URL; a URL without `transportType` is SSE; `timeout` is in nanoseconds, and for streamable HTTP alone.
 - An entry inherits `authTokens` (unless it has a list of its own, even an empty one), `panicIfInvalid`, `logEnabled` and `lazyLoad` from
@@ -40,10 +40,6 @@ class TbxarkReading(msgspec.Struct, frozen=True):
     must_be_valid: bool
 
 
-def is_tbxark(document: object) -> bool:
-    return isinstance(document, dict) and ("mcpProxy" in document or {"server", "clients"} <= document.keys())
-
-
 def read_tbxark(source: ConfigSource, document: Value, environ: Mapping[str, str]) -> TbxarkReading:
     """Reads the servers and the endpoint of a document; unusable entries become problems of the source.
 
@@ -75,7 +71,10 @@ class _Reader:
         self._source, self._environ = source, environ
         new, old = fields.inner_value("mcpProxy"), fields.inner_value("server")
         if new is None and old is None:
-            raise CannotUse(Phrase("'{field}' is missing", field="mcpProxy"), fields.at)
+            raise CannotUse(
+                Phrase("'mcpProxy' is missing: the file is not mcp-proxy's, but its servers can be imported: tooltray import FILE"),
+                fields.at,
+            )
         self._proxy = GoFields(old if new is None else new)
         self.options = self._proxy.inner("options")
         self._old_tokens = GoFields(old).texts("globalAuthTokens") or []

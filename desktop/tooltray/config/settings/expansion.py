@@ -164,11 +164,6 @@ def has_secret(text: str) -> bool:
     return any(_SECRET.fullmatch(inner) for inner in _PLACEHOLDER.findall(_closed(text)))
 
 
-def is_placeholder(inner: str) -> bool:
-    """Whether what stands between `${` and `}` says something here: a variable, with a default or without, or a secret."""
-    return bool(_SECRET.fullmatch(inner) or _VARIABLE.fullmatch(inner))
-
-
 def secret_names(config: MCPServerConfig) -> tuple[str, ...]:
     """The secrets that an entry wants, in the order of their first use."""
     return secrets_in(*_texts(config))

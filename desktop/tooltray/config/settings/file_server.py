@@ -14,7 +14,7 @@ from tooltray.foundation.files.json_text import digest_of
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.snapshots.files import FileProblem
 
-Kind = Literal["mcp.json", "tbxark", "mcp-hub"]
+Kind = Literal["mcp.json", "tbxark"]
 Origin = Literal["project", "served"]
 FILE_NAME = ".mcp.json"
 """Of a project's own file, in the project's folder."""
@@ -31,7 +31,6 @@ class FileEntry(HidesFields, frozen=True):
         written: the same as it stands in the file: this is what a person says yes to.
         line: where it begins, from 1; 0: nobody knows.
         variables: what its placeholders find before they look at the person's environment.
-        commands: the same for variables whose value a shell command gives at each start, by their names. They may hold secrets.
         tokens: of which an AI client has to show one at the file's own endpoint; empty: none is asked for.
         secret_tokens: further ones with `${secret:NAME}` in them, in our spelling; filled in where they are needed.
         must_run: the hub is not to run without it.
@@ -45,7 +44,6 @@ class FileEntry(HidesFields, frozen=True):
     written: Mapping[str, object]
     line: int = 0
     variables: Mapping[str, str] = msgspec.field(default_factory=dict)
-    commands: Mapping[str, str] = msgspec.field(default_factory=dict)
     tokens: tuple[str, ...] = ()
     secret_tokens: tuple[str, ...] = ()
     must_run: bool = False

@@ -26,7 +26,7 @@ class ServerFileSnapshot(msgspec.Struct, frozen=True):
     """One file that servers come from, as it was last read."""
 
     path: str  # absolute
-    kind: str  # "settings", "mcp.json" (of a project), "tbxark" or "mcp-hub"
+    kind: str  # "settings", "mcp.json" (of a project) or "tbxark"
     exists: bool = True
     project: str = ""  # of a project's own file: its folder
     is_for_all: bool = True  # False: sessions that work on this project alone have its servers

@@ -108,14 +108,9 @@ def folder_of(file: FileServer | None, otherwise: str) -> str:
     return file.folder if file and file.folder else otherwise
 
 
-def placeholder_variables(file: FileServer | None, environ: Mapping[str, str], values: Mapping[str, str]) -> Mapping[str, str]:
-    """What an entry's placeholders find.
-
-    Args:
-        environ: the person's environment.
-        values: of the variables that commands give.
-    """
-    return {**environ, **file.entry.variables, **values} if file else environ
+def placeholder_variables(file: FileServer | None, environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Returns what an entry's placeholders find: the variables of its file, then the user's environment."""
+    return {**environ, **file.entry.variables} if file else environ
 
 
 def process_variables(file: FileServer | None) -> Mapping[str, str]:

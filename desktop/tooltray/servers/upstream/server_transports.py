@@ -20,12 +20,11 @@ from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.confinement.confined_starts import ConfinedStarts
-from tooltray.servers.launch.child_environment import folder_of, placeholder_variables, prepare_launch
+from tooltray.servers.launch.child_environment import placeholder_variables, prepare_launch
 from tooltray.servers.launch.command_lookup import is_launcher
 from tooltray.servers.launch.direct_starts import DirectStarts
 from tooltray.servers.launch.login_shell import LoginShell
 from tooltray.servers.launch.program_launch import CannotStart, Launch
-from tooltray.servers.launch.variable_commands import values_of
 from tooltray.servers.transports.authorization import Authorization
 from tooltray.servers.transports.transport import Transport, TransportOrder
 from tooltray.servers.transports.transports import make_transport
@@ -114,7 +113,7 @@ class ServerTransports:
             message = Phrase("It runs inside Tooltray and can read every secret")
             raise CannotStart(title, message, Phrase("Look at it in the window, or with: tooltray trust"))
         environ = await self._starts.login_shell.environ()
-        variables = await self._placeholder_variables(server, environ)
+        variables = placeholder_variables(server.whole.file, environ)
         resolved = await resolve(config, secrets=self._secrets, environ=variables, server=server.name, project=server.project)
         order = TransportOrder(
             name=server.name,
@@ -132,14 +131,6 @@ class ServerTransports:
             packages=self._starts.packages,
         )
         return await make_transport(order)
-
-    async def _placeholder_variables(self, server: ManagedServer, environ: Mapping[str, str]) -> Mapping[str, str]:
-        """What its entry's placeholders find; what commands give is masked from now on, for it may be secret."""
-        file, values = server.whole.file, {}
-        if file and file.entry.commands:
-            values = await values_of(file.entry.commands, environ=environ, cwd=folder_of(file, str(self._starts.folder)))
-            self._secrets.note(values.values())
-        return placeholder_variables(file, environ, values)
 
     async def _prepare_launch(self, server: ManagedServer, resolved: ResolvedServer, environ: Mapping[str, str]) -> Launch:
         variables, folder = await self._starts.registry_variables(server.config, environ), str(self._starts.folder)

@@ -1,7 +1,4 @@
-"""What the doctor found out about one server, and what to do about it: data, so that command line, card and bug report can all show it.
-
-The lowest layer of servers: frozen structs and nothing else.
-"""
+"""What the doctor found out about one server, and what to do about it: data that command line, card and bug report show."""
 
 import msgspec
 
@@ -13,11 +10,10 @@ class Remedy(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: "use_absolute_path", "switch_registry", "add_to_path", "sign_in", "switch_on", "start", "install_runtime", "store_secret",
-            "give_variables", or
-            "advice" where words are all there is.
+            "give_variables", or "advice" for one that consists of words.
         title: what to do, in words.
-        value: what it is done with: a path, a registry's URL; a command line where the person has to run it.
-        is_automatic: whether `apply_remedy` carries it out; else it is for the person to do.
+        value: what is used for it: a path, a registry's URL; a command line that the user has to run.
+        is_automatic: whether `apply_remedy` carries it out; else the user has to do it.
     """
 
     kind: str
@@ -27,7 +23,7 @@ class Remedy(msgspec.Struct, frozen=True):
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
-    """No secret is in it: the command line has its placeholders, not their values.
+    """The findings on one server. They contain no secret: the command line has placeholders, not their values.
 
     Attributes:
         detail: what happens now, while it is on its way to running; what it waits for.
@@ -35,19 +31,19 @@ class Diagnosis(msgspec.Struct, frozen=True):
         command: what the settings say is run.
         resolved_command: absolute path of the program that this means here, or empty.
         searched: the folders where the program was looked for.
-        path: the PATH that counted.
-        cwd: the folder in which it runs; empty for a server elsewhere, and for a confined one that runs in the folder of its own.
-        proxy: through which a server elsewhere is reached, without user name and password.
-        reached: how far the way to a server elsewhere goes, in words.
-        saved_processes: launchers (npx, uvx and the shells between) that are not there, since the server runs without them now.
+        path: the PATH that was used.
+        cwd: the folder in which it runs; empty for a remote server, and for a confined one that runs in a folder of its own.
+        proxy: through which a remote server is reached, without user name and password.
+        reached: how far a connection to a remote server gets, in words.
+        saved_processes: launchers (npx, uvx and the shells between) that do not run, since the server was started without them.
         exit_code: of the last process, where it ended; None while one runs.
-        stderr: the last lines that its last process wrote there; those of stdout that were no messages are marked.
+        stderr: the last lines that its last process wrote there; lines of stdout that were not messages are marked.
         noise_lines: lines on its stdout that were no messages.
-        remedies: what a person can do, most promising first.
-        remark: what may be meant otherwise than it is written, though nothing is wrong with it; in words.
-        flaws: what is mended of its definitions for AI clients, or left out, and why, one sentence each.
+        remedies: what the user can do, most promising first.
+        remark: what may be meant otherwise than it is written, though it is not wrong; in words.
+        flaws: what is corrected in its definitions for AI clients, or left out, and why, one sentence each.
         variables: where each variable that its entry sets or fills in came from, one line each, without values.
-        projects: for which it runs, where it has a copy for each: name, folder and state, in words.
+        projects: the projects for which it has copies: name, folder and state, in words.
     """
 
     server: str

@@ -1,19 +1,25 @@
-"""Why a server does not run, found out without changing anything.
-
-Above it: the API. `CheckUp` waits until servers have settled and has each examined. Below it: command_lookup, reachability and the person's
-environment, and the remedies that fit. Nothing is started and no request is sent; what is known of the last attempt is added.
-"""
+"""Finds out why a server does not run, without starting anything or sending a request."""
 
 import asyncio
 import contextlib
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
 from tooltray.catalogue.tool_manager import ToolManager
-from tooltray.config.settings.expansion import ResolvedServer, SecretSource, project_remark, resolve
+from tooltray.config.settings.expansion import (
+    ResolvedServer,
+    SecretSource,
+    needed_variables,
+    project_remark,
+    resolve,
+    secrets_in,
+    variable_names,
+    variables_in,
+)
+from tooltray.config.settings.file_server import FileServer
 from tooltray.config.settings.secret_looks import HIDDEN, KEY_IN_PATH, hidden, hidden_words
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import Problem, TooltrayError
@@ -31,9 +37,7 @@ from tooltray.servers.upstream.deferred_server import DeferredServer, ProjectCop
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 from tooltray.sources.doctor.diagnosis import Diagnosis
-from tooltray.sources.doctor.refused_writes import RefusedWrites
 from tooltray.sources.doctor.remedies import Remedies
-from tooltray.sources.doctor.variable_origins import variable_origins
 from tooltray.sources.projects.project_copies import ProjectSnapshots
 
 STDERR_LINES = 10
@@ -41,7 +45,7 @@ ANY_PROJECT = SessionProject("{project_path}", "{project_name}", "person")  # it
 
 
 class Reached(msgspec.Struct, frozen=True):
-    """How far the way to a server elsewhere goes; nothing for any other."""
+    """How far a connection to a remote server gets; empty for any other."""
 
     proxy: str = ""
     words: str = ""
@@ -56,7 +60,6 @@ class Doctor:
         login_shell: LoginShell,
         environment: ServerEnvironment,
         remedies: Remedies,
-        refused_writes: RefusedWrites,
         folder: Path,
     ) -> None:
         """
@@ -66,7 +69,7 @@ class Doctor:
             folder: where servers without `cwd` run.
         """
         self._secrets, self._login_shell, self._environment = secrets, login_shell, environment
-        self._remedies, self._refused_writes, self._folder = remedies, refused_writes, folder
+        self._remedies, self._folder = remedies, folder
 
     async def examine(
         self,
@@ -78,12 +81,13 @@ class Doctor:
         list_problem: Problem | None = None,
         flaws: tuple[str, ...] = (),
     ) -> Diagnosis:
-        """
+        """Examines a server.
+
         Args:
-            is_listed: which tools it has is known.
+            is_listed: whether its tools are known.
             detail: what it does at the moment, or waits for.
-            list_problem: why not all that it lists is offered.
-            flaws: what is mended of what it lists, or left out.
+            list_problem: why not everything that it lists is offered.
+            flaws: what is corrected in what it lists, or left out.
         """
         lookup: Lookup | None = None
         reached = Reached()
@@ -131,7 +135,7 @@ class Doctor:
             tool_count=tool_count,
             is_listed=is_listed,
             problem=_without_secrets(problem) if problem else None,
-            remedies=(*await self._refused_writes.remedies(server.name), *await self._remedies.propose(server, problem, lookup)),
+            remedies=await self._remedies.propose(server, problem, lookup),
             remark=project_remark(config) or await self._needs(server),
             projects=tuple(_words_of(copy) for copy in server.copies) if isinstance(server, DeferredServer) else (),
             flaws=flaws,
@@ -139,7 +143,7 @@ class Doctor:
         )
 
     async def _needs(self, server: ManagedServer) -> str:
-        """Which variables a well-known server does little without, and does not get."""
+        """Returns a sentence about variables that a known server usually needs and does not get; empty if there are none."""
         environ = await self._login_shell.environ()
         missing = self._remedies.usually_missing(server, environ)
         options = " ".join(f"--secret {variable}" for variable in missing)
@@ -156,14 +160,13 @@ class Doctor:
         return await asyncio.to_thread(look_up, command, env=launch.env, cwd=launch.cwd), cwd
 
     async def _resolve(self, server: ManagedServer, environ: Mapping[str, str]) -> ResolvedServer:
-        """As it would be started: a project that is not known stands for itself, and no command is run for a variable's value."""
-        project, file = _project_of(server), server.whole.file
-        values = dict.fromkeys(file.entry.commands, "") if file else {}
-        variables = placeholder_variables(file, environ, values)
+        """Resolves a server's entry as for a start; an unknown project keeps its placeholders."""
+        project = _project_of(server)
+        variables = placeholder_variables(server.whole.file, environ)
         return await resolve(server.config, secrets=self._secrets, environ=variables, server=server.name, project=project)
 
     async def _reach(self, server: ManagedServer) -> Reached:
-        """Goes the way to a server elsewhere as far as a connection."""
+        """Tries to connect to a remote server, and sends nothing."""
         environ = await self._login_shell.environ()
         resolved = await self._resolve(server, environ)
         places = (ANY_PROJECT.path, ANY_PROJECT.name)
@@ -181,21 +184,21 @@ class Doctor:
 
 
 def _project_of(server: ManagedServer) -> SessionProject | None:
-    """For which it is looked at: one of those that it runs for, if it runs for any."""
+    """Returns the project for which a server is examined: one that it runs for, if there is one."""
     if not isinstance(server, DeferredServer) or server.is_without_project:
         return server.project
     return next((copy.project for copy in server.copies if copy.project), server.chosen) or ANY_PROJECT
 
 
 def _target(config: MCPServerConfig) -> str:
-    """What is run or reached, as it may be shown to others."""
+    """Returns the command line or URL without secrets."""
     if config.transport in ("http", "sse"):
         return "/".join(HIDDEN if KEY_IN_PATH.fullmatch(part) else part for part in config.target.split("/"))
     return joined(hidden_words([config.command or "", *config.arguments]))
 
 
 def _without_secrets(problem: Problem) -> Problem:
-    """Returns the problem; a text of it with a secret in it loses that, and its translation."""
+    """Returns the problem without secrets; a text that had one is not translated any more."""
     texts = {name: text for name in ("title", "message", "hint") if (text := hidden(getattr(problem, name))) != getattr(problem, name)}
     return msgspec.structs.replace(problem, **texts)
 
@@ -227,10 +230,11 @@ class CheckUp:
     """Belongs to the engine's loop."""
 
     def __init__(self, *, servers: ServerManager, tools: ToolManager, project_snapshots: ProjectSnapshots, doctor: Doctor) -> None:
-        self._servers, self._tools, self._projects, self._doctor = servers, tools, project_snapshots, doctor
+        self._servers, self._tools = servers, tools
+        self._projects, self._doctor = project_snapshots, doctor
 
     async def diagnose(self, server: str | None, wait_s: float) -> list[Diagnosis]:
-        """The doctor's findings on one server, or on all.
+        """Examines one server, or all.
 
         Args:
             wait_s: how long it waits, at most, for servers that are on their way to running.
@@ -253,3 +257,45 @@ class CheckUp:
             list_problem=self._tools.list_problem(server.name),
             flaws=self._tools.list_flaws(server.name),
         )
+
+
+def variable_origins(
+    config: MCPServerConfig, file: FileServer | None, environ: Mapping[str, str], origin: Callable[[str], str]
+) -> tuple[str, ...]:
+    """Returns a line for each variable that the entry sets or fills in.
+
+    Args:
+        file: the file with the entry, if it is not in the settings.
+        environ: the user's environment.
+        origin: returns where a variable of the environment came from.
+    """
+    entry = Phrase("the entry in {file}", file=file.file) if file else Phrase("the entry")
+    return (*_set(config, entry), *_filled_in(config, file, environ, origin))
+
+
+def _set(config: MCPServerConfig, entry: str) -> Iterator[str]:
+    for name, value in config.env.items():
+        secrets, variables = secrets_in(value), variables_in(value)
+        if secrets:
+            yield _from(name, Phrase("the secret {secret}", secret=", ".join(secrets)))
+        elif not variables:
+            yield _from(name, entry)
+        elif variables != (name,):
+            yield _from(name, Phrase("{entry}, with {variables} filled in", entry=entry, variables=", ".join(variables)))
+
+
+def _filled_in(config: MCPServerConfig, file: FileServer | None, environ: Mapping[str, str], origin: Callable[[str], str]) -> Iterator[str]:
+    needed = needed_variables(config)
+    for name in variable_names(config):
+        if file and name in file.entry.variables:
+            yield _from(name, file.file)
+        elif name not in needed and not environ.get(name):
+            yield Phrase("{name}: not set; the entry's default is used", name=name)
+        elif name in environ:
+            yield _from(name, origin(name))
+        else:
+            yield Phrase("{name}: not set", name=name)
+
+
+def _from(name: str, origin: str) -> Phrase:
+    return Phrase("{name} comes from {origin}", name=name, origin=origin)

@@ -1,7 +1,6 @@
-"""What can be done about a server that does not run: found from facts, offered as data, carried out when a person says so.
+"""What can be done about a server that does not run: found from facts, offered as data, carried out when the user chooses it.
 
-Above it: the doctor, which asks what to propose, and McpPresenter, which hands on what a person chose. Below it: the settings, the secrets,
-the npm registries and the servers. A remedy changes one server's entry and nothing else, so that it can be seen and taken back there.
+A remedy changes one server's entry and nothing else, so that it can be seen and undone there.
 """
 
 import asyncio
@@ -17,9 +16,11 @@ from tooltray.config.secrets.vaults import store_command
 from tooltray.config.settings.expansion import secret_names
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
+from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.servers.confinement.state_folders import state_folder
 from tooltray.servers.launch.command_lookup import COMMON, Lookup, comes_with, find_elsewhere, runs_by_name
 from tooltray.servers.launch.npm_registry import NPM
 from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
@@ -60,25 +61,26 @@ class Remedies:
         """
         Args:
             known: which variables well-known servers need.
-            home: the person's folder, where their programs are.
-            common: folders with programs for everybody.
+            home: the user's home folder, where their programs are.
+            common: folders with programs of all users.
         """
-        self._config, self._secrets, self._servers, self._registries = config, secrets, servers, registries
+        self._config, self._secrets = config, secrets
+        self._servers, self._registries = servers, registries
         self._known, self._home, self._common = known, home, common
 
     # proposing
 
     async def propose(self, server: ManagedServer, problem: Problem | None, lookup: Lookup | None) -> tuple[Remedy, ...]:
-        """What can be done, most promising first; nothing for a server that is well.
+        """Returns what can be done, most promising first; nothing for a server without a problem.
 
         Args:
             problem: what is wrong with it, as far as that is known.
-            lookup: of its command; None if it has none, or its settings do not say which.
+            lookup: that of its command; None if its settings name none.
         """
         if problem is None:
             return ()
         found = [remedy async for remedy in self._found(server, lookup)]
-        if problem.hint and not _is_said(problem.hint, found):
+        if problem.hint and not _is_repeated(problem.hint, found):
             found.append(Remedy("advice", problem.hint))
         if server.state is ServerState.ERROR:
             found.append(Remedy("start", Phrase("Try again"), is_automatic=True))
@@ -100,7 +102,7 @@ class Remedies:
             yield remedy
 
     def _of_command(self, command: str) -> list[Remedy]:
-        """For a command that is not on PATH; looks at the disk."""
+        """Returns the remedies for a command that is not on PATH; blocks on the disk."""
         found: list[Remedy] = []
         for path in find_elsewhere(command, home=self._home, common=self._common):
             if runs_by_name(path):  # the path alone would not do: what it runs on is in the same folder, and looked for on PATH
@@ -129,7 +131,7 @@ class Remedies:
                 yield Remedy("store_secret", Phrase("Store the secret {name}", name=name), store_command(name))
 
     def _of_variables(self, server: ManagedServer) -> Iterator[Remedy]:
-        """For a server that ended because it misses variables: by its own words, else as this one is known to need them."""
+        """Yields a remedy for a server that ended without variables that its output, or else the list of known servers, names."""
         failure = server.first.failure
         if failure is None or not server.config.command or server.state is not ServerState.ERROR:
             return
@@ -139,7 +141,7 @@ class Remedies:
             yield Remedy("give_variables", f"Give it {', '.join(missing)}, as a secret", line)
 
     def _of_registry(self, server: ManagedServer) -> Iterator[Remedy]:
-        """Another registry for a server whose package could not be downloaded."""
+        """Yields other registries for a server whose package could not be downloaded."""
         if not any(_NPM_FAILED.search(line) for line in last_attempt(server.log)):
             return
         status = self._registries.status
@@ -150,7 +152,7 @@ class Remedies:
                 yield Remedy("switch_registry", Phrase("Download from {name}", name=measured.name), measured.url, is_automatic=True)
 
     def usually_missing(self, server: ManagedServer, environ: Mapping[str, str]) -> tuple[str, ...]:
-        """The variables that a well-known server needs, and gets neither from its entry nor from `environ`."""
+        """Returns the variables that a known server needs, and gets neither from its entry nor from `environ`."""
         usual = self._known.variables(server.name, server.config)
         return tuple(variable for variable in usual if variable not in server.config.env and variable not in environ)
 
@@ -206,8 +208,8 @@ class Remedies:
             )
 
 
-def _is_said(hint: str, remedies: list[Remedy]) -> bool:
-    """Whether a hint is about a secret that is to be stored, and nothing else."""
+def _is_repeated(hint: str, remedies: list[Remedy]) -> bool:
+    """Returns whether a hint only repeats a remedy that stores a secret."""
     return any(each.kind == "store_secret" and hint == Phrase("Store it: {command}", command=each.value) for each in remedies)
 
 
@@ -224,3 +226,15 @@ def _check_folder(folder: str) -> None:
         raise NotFound(
             Phrase("'{folder}' is no folder that is there", folder=folder), hint=Phrase("See what was found with: tooltray doctor")
         )
+
+
+def moving_line(server: str, *, config: McpConfHelper, known: KnownServers, home: Home) -> str:
+    """Returns the command that has a confined server keep its file in its own folder, which it may always write.
+
+    `known-servers.json` names the variables for that. Empty if none is known, or the server's entry sets it.
+    """
+    entry = config.settings.mcp_servers.get(server)
+    own = state_folder(home.confined, server).work
+    files = known.files(server, entry) if entry else {}
+    options = [word for name, file in files.items() for word in ("--env", f"{name}={own / file}")]
+    return joined(["tooltray", "servers", "set", server, *options]) if options else ""

@@ -1,7 +1,6 @@
-"""Connects once with an entry as it stands, to see whether it works: its tools and their tokens, or why not and what to do about it.
+"""Connects once with an entry, to see whether it works: its tools and their tokens, or why not and what to do about it.
 
-Above it: the API. Below it: Instance and ServerTransports, as for any server, and the doctor. Nothing is saved and nobody can call what is
-tested: it is no server of the hub's. Its process ends with the test, however that goes.
+Nothing is saved, and no client can call what is tested: it is not a server of the hub. Its process ends with the test in any case.
 """
 
 import asyncio
@@ -48,7 +47,7 @@ LISTED_WITHIN_S = 30.0  # a person waits for it
 EXAMINED_WITHIN_S = 10.0  # looking for the reason goes to the disk, and to a host that may not answer
 OUTPUT_LINES = 40  # of its stderr, in the result
 LONGEST_DESCRIPTION = 200  # characters, for a tooltip
-TOLD_EVERY_S = 0.1  # lines come in bursts
+REPORTED_EVERY_S = 0.1  # lines come in bursts
 Count = Callable[[Sequence[str]], list[int] | None]
 
 
@@ -79,7 +78,7 @@ class ServerTests:
         """See ServersApi.test_server.
 
         Args:
-            entry: None: as the server stands.
+            entry: None: the server's present one.
         """
         if test in self._running:
             raise Conflict(Phrase("this test runs already"), hint=Phrase("Wait for it, or stop it."))
@@ -95,7 +94,7 @@ class ServerTests:
         return _stopped(name) if task.cancelled() else task.result()
 
     def cancel(self, test: str) -> None:
-        """Ends a test; one that there is not has ended."""
+        """Ends a test, if it has not ended."""
         if task := self._running.get(test):
             task.cancel()
 
@@ -108,7 +107,7 @@ class ServerTests:
         found = ServerEntry(name, config.model_copy(update={"disable": False}), config_hash(config), file)
         return _TestedServer(
             found,
-            log=_ToldLog(partial(self._tell, test)),
+            log=_ReportingLog(partial(self._tell, test)),
             project=_project_of(there, config),
             make_instance=self._make_instance,
             make_idle_stop=lambda server: IdleStop(
@@ -195,7 +194,7 @@ class ServerTests:
 
 
 class _TestedServer(ManagedServer):
-    """A server of one test. `project`: for which it starts, if it starts for one."""
+    """The server of one test; `project` is the one for which it starts, if it starts for one."""
 
     def __init__(self, entry: ServerEntry, *, log: deque[str], project: SessionProject | None, **making: Any) -> None:
         self._project = project
@@ -207,12 +206,12 @@ class _TestedServer(ManagedServer):
 
     @property
     def lacks_project(self) -> bool:
-        """Whether it starts for a project, and none is known."""
+        """Whether the server starts for a project, and none is known."""
         return self.config.deferred_startup and self._project is None
 
 
-class _ToldLog(deque[str]):
-    """A server's log that tells, some lines at once, what is written to it. Belongs to an event loop."""
+class _ReportingLog(deque[str]):
+    """A server's log that reports new lines, several at once. Belongs to an event loop."""
 
     def __init__(self, tell: Callable[[tuple[str, ...]], None]) -> None:
         super().__init__(maxlen=LOG_LINES)
@@ -221,7 +220,7 @@ class _ToldLog(deque[str]):
     def append(self, line: str) -> None:
         super().append(line)
         if not self._new:
-            asyncio.get_running_loop().call_later(TOLD_EVERY_S, self._on_time)
+            asyncio.get_running_loop().call_later(REPORTED_EVERY_S, self._on_time)
         self._new.append(line)
 
     def _on_time(self) -> None:
@@ -230,7 +229,7 @@ class _ToldLog(deque[str]):
 
 
 def _project_of(there: ManagedServer | None, config: MCPServerConfig) -> SessionProject | None:
-    """A project for which a deferred server runs now, or was to run last."""
+    """Returns a project for which a deferred server runs now, or was to run last."""
     if not config.deferred_startup or not isinstance(there, DeferredServer):
         return None
     return next((copy.project for copy in there.copies if copy.project), there.chosen)

@@ -1,13 +1,9 @@
-"""The project folders on which sessions work now, or worked until recently.
-
-Above it: ServerFiles, which keeps the files of these folders in use. Below it: the sessions' states, and a lease with a deadline for each
-folder without a session.
-"""
+"""The project folders on which sessions work now, or worked until recently; a folder without a session has a lease with a deadline."""
 
 from collections.abc import Callable
 from functools import partial
 
-from tooltray.foundation.events import EventBus
+from tooltray.foundation.events import Event, EventBus
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.protocol.sessions.session_state import (
     SessionConnected,
@@ -20,11 +16,15 @@ from tooltray.protocol.sessions.session_state import (
 from tooltray.sources.projects.project_copies import UNUSED_S
 
 
+class FoldersInUseChanged(Event, frozen=True):
+    """Folders came into use, or are not in use any more. For other rooms of the engine."""
+
+
 class FoldersInUse:
     """Belongs to the engine's loop. Folders are real paths, in the order in which they came into use.
 
     Attributes:
-        on_changed: called after folders were added or removed.
+        project: a folder whose file's servers are for all sessions; empty for none.
     """
 
     def __init__(
@@ -34,13 +34,16 @@ class FoldersInUse:
         bus: EventBus,
         deadlines: DeadlineWheel,
         keeps: Callable[[str], bool],
+        project: str = "",
     ) -> None:
         """
         Args:
             keeps: returns whether a folder without a session is worth a lease.
+            project: a folder whose file's servers are for all sessions; empty for none.
         """
-        self._states, self._deadlines, self._keeps = states, deadlines, keeps
-        self.on_changed: Callable[[], None] = lambda: None
+        self.project = project
+        self._states, self._bus = states, bus
+        self._deadlines, self._keeps = deadlines, keeps
         self._held: dict[str, str] = {}  # folder by the id of a connected session; a session of single requests until it is forgotten
         self._gone: set[str] = set()  # ids of disconnected sessions, which may come back
         self._folders: dict[str, None] = {}
@@ -51,11 +54,13 @@ class FoldersInUse:
         bus.subscribe(SessionForgotten, self._on_forgotten)
 
     def __contains__(self, folder: str) -> bool:
+        """Returns whether a session works, or worked until recently, on a folder."""
         return folder in self._folders
 
     @property
     def folders(self) -> tuple[str, ...]:
-        return tuple(self._folders)
+        """All folders in use, that of `project` first."""
+        return tuple(dict.fromkeys((*([self.project] if self.project else []), *self._folders)))
 
     def _on_moved(self, event: SessionMoved) -> None:
         """Notes the project of a session, which may have changed."""
@@ -63,19 +68,24 @@ class FoldersInUse:
         if state.id not in self._gone and self._states.find(state.id) is state:
             self._hold(state)
 
+    def note_use(self, state: SessionState) -> None:
+        """Takes the project of a session that is not connected into use: that of a call by the user."""
+        if state.project and self._states.find(state.id) is not state:
+            self.touch(state.project.path)
+
     def touch(self, folder: str) -> None:
         """Takes a folder into use for a caller without a session, until its lease expires."""
         self._use(folder)
         self._leave_unheld()
 
-    def look(self) -> None:
-        """Ends the leases of folders that are no longer worth keeping."""
+    def end_needless_leases(self) -> None:
+        """Ends the leases of folders that are no longer worth one."""
         held, is_changed = set(self._held.values()), False
         for folder in [folder for folder in self._folders if folder not in held and not self._keeps(folder)]:
             self._end(folder)
             is_changed = True
         if is_changed:
-            self.on_changed()
+            self._bus.publish(FoldersInUseChanged())
 
     def _on_connected(self, event: SessionConnected) -> None:
         self._gone.discard(event.state.id)
@@ -107,17 +117,17 @@ class FoldersInUse:
             self._leases.pop(folder).cancel()
         self._folders[folder] = None
         if is_new:
-            self.on_changed()
+            self._bus.publish(FoldersInUseChanged())
 
     def _leave_unheld(self) -> None:
         held = set(self._held.values())
         for folder in [folder for folder in self._folders if folder not in held and folder not in self._leases]:
             self._leases[folder] = self._deadlines.add(UNUSED_S, partial(self._on_over, folder))
-        self.look()
+        self.end_needless_leases()
 
     def _on_over(self, folder: str) -> None:
         self._end(folder)
-        self.on_changed()
+        self._bus.publish(FoldersInUseChanged())
 
     def _end(self, folder: str) -> None:
         del self._folders[folder]

@@ -1,7 +1,6 @@
-"""A person's yes to servers that run inside Tooltray: kept by what is run, asked for again when that is another thing.
+"""The user's consent to servers that run inside Tooltray: for exactly what is run, and asked for again when that changes.
 
-Above it: the API; the transports, which start nothing without that yes. Below it: the settings, where alone such servers stand, and a
-TrustStore of their own. The file may have been edited by any program, so that an entry in it is no yes.
+Such servers are only in the settings. Any program may have edited these, so that an entry is not a consent.
 """
 
 import asyncio
@@ -22,8 +21,8 @@ from tooltray.foundation.files.json_text import digest_of
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.foundation.tasks import finish_in_thread
+from tooltray.sources.project_files.trust import KeptEntry, TrustStore
 from tooltray.sources.project_files.trust_requests import Place, trust_request
-from tooltray.sources.project_files.trust_store import KeptEntry, TrustStore
 
 NO_PROJECT = ""  # where these stand in the store's table by projects
 
@@ -43,45 +42,46 @@ class InMemoryTrust:
     ) -> None:
         """
         Args:
-            store: of such servers alone.
-            home: the person's folder, in which Tooltray runs.
-            start, stop: a server to which a person has just said yes, or no.
+            store: a store for only these servers.
+            home: the user's home folder, in which Tooltray runs.
+            start, stop: called for a server that was just allowed, or revoked.
         """
-        self._config, self._store, self._home, self._bus, self._start, self._stop = config, store, home, bus, start, stop
+        self._config, self._store, self._home = config, store, home
+        self._bus, self._start, self._stop = bus, start, stop
         self._lock = asyncio.Lock()
 
     @property
     def problem(self) -> Problem | None:
-        """What is wrong with the file of what was allowed."""
+        """What is wrong with the file of consents."""
         return self._store.problem
 
     def allows(self, name: str, config: MCPServerConfig) -> bool:
-        """Whether a server may be started with this entry: it is none that runs inside, or a person said yes to exactly that."""
+        """Returns whether a server may be started with this entry: it does not run inside Tooltray, or the user consented to exactly it."""
         kept = self._kept.get(name)
         return config.transport != "inmemory" or (kept is not None and kept.digest == _digest(config))
 
     def waits(self, name: str) -> bool:
-        """Whether a server of the settings waits for a yes of this kind."""
+        """Returns whether a server of the settings waits for this consent."""
         config = self._config.own_settings.mcp_servers.get(name)
         return config is not None and not self.allows(name, config)
 
     def knows(self, name: str) -> bool:
-        """Whether a yes or no to a name is about such a server."""
+        """Returns whether a decision about a name is about such a server."""
         return self.waits(name) or name in self._kept
 
     async def requests(self) -> list[TrustRequest]:
-        """What waits for a person's yes."""
+        """Returns the requests for consent."""
         waiting = {name: config for name, config in self._config.own_settings.mcp_servers.items() if not self.allows(name, config)}
         return await asyncio.to_thread(lambda: [self._request(name, config) for name, config in waiting.items()])
 
     async def trust(self, digests: Mapping[str, str]) -> list[str]:
-        """A person says yes; what was to run starts. Returns the servers' names.
+        """Allows servers and starts those that were to run; returns their names.
 
         Raises:
-            Denied: it is a program that says so.
-            NotFound: there is no such server.
-            Conflict: one of them is another one by now; none was allowed.
-            TooltrayError: the yes cannot be kept.
+            Denied: a program asks for it, not the user.
+            NotFound: a server does not exist.
+            Conflict: one of them has changed since; none was allowed.
+            TooltrayError: the consent cannot be stored.
         """
         if asker_name():
             title = Phrase("only a person can say yes to a server inside Tooltray")
@@ -96,10 +96,10 @@ class InMemoryTrust:
         return list(digests)
 
     async def distrust(self, name: str) -> None:
-        """Takes a yes back; what runs by it is stopped.
+        """Revokes a consent; the server is stopped.
 
         Raises:
-            TooltrayError: that cannot be kept.
+            TooltrayError: this cannot be stored.
         """
         async with self._lock:
             await self._write({other: kept for other, kept in self._kept.items() if other != name})
@@ -110,7 +110,7 @@ class InMemoryTrust:
         return self._store.kept.get(NO_PROJECT, {})
 
     async def _write(self, kept: dict[str, KeptEntry]) -> None:
-        """What is kept of servers that are gone goes, too."""
+        """Stores the consents, without those to servers that are gone."""
         there = self._config.own_settings.mcp_servers
         after = {NO_PROJECT: {name: each for name, each in kept.items() if name in there}}
         await finish_in_thread(self._store.write, after)
@@ -140,5 +140,5 @@ class InMemoryTrust:
 
 
 def _digest(config: MCPServerConfig) -> str:
-    """The same exactly for what runs in the same way."""
+    """Returns a digest that is the same exactly for what runs in the same way."""
     return digest_of([config.command, list(config.arguments)])

@@ -1,7 +1,7 @@
-"""Adds, changes and removes servers in projects' own files on behalf of a person.
+"""Adds, changes and removes servers in projects' own files on behalf of the user.
 
-Above it: ServerFiles, which trusts the written entries. Below it: foreign_configs (the text) and the disk. The rest of the file stays
-unchanged, byte by byte. The file is read anew for each change, and a concurrent save of another program is not lost (see edited_files).
+The rest of the file stays unchanged, byte by byte. The file is read again for each change, and a concurrent save of another program is not
+lost (see edited_files).
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from tooltray.foundation.files.json_text import check_revision, digest_of, revis
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.upstream.project_folder import shown
-from tooltray.sources.project_files.project_paths import check_stays_inside
+from tooltray.sources.project_files.followed_files import check_stays_inside
 
 NEW_FILE_MODE = 0o600  # an entry may contain a key
 Edit = Callable[[str, Mapping[str, Any]], str]

@@ -1,7 +1,4 @@
-"""Servers of projects' own files as a person decides about them: which entries may run, and entries added, changed and removed.
-
-Above it: the API, and Proposals. Below it: TrustDecisions (consents), ProjectEdits (the text of a file), ServerFiles, which applies both.
-"""
+"""Servers of projects' own files as the user decides about them: which entries may run, and entries added, changed and removed."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -14,13 +11,13 @@ from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.protocol.sessions.session_state import SessionState
-from tooltray.sources.project_files.files_in_use import FilesInUse
+from tooltray.servers.launch.program_launch import CannotStart
+from tooltray.sources.project_files.followed_files import ProjectFile
 from tooltray.sources.project_files.project_edits import ProjectEdits
-from tooltray.sources.project_files.project_file import ProjectFile
 from tooltray.sources.project_files.server_files import ServerFiles
+from tooltray.sources.project_files.trust import Trust
 from tooltray.sources.project_files.trust_decisions import TrustDecisions
-from tooltray.sources.projects.project_folders import ProjectFolders
-from tooltray.sources.projects.projects import OWN
+from tooltray.sources.projects.project_folders import OWN, ProjectFolders
 
 
 class ProjectServers:
@@ -31,7 +28,7 @@ class ProjectServers:
         *,
         config: McpConfHelper,
         files: ServerFiles,
-        files_in_use: FilesInUse,
+        trust: Trust,
         folders: ProjectFolders,
         decisions: TrustDecisions,
         edits: ProjectEdits,
@@ -39,10 +36,11 @@ class ProjectServers:
     ) -> None:
         """
         Args:
-            start: starts a server anew that has waited for a yes to the files that it starts.
+            start: starts a server that has waited for consent to the files that it starts.
         """
-        self._config, self._files, self._files_in_use, self._folders = config, files, files_in_use, folders
-        self._decisions, self._edits, self._trust, self._start = decisions, edits, files_in_use.trust, start
+        self._config, self._files = config, files
+        self._trust, self._folders = trust, folders
+        self._decisions, self._edits, self._start = decisions, edits, start
 
     def keeps(self, server: str) -> bool:
         """Returns whether a server of a file has this name, also one of a project that is not in use."""
@@ -52,22 +50,38 @@ class ProjectServers:
 
     async def trust_requests(self, project: str) -> list[TrustRequest]:
         """See FilesApi.get_trust_requests."""
-        files = [await self._decisions.file(project)] if project else self._files_in_use.project_files
+        files = [await self._decisions.file(project)] if project else self._files.project_files
         return [request for file in files for request in await self._requests(file)]
 
     async def _requests(self, file: ProjectFile) -> list[TrustRequest]:
-        followed = self._files_in_use.of_folder(file.folder) or file
+        followed = self._files.project_file(file.project) or file
         return await self._decisions.requests(file, followed.running)
 
     async def trust(self, project: str, entries: Mapping[str, str]) -> list[str]:
         """See FilesApi.trust_entries."""
         held = {entry for entry in entries if self._trust.is_held(await self._folders.real(project), entry)}
         file, names = await self._decisions.trust(project, entries)
-        await self._files.read_now(file.folder)  # the reading for the decision may be outdated by now
+        await self._files.read_now(file.project)  # the reading for the decision may be outdated by now
         for entry, name in zip(entries, names, strict=True):
             if entry in held:
                 await self._start(name)
         return names
+
+    async def check_started(self, server: FileServer) -> None:
+        """Checks, before a server of a project's file starts, that the project's files that it starts are those that the user allowed.
+
+        Between this and the start of the process a file can still be changed; only a copy of all files could prevent that.
+
+        Raises:
+            CannotStart: one of them has changed; the entry waits for consent from now on.
+        """
+        if server.origin != "project":
+            return
+        try:
+            await self._decisions.check_started(server.folder, server.entry)
+        except CannotStart:
+            self._files.settle(server.folder)
+            raise
 
     async def distrust(self, project: str, entry: str) -> None:
         """See FilesApi.distrust_entries."""
@@ -77,7 +91,7 @@ class ProjectServers:
     async def restore(self, project: str, entry: str) -> list[str]:
         """See FilesApi.restore_trust."""
         file, names = await self._decisions.restore(project, entry)
-        await self._files.read_now(file.folder)
+        await self._files.read_now(file.project)
         return names
 
     def trusted(self) -> list[TrustedEntry]:
@@ -94,7 +108,7 @@ class ProjectServers:
         written = {member: value for member, value in entry.items() if (member, value) != usual}
         digest = await self._edits.add(folder, name, written)
         [server] = await self._decisions.trust_own(folder, name, digest)
-        self._files.touch(folder)
+        self._files.in_use.touch(folder)  # so that the user sees the server at once
         await self._files.read_now(folder)
         return server
 
@@ -123,7 +137,7 @@ class ProjectServers:
             TooltrayError: the folder's file may not be written.
         """
         folder = await self._folders.real(project)
-        if self._files.is_in_use(folder) or self._trust.knows(folder):
+        if folder in self._files.in_use or self._trust.knows(folder):
             return folder
         return await self._folders.permitted(folder, SessionState(OWN))
 

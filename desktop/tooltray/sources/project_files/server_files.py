@@ -1,105 +1,122 @@
-"""Servers from other files than the settings: which files are in use, which of their servers may run, and reloads of changed files.
-
-Above it: the presenter. Below it: McpConfHelper, which combines these servers with those of the settings; the readers of files; the
-consents of a person.
-"""
+"""Servers from other files than the settings: which files are in use, which of their servers may run, and reloads of changed files."""
 
 import contextlib
+import copy
 import logging
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import Protocol
+import os
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
 
 from tooltray.config.settings.file_server import FileReading
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, ServerFilesChanged
-from tooltray.foundation.snapshots.files import ReloadChange, ServerFileSnapshot
+from tooltray.foundation.snapshots.files import FileEntrySnapshot, ReloadChange, ServerFileSnapshot
 from tooltray.foundation.tasks import Spawn
-from tooltray.sources.project_files.file_readings import FileReadings, is_sure
-from tooltray.sources.project_files.file_reports import ProblemReports, first_problems, served_lines, waiting_lines
-from tooltray.sources.project_files.files_in_use import AnyFile, FilesInUse, settings_snapshot
-from tooltray.sources.project_files.folders_in_use import FoldersInUse
-from tooltray.sources.project_files.hot_reload import WatchedFileChanged
-from tooltray.sources.project_files.project_file import ProjectFile
-from tooltray.sources.project_files.reload_plan import Known, kept, left_out, plan, unusable, waiting
-from tooltray.sources.project_files.trust_decisions import ReadFile, read_project_file
+from tooltray.protocol.sessions.session_state import SessionState
+from tooltray.sources.project_files.file_reports import (
+    Known,
+    ProblemReports,
+    first_problems,
+    kept,
+    left_out,
+    plan,
+    served_lines,
+    unusable,
+    waiting,
+    waiting_lines,
+)
+from tooltray.sources.project_files.file_watch import FileRead, FileWatch, is_sure
+from tooltray.sources.project_files.folders_in_use import FoldersInUse, FoldersInUseChanged
+from tooltray.sources.project_files.followed_files import FollowedFile, ProjectFile, ServedFile, ServedNames, merged_servers
+from tooltray.sources.project_files.trust import Trust, look
 
 logger = logging.getLogger(__name__)
-
-
-def read_in_use(read: ReadFile, file: AnyFile) -> FileReading:
-    """Reads a file in use; blocks on the disk."""
-    return read_project_file(read, file.folder) if isinstance(file, ProjectFile) else read(Path(file.path), None)
-
-
-class Watching(Protocol):
-    """The part of HotReload that is used here."""
-
-    def follow(self, paths: Iterable[str]) -> None: ...
+LISTING_WAIT_S = 2.0  # a list waits for the first reading of its project's file, but not for a disk that hangs
 
 
 class ServerFiles:
     """Belongs to the engine's loop.
 
     Attributes:
-        endpoints: URLs of the endpoints that served files ask for, by the files' paths; maintained by whoever opens them.
+        in_use: the folders whose files are in use.
+        endpoints: URLs of the endpoints that configs ask for, by the files' paths; ServedListener maintains them.
     """
 
     def __init__(
         self,
         *,
         config: McpConfHelper,
-        files_in_use: FilesInUse,
+        trust: Trust,
+        configs: Sequence[str],
         folders_in_use: FoldersInUse,
-        file_readings: FileReadings[AnyFile],
-        watching: Watching,
+        file_watch: FileWatch,
         bus: EventBus,
         spawn: Spawn,
     ) -> None:
         """
         Args:
-            folders_in_use, file_readings: this is who hears of their changes.
+            configs: absolute paths of the files that the hub was started with.
         """
-        self._config, self._files, self._in_use, self._readings = config, files_in_use, folders_in_use, file_readings
-        self._watching, self._bus, self._spawn = watching, bus, spawn
+        self._config, self._trust, self._watch = config, trust, file_watch
+        self._bus, self._spawn = bus, spawn
+        self.in_use = folders_in_use
         self.endpoints: dict[str, str] = {}
-        self._trust = files_in_use.trust
+        self._names = ServedNames(is_taken=lambda name: name in config.own_settings.mcp_servers or trust.has_name(name))
+        self._served = {path: ServedFile(path, self._names) for path in configs}
+        self._projects: dict[str, ProjectFile] = {}  # by folder
+        self._use_folders()
         self._reports = ProblemReports(bus)
         self._shown: list[ServerFileSnapshot] = []
         self._is_started = self._is_applying = False
-        folders_in_use.on_changed, file_readings.on_read = self._on_folders_changed, self._on_read
-        bus.subscribe(WatchedFileChanged, self._on_file_changed)
+        bus.subscribe(FoldersInUseChanged, self._on_folders_changed)
+        bus.subscribe(FileRead, self._on_read)
         bus.subscribe(ConfigChanged, self._on_config_changed)
 
     async def start(self) -> None:
         """Reads the files that the hub was started with, so that their servers are started with all others."""
-        for file in list(self._files):
-            self._adopt(file, await self._readings.now(file), is_sure=True)
+        for file in self._files:
+            self._adopt(file, await self._watch.read(file), is_sure=True)
         self._apply()
         self._is_started = True
 
     # state
 
+    @property
+    def _files(self) -> list[FollowedFile]:
+        return [*self._served.values(), *self._projects.values()]
+
+    @property
+    def project_files(self) -> tuple[ProjectFile, ...]:
+        """The projects' files in use."""
+        return tuple(self._projects.values())
+
+    def project_file(self, folder: str) -> ProjectFile | None:
+        """Returns the file of a project; None if it is not in use."""
+        return self._projects.get(folder)
+
     def served(self) -> tuple[FileReading, ...]:
         """Returns the readings of the files that the hub was started with, in their order."""
-        return self._files.readings
+        return tuple(file.latest for file in self._served.values() if file.latest)
+
+    def has_content(self, folder: str) -> bool:
+        """Returns whether a project's file has content, or has not been read yet."""
+        file = self._projects.get(folder)
+        return file is not None and (file.latest is None or bool(file.latest.digest))
+
+    def is_taken(self, name: str) -> bool:
+        """Returns whether a server that is not from a project's file has this name or one that looks like it."""
+        return name in self._names or any(look(other) == look(name) for other in self._config.own_settings.mcp_servers)
 
     def snapshots(self) -> list[ServerFileSnapshot]:
         """See FilesApi.get_server_files."""
-        return [settings_snapshot(self._config), *self._files.snapshots(self.endpoints)]
-
-    def project_servers(self) -> dict[str, dict[str, str]]:
-        """Returns the names in the hub of servers of projects' own files, in use or not, by folder and name in the file."""
-        return self._trust.servers
-
-    def lost_projects(self) -> tuple[str, ...]:
-        """Returns the trust files that cannot be read, whose projects are therefore unknown."""
-        return self._trust.lost
+        files = [replace(file.snapshot(), url=self.endpoints.get(file.path, "")) for file in self._files]
+        return [settings_snapshot(self._config), *files]
 
     @property
     def startup_lines(self) -> tuple[str, ...]:
-        """Lines for the person who starts the hub: the servers of files for all AI clients, and the entries that wait for consent."""
+        """Lines for the user who starts the hub: the servers of files for all AI clients, and the entries that wait for consent."""
         return (*served_lines(self._shown), *waiting_lines(self._shown))
 
     def problems(self) -> Iterator[Problem]:
@@ -109,28 +126,41 @@ class ServerFiles:
         for file in self._files:
             yield from first_problems(file.path, file.problems)
 
-    def _on_folders_changed(self) -> None:
-        for file in self._files.use(self._in_use.folders):
-            self._readings.begin(file)
-        self._apply()
-
     # readings
 
-    def _on_file_changed(self, event: WatchedFileChanged) -> None:
-        if file := self._files.at(event.path):
-            self._readings.begin(file)
+    async def wait_for_project(self, state: SessionState) -> None:
+        """Waits, at most `LISTING_WAIT_S`, until the file of a session's project has been read once, so that a list has its servers."""
+        if state.project:
+            self.in_use.note_use(state)
+            await self._watch.wait_for_first(ProjectFile.path_in(state.project.path), within_s=LISTING_WAIT_S)
 
-    def _on_read(self, file: AnyFile, reading: FileReading, is_sure: bool) -> None:
-        if self._files.at(file.path) is not file:
+    def _use_folders(self) -> list[ProjectFile]:
+        """Sets the projects whose files are in use, and returns the files that were not in use before."""
+        folders = self.in_use.folders
+        new = {folder: self._project_file(folder) for folder in folders if folder not in self._projects}
+        self._projects = {folder: new.get(folder) or self._projects[folder] for folder in folders}
+        return list(new.values())
+
+    def _project_file(self, folder: str) -> ProjectFile:
+        return ProjectFile(folder, self._trust, is_for_all=folder == self.in_use.project)
+
+    def _on_folders_changed(self, event: FoldersInUseChanged) -> None:
+        for file in self._use_folders():
+            self._watch.start_reading(file)
+        self._apply()
+
+    def _on_read(self, event: FileRead) -> None:
+        file = event.file
+        if file not in self._files:
             return  # its project is no longer in use
-        if reading != file.latest:
-            self._adopt(file, reading, is_sure=is_sure)
+        if event.reading != file.latest:
+            self._adopt(file, event.reading, is_sure=event.is_sure)
             self._apply()
-            self._in_use.look()
+            self.in_use.end_needless_leases()
         else:  # the second look found the same
             self._reports.report(file.path, file.problems)
 
-    def _adopt(self, file: AnyFile, reading: FileReading, *, is_sure: bool) -> None:
+    def _adopt(self, file: FollowedFile, reading: FileReading, *, is_sure: bool) -> None:
         file.adopt(reading)
         if isinstance(file, ProjectFile):
             file.keep_names()
@@ -140,17 +170,17 @@ class ServerFiles:
     # effects
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
-        """The settings may have taken or released a name."""
+        """Applies the files again: the settings may have taken or released a name."""
         if self._is_started and not self._is_applying:
             self._apply()
 
     def _apply(self) -> None:
         self._is_applying = True
         try:
-            self._config.set_file_servers(self._files.servers())
+            self._config.set_file_servers(merged_servers(self._files))
         finally:
             self._is_applying = False
-        self._watching.follow([file.path for file in self._files])
+        self._watch.follow(self._files)
         self._spawn(self._save_names(), name="names of servers of files")
         if (shown := self.snapshots()) != self._shown:
             known, self._shown = set(waiting_lines(self._shown)), shown
@@ -169,62 +199,74 @@ class ServerFiles:
 
     async def preview_reload(self) -> list[ReloadChange]:
         """See FilesApi.preview_reload."""
-        readings = {file.path: await self._readings.now(file) for file in list(self._files)}
+        files = [await self._read_as_copy(file) for file in self._files]
         own, path = self._config.own_settings, str(self._config.path)
         try:
             found = await self._config.read_again()
             own, trouble = found.reading.settings, [*unusable(path, found.problems), *left_out(path, found.problems)]
         except TooltrayError as error:
             trouble = [kept("", path, error.problem)]
-        before, after = self._known(), Known(own, path, self._files.servers_with(readings))
-        return [*plan(before, after), *trouble, *self._left_alone(readings)]
+        before = Known(self._config.own_settings, path, merged_servers(self._files))
+        return [*plan(before, Known(own, path, merged_servers(files))), *trouble, *_left_alone(files)]
 
     async def reload(self) -> list[ReloadChange]:
         """See FilesApi.reload."""
         changes = await self.preview_reload()
         with contextlib.suppress(TooltrayError):  # it is reported, and among the changes
             await self._config.reload()
-        for file in list(self._files):
-            reading = await self._readings.now(file)
-            self._on_read(file, reading, True)
+        for file in self._files:
+            self._on_read(FileRead(file, await self._watch.read(file), True))
         return changes
 
-    def _known(self) -> Known:
-        return Known(self._config.own_settings, str(self._config.path), self._files.servers())
-
-    def _left_alone(self, readings: Mapping[str, FileReading]) -> Iterator[ReloadChange]:
-        """Yields what a reload leaves as it is, although its file says otherwise."""
-        for file in self._files.read_as(readings):
-            if file.latest and not file.latest.is_understood:
-                yield kept("", file.path, file.problems[0].problem)
-            yield from unusable(file.path, file.problems)
-            if isinstance(file, ProjectFile):
-                for entry in file.waiting():
-                    yield waiting(file.name(entry), file.path, is_change=file.running(entry.name) is not None)
+    async def _read_as_copy(self, file: FollowedFile) -> FollowedFile:
+        """Reads a file and returns a copy that has adopted the reading; the file itself stays unchanged."""
+        reading, changed = await self._watch.read(file), copy.copy(file)
+        changed.adopt(reading)
+        return changed
 
     # changes by ProjectServers
 
     async def read_now(self, folder: str) -> None:
         """Applies at once what was just written into a file or trusted, if the file is in use."""
-        if file := self._files.of_folder(folder):
-            reading = await self._readings.now(file)
+        if file := self._projects.get(folder):
+            reading = await self._watch.read(file)
             if is_sure(reading, file.latest):
                 self._adopt(file, reading, is_sure=True)
             else:  # another program is just saving it
                 file.settle()
-            self._readings.begin(file)  # an older reading may end after this one
+            self._watch.start_reading(file)  # an older reading may end after this one
         self._apply()
 
     def settle(self, folder: str) -> None:
         """Applies at once what was just decided about entries of a folder's file."""
-        if file := self._files.of_folder(folder):
+        if file := self._projects.get(folder):
             file.settle()
         self._apply()
 
-    def touch(self, folder: str) -> None:
-        """Takes a folder into use for a person without a session: who adds a server to a project wants to see it."""
-        self._in_use.touch(folder)
 
-    def is_in_use(self, folder: str) -> bool:
-        """Returns whether a session works, or worked until recently, on a folder."""
-        return folder in self._in_use
+def _left_alone(files: Sequence[FollowedFile]) -> Iterator[ReloadChange]:
+    """Yields what a reload leaves as it is, although its file says otherwise."""
+    for file in files:
+        if file.latest and not file.latest.is_understood:
+            yield kept("", file.path, file.problems[0].problem)
+        yield from unusable(file.path, file.problems)
+        if isinstance(file, ProjectFile):
+            for entry in file.waiting():
+                yield waiting(file.name(entry), file.path, is_change=file.running(entry.name) is not None)
+
+
+def settings_snapshot(config: McpConfHelper) -> ServerFileSnapshot:
+    """Returns the snapshot of settings.json for the list of files with servers."""
+    path = str(config.path)
+    entries = tuple(_settings_entries(config))
+    return ServerFileSnapshot(path=path, kind="settings", exists=os.path.exists(path), entries=entries, problems=config.file_problems)
+
+
+def _settings_entries(config: McpConfHelper) -> Iterator[FileEntrySnapshot]:
+    servers = config.own_settings.mcp_servers
+    broken = {problem.entry: problem.line for problem in config.file_problems if problem.entry}
+    for name, server in servers.items():
+        if name not in broken:
+            yield FileEntrySnapshot(name, name, "off" if server.disable else "used")
+    for name, line in broken.items():  # the server as it was before goes on
+        yield FileEntrySnapshot(name, name if name in servers else "", "broken", line)

@@ -1,7 +1,6 @@
-"""The files of a project that an entry of its own file starts: which they are, what is in them, and how they differ from what was allowed.
+"""The files of a project that an entry of its own file starts: their digests, and how they differ from what was allowed.
 
-Above it: TrustDecisions, StartedChecks. Below it: project_paths, project_runners, the disk. Blocks: call it in a thread. Files that those
-import are not among them: nobody looks at what they say, and the guide says so.
+Blocks on the disk. Files that these files import are not among them, as the guide explains.
 """
 
 import difflib
@@ -17,9 +16,7 @@ from tooltray.consent.approvals.suspicion import visible
 from tooltray.foundation.files.atomic_file import read_own, write_atomically
 from tooltray.foundation.phrases import Phrase
 from tooltray.servers.upstream.project_folder import is_inside
-from tooltray.sources.project_files.project_paths import paths_inside, place_of
-from tooltray.sources.project_files.project_runners import runs_by_name
-from tooltray.sources.project_files.started_lines import deciding_files, lines_of
+from tooltray.sources.project_files.started_commands import deciding_files, lines_of, paths_inside, place_of, runs_by_name
 
 CODE = re.compile(r"\.(?:py|pyz|pyw|[cm]?[jt]sx?|sh|bash|zsh|ps1|bat|cmd|exe|rb|pl|php|lua|jar|wasm|r)$", re.IGNORECASE)
 """Names of files that are run when they are arguments; others are data, which a server may change itself."""
@@ -38,7 +35,7 @@ Digests = Mapping[str, str]
 
 
 def started_files(config: MCPServerConfig, folder: str) -> dict[str, str]:
-    """The digests of the files that an entry starts, as they are now.
+    """Returns the digests of the files that an entry starts, as they are now.
 
     Args:
         folder: the project's real path.
@@ -67,13 +64,13 @@ def _started(config: MCPServerConfig, folder: str) -> Iterator[str]:
 
 
 def _files_of(module: str) -> tuple[str, ...]:
-    """Where `python -m` would find it first."""
+    """Returns where `python -m` would find a module first."""
     path = module.replace(".", os.sep)
     return f"{path}.py", os.path.join(path, "__main__.py"), os.path.join(path, "__init__.py")
 
 
 def _is_program(path: str) -> bool:
-    """Whether a file begins as scripts and programs do; whether it may be executed is said of every file on some disks."""
+    """Returns whether a file begins as scripts and programs do; on some disks every file has the permission to be executed."""
     try:
         with open(path, "rb") as file:
             return file.read(4).startswith(BEGINNINGS)
@@ -87,7 +84,7 @@ def _below(path: str, folder: str) -> str:
 
 
 def digest_at(path: str) -> str:
-    """Of what a path leads to, links followed; MISSING or NO_FILE where there is nothing to be read."""
+    """Returns the digest of the file at a path, links followed; MISSING or NO_FILE if there is nothing to be read."""
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
             found = os.fstat(file.fileno())
@@ -103,7 +100,7 @@ def digest_at(path: str) -> str:
 
 
 def seen_digest(entry: str, files: Digests) -> str:
-    """What a yes is for: the content of an entry, and of the files that it starts.
+    """Returns the digest of what the user consents to: the content of an entry, and of the files that it starts.
 
     Args:
         entry: the digest of its content.
@@ -115,12 +112,12 @@ def seen_digest(entry: str, files: Digests) -> str:
 
 
 def shown_files(files: Digests) -> tuple[str, ...]:
-    """A line for each, for who decides."""
+    """Returns a line for each file, with the beginning of its digest."""
     return tuple(f"{visible(path)} ({digest[:SHOWN_DIGITS]})" for path, digest in files.items())
 
 
 def changed(before: Digests, now: Digests) -> list[str]:
-    """The files that are other ones than before, gone ones and new ones among them."""
+    """Returns the files that have changed, are gone or are new."""
     return [path for path in sorted({*before, *now}) if before.get(path, MISSING) != now.get(path, MISSING)]
 
 
@@ -155,7 +152,7 @@ class StartedTexts:
             pass
 
     def differences(self, project: str, before: Digests, now: Digests) -> tuple[str, ...]:
-        """How files differ from what was allowed; each line begins with "+", "-" or " "."""
+        """Returns how files differ from what was allowed; each line begins with "+", "-" or " "."""
         return tuple(line for path in changed(before, now) for line in self._difference(project, path, before, now))
 
     def _difference(self, project: str, path: str, before: Digests, now: Digests) -> Iterator[str]:
@@ -163,8 +160,8 @@ class StartedTexts:
         yield f" {visible(path)}:"
         old, new = self._kept(was), _text_at(os.path.join(project, path))
         if old is None or new is None or becomes == MISSING:
-            yield f"-{_said(was)}"
-            yield f"+{_said(becomes)}"
+            yield f"-{_digest_in_words(was)}"
+            yield f"+{_digest_in_words(becomes)}"
             return
         lines = difflib.unified_diff(_lines(old), _lines(new), lineterm="", n=2)
         for number, line in enumerate(line for line in lines if not line.startswith(("---", "+++", "@@"))):
@@ -183,7 +180,7 @@ class StartedTexts:
 
 
 def _text_at(path: str) -> bytes | None:
-    """Of a small file with text in it."""
+    """Returns the content of a small text file; None for any other."""
     try:
         content = read_own(Path(path), LARGEST_SHOWN_BYTES)
         content.decode()
@@ -196,7 +193,7 @@ def _lines(text: bytes) -> list[str]:
     return text.decode().splitlines()
 
 
-def _said(digest: str) -> str:
+def _digest_in_words(digest: str) -> str:
     if digest == MISSING:
         return str(Phrase("not there"))
     return str(Phrase("SHA-256 {digest}", digest=digest)) if re.fullmatch(r"[0-9a-f]{64}", digest) else digest

@@ -1,37 +1,35 @@
-"""A person's consent to entries of a project's own file, with or without a running hub.
+"""The user's consent to entries of a project's own file, with or without a running hub.
 
-Above it: ServerFiles, and the command line without a hub. Below it: Trust, and the file, which is read anew for each decision: an entry is
-trusted only if its content is still the one that the person has seen.
+The file is read again for each decision: an entry is trusted only if its content is still the one that the user has seen.
 """
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from tooltray.config.settings.confinement import Confinement
-from tooltray.config.settings.file_server import FILE_NAME, FileEntry, FileReading, Kind
+from tooltray.config.settings.file_server import FileEntry
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_edits import all_choices, choices, choices_of
-from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
+from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.files import FileProblem
 from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.servers.confinement.confinements import Confinements
 from tooltray.servers.confinement.new_servers import CONFINEMENT, OWN_FILES, starts_confined
+from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.upstream.project_folder import shown
-from tooltray.sources.project_files.project_file import ProjectFile
-from tooltray.sources.project_files.project_paths import check_stays_inside
-from tooltray.sources.project_files.started_files import Digests, StartedTexts, seen_digest, shown_files, started_files
+from tooltray.sources.project_files.file_watch import ReadFile, read_project_file
+from tooltray.sources.project_files.followed_files import ProjectFile
+from tooltray.sources.project_files.started_files import Digests, StartedTexts, changed, seen_digest, shown_files, started_files
+from tooltray.sources.project_files.trust import Trust
 from tooltray.sources.project_files.trust_requests import Place, trust_request, wanted_variables
-from tooltray.sources.project_files.trusted_entries import Trust
 from tooltray.sources.projects.project_folders import ProjectFolders
 
-ReadFile = Callable[[Path, Kind | None], FileReading]
-"""Reads a file with servers; blocks."""
+MOST_NAMED = 3  # files, in a sentence
 Environ = Callable[[], Awaitable[Mapping[str, str]]]
 """See LoginShell.environ."""
 
@@ -56,7 +54,8 @@ class TrustDecisions:
             texts: copies of what was allowed, for differences.
         """
         self._environ, self._texts, self._confinements = environ, texts, confinements
-        self._config, self._trust, self._folders, self._read = config, trust, folders, read
+        self._config, self._trust = config, trust
+        self._folders, self._read = folders, read
         self._lock = asyncio.Lock()
         self._taken: tuple[tuple[str, str, str], Mapping[str, Any]] | None = None
         """The last withdrawn consent (folder, entry, digest) and the choices for its server, to restore them if it is added again."""
@@ -92,15 +91,36 @@ class TrustDecisions:
         async with self._lock:
             file = await self.file(project)
             wanted = {entry.name: entry for entry in file.entries if entry.name in entries}
-            files = await asyncio.to_thread(lambda: {name: started_files(each.config, file.folder) for name, each in wanted.items()})
+            files = await asyncio.to_thread(lambda: {name: started_files(each.config, file.project) for name, each in wanted.items()})
             for name, digest in entries.items():
                 _check_is_the_same(file, wanted.get(name), name, digest, files.get(name, {}))
             for name in entries:
-                await self._confine(file.folder, wanted[name])
-            names = await self._trust.say_yes(file.folder, {name: wanted[name].digest for name in entries}, files=files)
-            await asyncio.to_thread(self._keep_texts, file.folder, files)
+                await self._confine(file.project, wanted[name])
+            names = await self._trust.allow(file.project, {name: wanted[name].digest for name in entries}, files=files)
+            await asyncio.to_thread(self._keep_texts, file.project, files)
         file.settle()
         return file, names
+
+    async def check_started(self, folder: str, entry: FileEntry) -> None:
+        """Checks that a trusted entry starts the files that the user allowed.
+
+        A consent of an older version knows no files: it takes them as they are now.
+
+        Raises:
+            CannotStart: one of them has changed; the entry waits for consent from now on.
+        """
+        allowed = self._trust.files(folder, entry.name)
+        now = await asyncio.to_thread(started_files, entry.config, folder)
+        if allowed is None:
+            with contextlib.suppress(TooltrayError):  # as with names: the next start tries again
+                await self._trust.keep_files(folder, entry.name, now)
+                await asyncio.to_thread(self._texts.keep, folder, now)
+        elif others := changed(allowed, now):
+            self._trust.hold(folder, entry.name)
+            names = ", ".join(shown(each) for each in others[:MOST_NAMED]) + (", …" if len(others) > MOST_NAMED else "")
+            title = Phrase("'{name}' waits for your yes", name=shown(entry.name))
+            message = Phrase("what it starts has changed since you allowed it: {files}", files=names)
+            raise CannotStart(title, message, Phrase("Look at it in the window, or with: tooltray trust {folder}", folder=shown(folder)))
 
     def _keep_texts(self, folder: str, files: Mapping[str, Digests]) -> None:
         self._texts.tidy(self._trust.file_digests)
@@ -108,18 +128,20 @@ class TrustDecisions:
             self._texts.keep(folder, each)
 
     def _waiting(self, file: ProjectFile) -> list[FileEntry]:
-        """Those that wait, and those that are trusted and would start other files than were allowed."""
+        """Returns the entries that wait, and trusted ones that would start other files than were allowed."""
         waiting = {entry.name for entry in file.waiting()}
         on = [entry for entry in file.entries if not entry.config.disable]
         return [entry for entry in on if entry.name in waiting or self._has_changed(file, entry)]
 
     def _has_changed(self, file: ProjectFile, entry: FileEntry) -> bool:
-        allowed = self._trust.files(file.folder, entry.name)
-        return allowed is not None and started_files(entry.config, file.folder) != dict(allowed)
+        allowed = self._trust.files(file.project, entry.name)
+        return allowed is not None and started_files(entry.config, file.project) != dict(allowed)
 
     async def _confine(self, folder: str, entry: FileEntry) -> None:
-        """A server is kept to its own files, unless its entry says otherwise, which the person has seen, or something was chosen for it
-        before: also one whose entry had a confinement of its own when it was trusted, and has none now."""
+        """Sandboxes a server, unless its entry says otherwise, which the user has seen, or something was chosen for it before.
+
+        This includes a server whose entry had a confinement of its own when it was trusted, and has none now.
+        """
         if self._default(folder, entry):
             await self._config.edit(choices(self._trust.name(folder, entry.name), {CONFINEMENT: OWN_FILES}))
 
@@ -132,7 +154,7 @@ class TrustDecisions:
         what was chosen for it in the settings.
         """
         async with self._lock:
-            names = await self._trust.say_yes(folder, {entry: digest}, is_own=True)
+            names = await self._trust.allow(folder, {entry: digest}, is_own=True)
             if self._taken and self._taken[0] == (folder, entry, digest) and self._taken[1]:
                 await self._config.edit(all_choices(dict.fromkeys(names, self._taken[1])))
         return names
@@ -144,7 +166,7 @@ class TrustDecisions:
             digest = self._trust.digest(folder, entry)
             files = self._trust.files(folder, entry)
             self._taken_files = {} if files is None else {entry: files}
-            names = await self._trust.take_back(folder, entry)
+            names = await self._trust.revoke(folder, entry)
             self._taken = ((folder, entry, digest), choices_of(self._config.document, names[0]))
             await self._forget_choices(names)
         return folder
@@ -154,13 +176,13 @@ class TrustDecisions:
         async with self._lock:
             file = await self.file(project)
             taken, choices = self._taken or (("", "", ""), {})
-            if taken[:2] != (file.folder, entry):
+            if taken[:2] != (file.project, entry):
                 raise NotFound(Phrase("This cannot be undone any more"), hint=Phrase("Look again at what waits: tooltray trust DIR"))
             written = next((each for each in file.entries if each.name == entry), None)
             _check_is_the_same(file, written, entry, taken[2], {})
             if choices:  # before it may start: they say what of it runs without asking
-                await self._config.edit(all_choices({self._trust.name(file.folder, entry): choices}))
-            names = await self._trust.say_yes(file.folder, {entry: taken[2]}, files=self._taken_files)
+                await self._config.edit(all_choices({self._trust.name(file.project, entry): choices}))
+            names = await self._trust.allow(file.project, {entry: taken[2]}, files=self._taken_files)
         file.settle()
         return file, names
 
@@ -173,38 +195,30 @@ class TrustDecisions:
             await self._config.edit(all_choices({name: {} for name in names}))
 
     def _request(self, file: ProjectFile, entry: FileEntry, before: FileEntry | None, environ: Mapping[str, str]) -> TrustRequest:
-        chosen = self._config.own_settings.file_servers.get(self._trust.name(file.folder, entry.name))
+        chosen = self._config.own_settings.file_servers.get(self._trust.name(file.project, entry.name))
         rules = entry.config.auto_approve if chosen is None or chosen.auto_approve is None else chosen.auto_approve
-        files, allowed = started_files(entry.config, file.folder), self._trust.files(file.folder, entry.name) or {}
+        files, allowed = started_files(entry.config, file.project), self._trust.files(file.project, entry.name) or {}
         config = chosen.applied(entry.config) if chosen else entry.config
-        if self._default(file.folder, entry):
+        if self._default(file.project, entry):
             config = config.model_copy(update={CONFINEMENT: Confinement(files=OWN_FILES)})
         request = trust_request(
             entry,
-            Place(file.folder, file.path),
+            Place(file.project, file.path),
             auto_approve=tuple(rules),
             confinement=self._confinements.of("", config),
-            is_change=bool(self._trust.digest(file.folder, entry.name)),
+            is_change=bool(self._trust.digest(file.project, entry.name)),
             before=before,
             environ={**environ, **entry.variables},
         )
-        difference = self._texts.differences(file.folder, allowed, files) if request.is_change else ()
-        return replace(request, digest=seen_digest(entry.digest, files), files=shown_files(files), diff=(*_told(request.diff), *difference))
+        difference = self._texts.differences(file.project, allowed, files) if request.is_change else ()
+        return replace(
+            request, digest=seen_digest(entry.digest, files), files=shown_files(files), diff=(*_changes_only(request.diff), *difference)
+        )
 
 
-def _told(diff: tuple[str, ...]) -> tuple[str, ...]:
-    """How an entry differs; nothing where it is the same."""
+def _changes_only(diff: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns the lines of a difference; none if they show no change."""
     return diff if any(not line.startswith(" ") for line in diff) else ()
-
-
-def read_project_file(read: ReadFile, folder: str) -> FileReading:
-    """Reads the file of a project; a link out of the project gives a reading with that problem. Blocks on the disk."""
-    path = os.path.join(folder, FILE_NAME)
-    try:
-        check_stays_inside(folder)
-    except Denied as error:
-        return FileReading(path, "mcp.json", is_understood=False, problems=(FileProblem(error.problem),))
-    return read(Path(path), "mcp.json")
 
 
 def _check_is_the_same(file: ProjectFile, entry: FileEntry | None, name: str, digest: str, files: Digests) -> None:

@@ -1,7 +1,7 @@
-"""Builds requests for consent: everything that a person must know about an entry of a project's own file before trusting it.
+"""Builds requests for consent: everything that the user must know about an entry of a project's own file before trusting it.
 
-Above it: TrustDecisions. Below it: the entry, and the disk, to find out whether its program lies in the project. The texts show the entry
-as written: no placeholder is filled in, except the project's folder for that check. Blocks for a few file system calls.
+The texts show the entry as written: no placeholder is filled in, except the project's folder to find out whether its program lies in the
+project. Blocks for a few file system calls.
 """
 
 import difflib
@@ -25,9 +25,7 @@ from tooltray.consent.approvals.suspicion import visible
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 from tooltray.foundation.snapshots.trust import TrustRequest
-from tooltray.sources.project_files.project_paths import PROJECT_VARIABLES, found_inside, is_writable_by_others
-from tooltray.sources.project_files.project_runners import run_of_project
-from tooltray.sources.project_files.started_lines import starts_others
+from tooltray.sources.project_files.started_commands import PROJECT_VARIABLES, found_inside, starts_others
 
 INSIDE = Phrase("it runs inside Tooltray and can read every secret")
 """Of a server in memory, and what a person has to have read before a yes to one."""
@@ -83,8 +81,8 @@ def trust_request(
     Args:
         environ: the environment in which variables would be looked up; their values are not shown.
         auto_approve: the effective approval rules for its calls, with the choices made in Tooltray.
-        confinement: that it would get, with the choices made in Tooltray.
-        is_change: a person consented to an earlier content.
+        confinement: the confinement that it would get, with the choices made in Tooltray.
+        is_change: whether the user consented to an earlier content.
         before: the earlier content, if it is known.
     """
     config = entry.config
@@ -118,7 +116,7 @@ def trust_request(
 
 
 def entry_diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
-    """Compares an entry with the one that a person has seen; each line begins with "+", "-" or " "."""
+    """Compares an entry with the one that the user has seen; each line begins with "+", "-" or " "."""
     compared = difflib.unified_diff(_lines(before), _lines(after), lineterm="", n=MOST_LINES)
     return tuple(line[:1] + _cut(visible(line[1:])) for line in compared if not line.startswith(_HEADS))
 
@@ -134,7 +132,7 @@ def _cut(line: str) -> str:
 
 
 def wanted_variables(config: MCPServerConfig) -> tuple[str, ...]:
-    """Returns the variables of the person's environment that an entry uses."""
+    """Returns the variables of the user's environment that an entry uses."""
     return tuple(name for name in variable_names(config) if name not in PROJECT_VARIABLES)
 
 
@@ -154,7 +152,7 @@ def written_target(config: MCPServerConfig) -> str:
 
 
 def in_one_line(text: str) -> str:
-    """Makes everything in a text visible, also line breaks: after many of them something could hide that nobody scrolls to."""
+    """Makes everything in a text visible, also line breaks: after many of them something could be out of sight."""
     return visible(text.translate(_LINE_ENDS))
 
 
@@ -178,23 +176,28 @@ def host_of(url: str) -> str:
 
 
 def _warnings(entry: FileEntry, folder: str, file: str, auto_approve: tuple[str, ...]) -> Iterator[str]:
-    yield from content_warnings(entry, folder)
+    yield from content_warnings(entry)
     if folder and starts_others(entry.config, folder):
         yield Phrase("your yes covers the files it is seen to start, not what these load or make up while they run")
     if "all" in auto_approve:
         yield Phrase("all its calls would go through unasked")
-    if is_writable_by_others(file, stat.S_IWGRP | stat.S_IWOTH):
+    if _is_writable_by_others(file, stat.S_IWGRP | stat.S_IWOTH):
         yield Phrase("other users of this machine can change the file {file}", file=visible(file))
-    if folder and is_writable_by_others(folder, stat.S_IWOTH):
+    if folder and _is_writable_by_others(folder, stat.S_IWOTH):
         yield Phrase("other users of this machine can write into the folder {folder}", folder=visible(folder))
 
 
-def content_warnings(entry: FileEntry, folder: str = "") -> Iterator[str]:
-    """What a person should know of an entry by its content alone.
+def _is_writable_by_others(path: str, bits: int) -> bool:
+    """Returns whether a file's permissions include one of `bits`, with which other users can change it; False on Windows."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return False
+    return os.name == "posix" and bool(found.st_mode & bits)
 
-    Args:
-        folder: of the project whose file has it; empty: it is of none.
-    """
+
+def content_warnings(entry: FileEntry) -> Iterator[str]:
+    """Yields what the user should know of an entry, as far as its content shows it."""
     config = entry.config
     yield from _about_hidden(entry.written, entry.name)
     if _is_mixed(entry.name):
@@ -203,7 +206,7 @@ def content_warnings(entry: FileEntry, folder: str = "") -> Iterator[str]:
     if config.transport == "inmemory":
         yield INSIDE
     else:
-        yield from _about_process(config, folder) if config.transport == "stdio" else _about_host(config)
+        yield from _about_process(config) if config.transport == "stdio" else _about_host(config)
     yield from _about_length(config)
 
 
@@ -270,12 +273,10 @@ def _about_length(config: MCPServerConfig) -> Iterator[str]:
         yield Phrase("it has a long row of blanks, behind which something may stand")
 
 
-def _about_process(config: MCPServerConfig, folder: str) -> Iterator[str]:
+def _about_process(config: MCPServerConfig) -> Iterator[str]:
     if config.custom_npm_registry:
         host = in_one_line(host_of(config.custom_npm_registry))
         yield Phrase("its packages would come from {host}, which the file names", host=host)
-    if folder and (finding := run_of_project(config, folder)):
-        yield finding
     if steering := [name for name in config.env if STEERING.fullmatch(name)]:
         names = ", ".join(steering)
         yield Phrase("it sets variables that decide what is run or with whom it talks: {names}", names=names)

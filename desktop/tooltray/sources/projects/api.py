@@ -1,61 +1,91 @@
 """The API about projects, and servers that start for one."""
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from tooltray.foundation.confirmation import confirm_widening, note_narrowing
+from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
+from tooltray.foundation.events import EventBus
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.clients import SessionProject
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.protocol.sessions.session_state import SessionMoved, SessionState, SessionStates
+from tooltray.servers.upstream.project_folder import project_name, shown
+from tooltray.servers.upstream.server_manager import STARTED_BY_HAND_WAIT_S, ServerManager
+from tooltray.sources.projects.project_folders import OWN, ProjectFolders
 
 if TYPE_CHECKING:
-    from tooltray.sources.projects.project_choices import ProjectChoices
+    from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+    from tooltray.sources.projects.project_copies import ProjectCopies
+    from tooltray.sources.projects.project_sources import ProjectSources
 
 ALLOWING = Phrase("Allowing a folder")
+SAID_BY = {
+    "feedback": "its model has said so",
+    "roots": "the client has said so",
+    "folder": "the client was started there",
+    "person": "a person has said so",
+}
 
 
 class ProjectsApi:
-    def __init__(self, *, choices: "ProjectChoices") -> None:
-        self._choices = choices
+    def __init__(
+        self,
+        *,
+        config: "McpConfHelper",
+        servers: ServerManager,
+        states: SessionStates,
+        folders: ProjectFolders,
+        sources: "ProjectSources",
+        copies: "ProjectCopies",
+        bus: EventBus,
+    ) -> None:
+        self._config, self._servers = config, servers
+        self._states, self._bus = states, bus
+        self._folders, self._sources, self._copies = folders, sources, copies
 
     async def get_allowed_folders(self) -> list[str]:
-        """The folders that a person has allowed as projects; absolute paths."""
-        return self._choices.allowed()
+        """Returns the absolute paths of the folders that the user has allowed as projects."""
+        return self._folders.listed()
 
     async def allow_folder(self, path: str) -> str:
         """Allows a folder, and what is in it, as a project; returns its real path.
 
         Raises:
-            TooltrayError: it is no folder that may be a project; says why. Or the settings cannot be written.
+            TooltrayError: the folder cannot be a project, or the settings cannot be written.
         """
-        return await self._choices.allow(await self._confirmed(path))
+        return await self._folders.allow(await self._confirmed(path))
 
     async def disallow_folder(self, path: str) -> None:
-        """Takes that back; what runs for it is stopped.
+        """Revokes that a folder is a project; what runs for it is stopped.
 
         Raises:
             TooltrayError: it was not allowed, or the settings cannot be written.
         """
-        await self._choices.disallow(path)
+        await self._folders.disallow(path)
+        await self._copies.drain()
         await note_narrowing(ALLOWING, folder=path)
 
     async def start_for_project(self, server: str, path: str) -> None:
-        """A person's choice: starts a deferred server for a folder, which is allowed thereby, and waits for the outcome.
+        """Starts a deferred server for a folder, which is allowed thereby, and waits for the outcome.
 
         Sessions of which no project is known use it from now on.
 
         Raises:
             TooltrayError: there is no such deferred server, the folder cannot be a project, or the server does not start; says why.
         """
-        await self._choices.start(server, await self._confirmed(path))
+        await self._start(server, await self._confirmed(path))
 
     async def start_without_project(self, server: str) -> None:
-        """A person's choice: starts a deferred server as its `args` say, for sessions of which no project is known.
+        """Starts a deferred server with its plain `args`, for sessions of which no project is known.
 
         Raises:
             TooltrayError: there is no such deferred server, its settings cannot do without a project, or it does not start; says why.
         """
-        await self._choices.start(server, None)
+        await self._start(server, None)
 
     async def set_session_project(self, session: str, path: str) -> None:
-        """A person's choice: which folder a session works on.
+        """Chooses the folder on which a session works.
 
         Args:
             session: its id, as `get_sessions` gives it.
@@ -64,29 +94,62 @@ class ProjectsApi:
             NotFound: there is no such session.
             TooltrayError: the folder cannot be a project; says why.
         """
-        folder = await self._choices.real(path) if self._choices.has(session) else path
+        folder = await self._folders.real(path) if self._states.find(session) else path
         await confirm_widening(Phrase("Choosing a project for an AI client"), session=session, folder=folder)
-        await self._choices.choose(session, folder)
+        state = self._states.find(session)
+        if state is None:
+            title = Phrase("there is no session '{session}'", session=shown(session))
+            raise NotFound(title, hint=Phrase("See which there are: tooltray sessions"))
+        folder = await self._folders.real(folder)
+        if (known := state.project) and known.source != "person" and known.path != folder:
+            title = Phrase("This AI client works on '{name}' already", name=known.name)
+            raise Conflict(title, f"{SAID_BY[known.source]}: {known.path}", Phrase("What a client says goes before what a person chooses."))
+        self._sources.set(state, "person", SessionProject(folder, project_name("", folder), "person"))
 
     async def reset_deferred_state(self) -> None:
         """Stops every copy of every deferred server, and forgets for which projects they were started: they wait again."""
-        await self._choices.reset()
+        servers = self._servers.deferred()
+        await asyncio.gather(*(server.stop(then=ServerState.STOPPED if server.is_stopped else server.idle_state) for server in servers))
+        for server in servers:
+            server.forget()
 
     async def set_deferred(self, server: str, deferred: bool, template: list[str] | None = None) -> None:
         """Chooses whether a server waits for a project, and with which arguments it is started for one.
 
         Args:
-            template: arguments, with {project_path} and {project_name} where the project's are to stand; None: its `args`.
+            template: arguments, with {project_path} and {project_name} for the project's; None: its `args`.
 
         Raises:
             TooltrayError: there is no such server in the settings, or the settings cannot be written.
         """
-        await self._choices.set_deferred(server, deferred, template)
+        fields = {"startup_args_template": template} if deferred or template is not None else {}
+        await self._config.change_server(server, deferred_startup=deferred or None, **fields)
+
+    async def _start(self, server: str, folder: str | None) -> None:
+        """Starts a deferred server for a folder, or without a project for None."""
+        deferred = self._servers.find_deferred(server)
+        if deferred.config.disable:
+            raise TooltrayError(Phrase("server '{server}' is switched off", server=server), hint=Phrase("Switch it on first."))
+        if folder is None:
+            deferred.check_needs_no_project()
+            project = deferred.chosen = None
+        else:
+            folder = await self._folders.allow(folder)
+            project = deferred.chosen = SessionProject(folder, project_name("", folder), "person")
+        deferred.is_without_project = folder is None
+        await self._servers.allow_start(deferred)
+        deferred.wake()
+        for state in [state for state in self._states if state.project is None]:
+            self._bus.publish(SessionMoved(state))
+        self._copies.refresh_leases()
+        await deferred.run_for(project, timeout_s=STARTED_BY_HAND_WAIT_S)
 
     async def _confirmed(self, path: str) -> str:
-        """The folder to which a path leads, once a person has confirmed it: by then the path may lead elsewhere. One in a folder that is
-        allowed already widens nothing."""
-        folder = await self._choices.real(path)
-        if not await self._choices.is_allowed(folder):
+        """Returns the folder to which a path leads, once the user has confirmed it: by then the path may lead elsewhere.
+
+        A folder in one that is allowed already widens nothing, and needs no confirmation.
+        """
+        folder = await self._folders.real(path)
+        if not await self._folders.is_permitted(folder, SessionState(OWN)):
             await confirm_widening(ALLOWING, folder=folder)
         return folder

@@ -1,8 +1,4 @@
-"""The copies of deferred servers, one for each project: when they end, and how they are shown.
-
-Above it: ProjectChoices, and the snapshots of servers. Below it: ServerManager, the sessions' states, ProjectFolders, and one deadline for
-each copy that is not needed.
-"""
+"""The copies of deferred servers, one for each project: when they end, and how they are shown."""
 
 import asyncio
 from collections.abc import Callable
@@ -35,11 +31,11 @@ UNUSED_S = 60.0  # a client that is started again comes back sooner, and some se
 UNCALLED_S = KEPT_FOR_S  # the same where each request stands for itself: its client is remembered for so long
 
 Includes = Callable[[SessionState, str], bool]
-"""Whether a session's profile has a server in it."""
+"""Returns whether a session's profile contains a server."""
 
 
 class ProjectCopies:
-    """Ends copies for projects on which nobody works any more, and for folders that are not allowed any more.
+    """Ends copies for projects on which no session works any more, and for folders that are not allowed any more.
 
     Belongs to the engine's loop.
     """
@@ -55,9 +51,10 @@ class ProjectCopies:
         spawn: Spawn,
         bus: EventBus,
     ) -> None:
-        self._servers, self._states, self._folders, self._sources = servers, states, folders, sources
+        self._servers, self._states = servers, states
+        self._folders, self._sources = folders, sources
         self._deadlines, self._spawn, self._bus = deadlines, spawn, bus
-        self._leases: dict[ProjectCopy, Deadline] = {}  # of the copies that nobody needs
+        self._leases: dict[ProjectCopy, Deadline] = {}  # of the copies that no session needs
         self._allowed = set(folders.allowed())
         self._withdrawals: set[asyncio.Task[None]] = set()
         bus.subscribe(ConfigChanged, self._on_config_changed)
@@ -65,12 +62,12 @@ class ProjectCopies:
         for kind in (ServerStateChanged, SessionConnected, SessionDisconnected, SessionForgotten, SessionMoved):
             bus.subscribe(kind, self._on_changed)
 
-    async def settle(self) -> None:
-        """Waits until nothing runs for folders that are not allowed any more."""
+    async def drain(self) -> None:
+        """Waits until nothing runs any more for folders that are not allowed."""
         await asyncio.gather(*self._withdrawals)
 
-    def look(self) -> None:
-        """Sessions have come or gone, work on other projects, or copies have started or ended."""
+    def refresh_leases(self) -> None:
+        """Gives each copy that no session needs a deadline, and takes it from those that one needs again."""
         unneeded = self._unneeded()
         for copy in [copy for copy in self._leases if copy not in unneeded]:
             self._leases.pop(copy).cancel()
@@ -95,20 +92,19 @@ class ProjectCopies:
 
     async def _end(self, copy: ProjectCopy, server: DeferredServer) -> None:
         if copy not in self._unneeded():
-            return  # somebody has come in this moment
+            return  # a session has come in this moment
         await server.end([copy])
-        self.look()  # at its end it was looked at, too
+        self.refresh_leases()  # at its end it was looked at, too
 
     def _on_changed(self, event: Event) -> None:
-        self.look()
+        self.refresh_leases()
 
     def _on_instance_opened(self, event: InstanceOpened) -> None:
-        """What the first instance lists is announced anyway; the resources of another are those of its project."""
+        """Announces the resources of a further instance, which are those of its project; a first instance is announced anyway."""
         if isinstance(event.server, DeferredServer) and event.client is not event.server.first.client:
             self._bus.publish(ResourceListChanged(event.server.name))
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
-        """Also where somebody has edited the file."""
         before, self._allowed = self._allowed, set(self._folders.allowed())
         if self._allowed - before:
             for state in self._states:
@@ -129,13 +125,13 @@ class ProjectCopies:
 
 
 class ProjectSnapshots:
-    """How deferred servers are shown. Has no state of its own."""
+    """Makes snapshots of deferred servers. Has no state of its own."""
 
     def __init__(self, *, states: SessionStates, includes: Includes) -> None:
         self._states, self._includes = states, includes
 
     def detail(self, server: ManagedServer) -> str:
-        """What a server does at the moment, or waits for."""
+        """Returns what a server does at the moment, or waits for."""
         if server.shown_state is not ServerState.WAITING:
             return server.first.detail
         sessions = [state for state in self._states if state.connections and has_server(state, server, self._includes)]
@@ -151,7 +147,7 @@ class ProjectSnapshots:
         return Phrase("{count} AI clients are connected, none names a folder", count=len(sessions))
 
     def copies(self, server: ManagedServer) -> tuple[ProjectCopySnapshot, ...]:
-        """The copies of a server, one for each project."""
+        """Returns the copies of a server, one for each project."""
         return tuple(self._copy_snapshot(copy, server) for copy in server.copies) if isinstance(server, DeferredServer) else ()
 
     def _copy_snapshot(self, copy: ProjectCopy, server: DeferredServer) -> ProjectCopySnapshot:
@@ -169,7 +165,7 @@ class ProjectSnapshots:
 
 
 def has_server(state: SessionState, server: ManagedServer, includes: Includes) -> bool:
-    """Whether a server is one of a session's."""
+    """Returns whether a session has a server."""
     return state.server in (None, server.name) and includes(state, server.name)
 
 

@@ -1,7 +1,4 @@
-"""Which folders are allowed as projects: what a person has allowed, and what a session's own client brings along.
-
-Above it: Projects and ProjectSources. Below it: the settings, and servers/projects, which looks at the disk in threads.
-"""
+"""Which folders are allowed as projects: those that the user has allowed, and the one that a session's own client brings along."""
 
 import asyncio
 import os
@@ -16,6 +13,7 @@ from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.upstream.project_folder import is_hidden_at_home, is_inside, own_user, real_folder, shown, why_never_allowed
 
 ALLOWED = "allowedFolders"
+OWN = "tooltray"  # the name of the caller where no AI client calls, see OwnCaller
 
 
 class ProjectFolders:
@@ -24,27 +22,27 @@ class ProjectFolders:
     def __init__(self, *, config: McpConfHelper, home: str) -> None:
         """
         Args:
-            home: the person's own folder.
+            home: the user's home folder.
         """
         self._config, self._home = config, home
 
     def allowed(self) -> list[str]:
-        """What a person has allowed, as it stands in the settings."""
+        """Returns the folders that the settings name as allowed, usable or not."""
         return list(self._config.settings.allowed_folders)
 
     def listed(self) -> list[str]:
-        """The same without what cannot be a project, whoever wrote it there."""
+        """Returns the allowed folders without those that cannot be projects."""
         return [each for each in self.allowed() if not why_never_allowed(each, self._home)]
 
     def problems(self) -> Iterator[Problem]:
-        """What stands in the settings as allowed, and is not."""
+        """Yields a problem for each folder that the settings name as allowed and that cannot be a project."""
         for each in self.allowed():
             if reason := why_never_allowed(each, self._home):
                 title, hint = f"'{shown(each)}' is not allowed as a project", "Correct `allowedFolders` in settings.json."
                 yield Problem(title, reason, hint)
 
     async def real(self, text: str) -> str:
-        """The real path of a folder that may be a project, whether it is allowed or not.
+        """Returns the real path of a folder that may be a project, whether it is allowed or not.
 
         Raises:
             TooltrayError: it may never be one; says why.
@@ -52,7 +50,7 @@ class ProjectFolders:
         return await asyncio.to_thread(self._real, text)
 
     async def check(self, folder: str) -> None:
-        """Looks once more at the real path of a folder that may be a project.
+        """Checks the real path of a folder again that may be a project.
 
         Raises:
             TooltrayError: it is gone, or leads elsewhere by now.
@@ -79,7 +77,7 @@ class ProjectFolders:
         return folder
 
     async def disallow(self, text: str) -> str:
-        """Takes that back, also for a folder that is not there any more; returns its path.
+        """Revokes a folder, also one that does not exist any more; returns its path.
 
         Raises:
             TooltrayError: it was not allowed, or the settings cannot be written.
@@ -98,10 +96,10 @@ class ProjectFolders:
         return folder
 
     async def permitted(self, text: str, state: SessionState) -> str:
-        """The real path of a folder that a session may have as its project.
+        """Returns the real path of a folder that a session may have as its project.
 
         Raises:
-            TooltrayError: it may not; says why, and how a person allows it.
+            TooltrayError: it may not; says why, and how the user allows it.
         """
         folder = await self.real(text)
         if not await self.is_permitted(folder, state):
@@ -116,13 +114,13 @@ class ProjectFolders:
         return folder
 
     async def is_permitted(self, folder: str, state: SessionState) -> bool:
-        """Whether a real path is allowed by a person, or is the very folder that the session's client brought along."""
+        """Returns whether a real path is allowed by the user, or is exactly the folder that the session's client brought along."""
         return await asyncio.to_thread(self._is_permitted, folder, state.folder, state.roots)
 
     async def own_folder(self, state: SessionState) -> str:
-        """The real path of the folder in which a session's bridge was started, as far as that says what it works on.
+        """Returns the real path of the folder in which a session's bridge was started, if it can be the session's project.
 
-        A bridge tells the real path, once: where there is a link by now, somebody has put it there since, perhaps the model.
+        A bridge sends the real path, once: a link that is there now was put there since, perhaps by the model.
 
         Raises:
             TooltrayError: it may not be a project; says why.
@@ -146,7 +144,7 @@ class ProjectFolders:
         return folder == own == self._real_or_none(own) and not is_hidden_at_home(folder, self._home)
 
     def _real_or_none(self, text: str) -> str | None:
-        """Of a folder that somebody wrote into the settings, or that is not there any more."""
+        """Returns the real path of a folder; None if it cannot be a project, or does not exist any more."""
         try:
             return self._real(text)
         except TooltrayError:

@@ -1,25 +1,33 @@
-"""Finds out on which project each session works, from what its client brings along: the folder in which its bridge was started, and the
-roots that it declares.
-
-Above it: Projects. Below it: ProjectFolders, which says what may be a project, and the sessions' states, which keep what was found.
-"""
+"""Finds out on which project each session works, from its bridge's folder and its client's roots."""
 
 import asyncio
+import base64
 import logging
+import secrets
 from collections.abc import Callable, Coroutine
+from functools import partial
 from weakref import WeakKeyDictionary, WeakSet
 
 import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.foundation.tasks import Spawn
-from tooltray.protocol.sessions.caller import Session
-from tooltray.protocol.sessions.session_state import SessionConnected, SessionMoved, SessionState, SessionStates
+from tooltray.protocol import envelope, eras
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, MalformedFrame, dump, failure
+from tooltray.protocol.eras import ROUND_KEYS
+from tooltray.protocol.member_scanner import closed, opened
+from tooltray.protocol.sessions.caller import Session, can_be_asked
+from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.protocol.sessions.session_state import SessionConnected, SessionForgotten, SessionMoved, SessionState, SessionStates
+from tooltray.servers.upstream.deferred_server import DeferredServer
 from tooltray.servers.upstream.project_folder import folder_of_uri, project_name
+from tooltray.servers.upstream.server_manager import ServerManager
 from tooltray.sources.projects.project_folders import ProjectFolders
 
 logger = logging.getLogger(__name__)
@@ -42,7 +50,7 @@ class ProjectSources:
     ) -> None:
         """
         Args:
-            is_wanted: whether any server starts for a project: else no client is asked for its roots.
+            is_wanted: returns whether any server starts for a project; if none does, no client is asked for its roots.
         """
         self._folders, self._states, self._spawn = folders, states, spawn
         self._is_wanted, self._bus = is_wanted, bus
@@ -54,7 +62,7 @@ class ProjectSources:
         bus.subscribe(SessionConnected, lambda event: self._on_connected(event.state))
 
     def set(self, state: SessionState, source: str, project: SessionProject | None) -> None:
-        """Notes what a source says; None: nothing any more."""
+        """Records the project that a source names for a session; None: none any more."""
         before = state.projects.get(source)
         if project:
             state.projects[source] = project
@@ -65,27 +73,27 @@ class ProjectSources:
             self._bus.publish(SessionMoved(state))
 
     def refusal(self, state: SessionState) -> str:
-        """Why the folder or the roots of a session's client are no project; empty if they are, or there are none."""
+        """Returns why the folder or the roots of a session's client cannot be its project; empty if they can, or there are none."""
         return self._refusals.get(state.id, "")
 
     def is_settled(self, session: Session) -> bool:
-        """Whether nothing is being found out about a session."""
+        """Returns whether the project of a session is not being looked for at the moment."""
         return not self._pending.get(session.state.id) and session not in self._unasked
 
     async def settle(self, session: Session) -> None:
-        """Waits until nothing is; bounded."""
+        """Waits, for a bounded time, until the search for a session's project has ended."""
         if session in self._unasked and self._is_wanted():
             self.ask(session)
         if pending := self._pending.get(session.state.id):
             await asyncio.wait(pending, timeout=ANSWER_WAIT_S)
 
     async def looked(self, state: SessionState) -> None:
-        """Waits until the folder of a session's bridge was looked at; bounded."""
+        """Waits, for a bounded time, until the folder of a session's bridge was checked."""
         if look := self._looks.get(state.id):
             await asyncio.wait({look}, timeout=ANSWER_WAIT_S)
 
     def ask(self, session: Session) -> None:
-        """A legacy client is ready to be asked for its roots, or has others than before; does not wait."""
+        """Begins to ask a legacy client, which is ready or has changed them, for its roots; does not wait."""
         if not session.can_answer(ROOTS):
             return
         self._unasked.discard(session)
@@ -95,7 +103,7 @@ class ProjectSources:
             self._begin(session.state, self._ask_without_folder(session))
 
     async def _ask_without_folder(self, session: Session) -> None:
-        """No server waits for a project, so a folder that is one is enough: where there is none, the roots say whose servers it has."""
+        """Asks a client for its roots only if its folder is no project: no server waits for one, but roots decide which servers it has."""
         await self.looked(session.state)
         if "folder" in session.state.projects:
             self._unasked.add(session)
@@ -103,7 +111,7 @@ class ProjectSources:
             await self._ask(session)
 
     def look_at_folder(self, state: SessionState) -> None:
-        """Looks whether the folder of a session's bridge is a project, now that this may have changed; does not wait."""
+        """Begins to check whether the folder of a session's bridge can be its project; does not wait."""
         if not state.folder:
             return
         look = self._looks[state.id] = self._begin(state, self._look_at_folder(state))
@@ -142,7 +150,7 @@ class ProjectSources:
             self.set(state, "folder", SessionProject(folder, project_name("", folder), "folder"))
 
     async def _ask(self, session: Session) -> None:
-        """What was asked before another question of the same kind does not count: the client has said since that it is over."""
+        """Asks a client for its roots. An answer counts only if no later question was sent: the roots have changed since."""
         number = self._asked[session] = self._asked.get(session, 0) + 1
         try:
             async with asyncio.timeout(ANSWER_WAIT_S):
@@ -158,9 +166,9 @@ class ProjectSources:
             self._note(session.state, found)
 
     async def take(self, session: Session, answer: Raw) -> None:
-        """Which roots a modern client has, as it answered together with a request; empty: it did not.
+        """Records the roots of a modern client, as it answered together with a request; an empty answer means none.
 
-        Over HTTP that request goes by this answer whatever others say meanwhile: another window of its client may have the same token.
+        Over HTTP only this answer counts for that request: another window of the client may have the same token.
         """
         state = session.state
         self._note(state, await self._found(state, _read_roots(answer)))
@@ -172,7 +180,7 @@ class ProjectSources:
         self.set(state, "roots", found[0] if found else None)
 
     async def _found(self, state: SessionState, given: list["_Root"]) -> list[SessionProject]:
-        """The roots that may be projects."""
+        """Returns the roots that can be projects."""
         found: list[SessionProject] = []
         for root in given[:MOST_ROOTS]:
             try:
@@ -202,3 +210,111 @@ def _read_roots(result: Raw) -> list[_Root]:
         return msgspec.json.decode(result, type=_Roots).roots
     except (ValueError, RecursionError):
         return []
+
+
+KEY = "roots"  # of the question, in the result and among the answers
+COUNTS_FOR_S = 30.0  # an answer, on a connection that lasts: its client is one window, and seldom opens another folder in it
+MARK_BYTES = 12  # a server that is a hub itself asks in the same way, and its state is not to be taken for one of ours
+UNREADABLE = "the state of this call is none of this hub's; call again"
+
+
+class RootRounds:
+    """Asks modern AI clients on which folder they work: such a client gets an `input_required` result and calls again.
+
+    Its roots are asked for with each call that depends on them, since 2026-07-28 has no notification for their changes and requests over
+    HTTP are independent of each other; and once if the session's folder is unknown, so that the servers of that folder are found. What the
+    call itself had to say of its server's questions goes to the client as a part of the state, and comes back with it: nothing is kept
+    here. Belongs to the engine's loop.
+    """
+
+    def __init__(
+        self,
+        *,
+        sources: ProjectSources,
+        servers: ServerManager,
+        config: McpConfHelper,
+        deadlines: DeadlineWheel,
+        bus: EventBus,
+    ) -> None:
+        self._sources, self._servers = sources, servers
+        self._config, self._deadlines = config, deadlines
+        self._mark = f"roots.{secrets.token_urlsafe(MARK_BYTES)}."
+        self._asked: set[str] = set()  # ids of states
+        self._are_known: WeakSet[Session] = WeakSet()  # whose answer still counts
+        bus.subscribe(SessionForgotten, lambda event: self._asked.discard(event.state.id))
+
+    async def before(self, exchange: Exchange, server: str | None) -> Envelope | None:
+        """Returns the question that is sent first in reply to a request; None: the request can be handled.
+
+        Args:
+            exchange: if its request brings the answer, request and head become those of the request that was asked about. Over HTTP, its
+                session works from then on what its client has answered.
+            server: the server that the request is for; None: it is not known yet.
+        """
+        if exchange.head.request_state.startswith(self._mark):
+            return await self._go_on(exchange)
+        if not await self._is_needed(exchange, server):
+            return None
+        self._asked.add(exchange.session.state.id)
+        question, state = {KEY: {"method": ROOTS}}, self._state(exchange.request)
+        return Envelope(result=dump({"resultType": "input_required", "inputRequests": question, "requestState": state}))
+
+    async def _is_needed(self, exchange: Exchange, server: str | None) -> bool:
+        session, state = exchange.session, exchange.session.state
+        depends = self._depends_on_project(server)
+        if not depends and (state.is_passing or state.id in self._asked):
+            return False  # one that ends with its request need not know without a reason
+        if session in self._are_known or "feedback" in state.projects or not can_be_asked(ROOTS, exchange.head.meta.capabilities):
+            return False
+        return depends or await self._is_lost(state)
+
+    def _depends_on_project(self, server: str | None) -> bool:
+        """Returns whether the project may count for a request to a server; the hub's own tools call other servers."""
+        managed = self._servers.find(server) if server else None
+        if managed is None or managed.is_builtin:
+            return any(map(self._is_of_projects, self._config.settings.mcp_servers))
+        return self._is_of_projects(managed.name)
+
+    def _is_of_projects(self, server: str) -> bool:
+        return isinstance(self._servers.find(server), DeferredServer) or not self._servers.is_for_all(server)
+
+    async def _is_lost(self, state: SessionState) -> bool:
+        """Returns whether the project of a session is unknown."""
+        await self._sources.looked(state)
+        return "folder" not in state.projects
+
+    async def _go_on(self, exchange: Exchange) -> Envelope | None:
+        request, head, session = exchange.request, exchange.head, exchange.session
+        members = opened(request.params)
+        try:
+            asked = _unpacked(head.request_state.removeprefix(self._mark))
+        except (ValueError, MalformedFrame):
+            return failure(INVALID_PARAMS, UNREADABLE)
+        params = closed({name: value for name, value in members.items() if name not in ROUND_KEYS} | asked)
+        if (now := eras.read_head(params)) is None:
+            return failure(INVALID_PARAMS, UNREADABLE)
+        answer = head.input_responses.get(KEY, NOTHING)
+        request.params, head.request_state, head.input_responses = params, now.request_state, now.input_responses
+        await self._sources.take(session, answer)
+        if session.is_lasting:
+            self._are_known.add(session)
+            self._deadlines.add(COUNTS_FOR_S, partial(self._are_known.discard, session))
+        return None
+
+    def _state(self, request: Envelope) -> str:
+        members = opened(request.params)
+        asked = {name: members[name] for name in ROUND_KEYS if name in members}
+        return self._mark + (base64.urlsafe_b64encode(bytes(closed(asked))).decode() if asked else "")
+
+
+def _unpacked(state: str) -> dict[str, Raw]:
+    """Returns the members that `_state` has packed.
+
+    Raises:
+        ValueError, MalformedFrame: the text was not packed here.
+    """
+    if not state:
+        return {}
+    packed = base64.b64decode(state, altchars=b"-_", validate=True)
+    members = opened(envelope.decode(b'{"method":"%b","params":%b}' % (ROOTS.encode(), packed)).params)  # a client could write anything
+    return {name: value for name, value in members.items() if name in ROUND_KEYS}

@@ -1,18 +1,15 @@
-"""Which project each session works on, and the deferred servers that start for it.
-
-Above it: ServerManager, as its ProjectSource; the router; the tool by which models report. Below it: ProjectFolders, which says what is
-allowed, and ProjectSources, which says what a session works on. What a person chooses is in project_choices.py.
-"""
+"""Which project each session works on, and the deferred servers that start for it. What the user chooses is in api.py."""
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from tooltray.config.settings.expansion import project_remark
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.foundation.errors import TooltrayError, words_for_model
+from tooltray.foundation.errors import Problem, TooltrayError, words_for_model
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import quoted
 from tooltray.foundation.snapshots.clients import SessionProject
@@ -23,16 +20,14 @@ from tooltray.servers.upstream.deferred_server import DeferredServer
 from tooltray.servers.upstream.project_folder import project_name
 from tooltray.servers.upstream.server_manager import STARTED_BY_HAND_WAIT_S, ServerManager
 from tooltray.sources.projects.project_copies import Includes, has_server
-from tooltray.sources.projects.project_folders import ProjectFolders
-from tooltray.sources.projects.project_sources import ProjectSources
-from tooltray.sources.projects.root_rounds import RootRounds
+from tooltray.sources.projects.project_folders import OWN, ProjectFolders
+from tooltray.sources.projects.project_sources import ProjectSources, RootRounds
 
 logger = logging.getLogger(__name__)
-OWN = "tooltray"  # the name of who calls where no AI client does, see OwnCaller
 
 
 class ProjectReport(msgspec.Struct, frozen=True):
-    """What came of a model's word on its project.
+    """The outcome of a model's report on its project.
 
     Attributes:
         started: names of the servers that run for it now, in the settings' order.
@@ -49,7 +44,7 @@ class Projects:
     """Belongs to the engine's loop.
 
     Attributes:
-        sources: what clients say of themselves.
+        sources: finds the projects that clients name.
         rounds: asks modern clients for their roots.
     """
 
@@ -64,7 +59,8 @@ class Projects:
         includes: Includes,
         spawn: Spawn,
     ) -> None:
-        self._config, self._servers, self._folders, self._includes, self._spawn = config, servers, folders, includes, spawn
+        self._config, self._servers, self._folders = config, servers, folders
+        self._includes, self._spawn = includes, spawn
         self.sources, self.rounds = sources, rounds
         self._looks: dict[str, asyncio.Task[TooltrayError | None]] = {}  # by folder, those that are under way
 
@@ -77,7 +73,11 @@ class Projects:
         await self.sources.settle(session)
 
     async def check(self, project: SessionProject) -> None:
-        """Servers that start together share one look, and go on in their order."""
+        """Checks the folder of a project before a server starts for it; servers that start together share one check.
+
+        Raises:
+            TooltrayError: the folder is gone, or leads elsewhere by now.
+        """
         look = self._looks.get(project.path)
         if look is None:
             look = self._looks[project.path] = self._spawn(self._look(project.path), name=f"look at '{project.path}'")
@@ -108,14 +108,14 @@ class Projects:
         return error
 
     def take_roots(self, session: Session) -> None:
-        """A legacy client is ready to be asked for its roots, or has others than before; does not wait."""
+        """Begins to ask a legacy client, which is ready or has changed them, for its roots; does not wait."""
         self.sources.ask(session)
 
     async def before_listing(self, session: Session, only: str | None) -> None:
-        """Begins to start, for a session's project, what was never listed: its tools are not known otherwise.
+        """Begins to start, for a session's project, the servers that were never listed: their tools are not known otherwise.
 
         Args:
-            only: the session has this server alone.
+            only: the only server that the session has; None: it has all.
         """
         lazy = self._config.settings.publish.lazy_load
         startable = (each for each in self._startable(session.state) if not each.is_stopped and not each.config.is_lazy(lazy))
@@ -129,11 +129,11 @@ class Projects:
                     server.copy_for(project).start()
 
     async def reported(self, state: SessionState, name: str, path: str) -> ProjectReport:
-        """A model says on which project its session works: starts the deferred servers for it, and waits for the outcome.
+        """Records the project that a model reports for its session, starts the deferred servers for it, and waits for the outcome.
 
         Args:
-            name: of the project; empty: its folder's.
-            path: of its folder; empty if the model did not say.
+            name: name of the project; empty: that of its folder.
+            path: path of its folder; empty if the model did not name it.
         """
         if path:
             try:
@@ -166,14 +166,23 @@ class Projects:
         return ""
 
     def _startable(self, state: SessionState) -> list[DeferredServer]:
-        """Of those that a session has."""
+        """Returns the deferred servers of a session that are not disabled."""
         return [server for server in self._servers.deferred() if not server.config.disable and has_server(state, server, self._includes)]
 
     async def named(self, path: str) -> SessionProject:
-        """The project in a folder that a person names for one call.
+        """Returns the project in a folder that the user names for one call.
 
         Raises:
-            TooltrayError: it may not be one, or nobody has allowed it.
+            TooltrayError: the folder cannot be a project, or is not allowed.
         """
         folder = await self._folders.permitted(path, SessionState(OWN))
         return SessionProject(folder, project_name("", folder), "person")
+
+
+def project_problems(folders: ProjectFolders, servers: ServerManager) -> Iterator[Problem]:
+    """Yields what the settings name as projects and Tooltray cannot use."""
+    yield from folders.problems()
+    for server in servers.deferred():
+        if remark := project_remark(server.config):
+            hint = Phrase("Correct its settings, if one of these is meant: tooltray servers add --replace, or settings.json.")
+            yield Problem(Phrase("'{name}' is not given all that its settings ask for", name=server.name), remark, hint)

@@ -29,10 +29,8 @@ def file_kind(file: ServerFileSnapshot) -> str:
             return tr("for clients in this folder")
         case "mcp.json":
             return tr("for all clients")
-        case "tbxark":
-            return tr("TBXark proxy, as started")
         case _:
-            return tr("mcp-hub, as started")
+            return tr("TBXark proxy, as started")
 
 
 def server_count(count: int) -> str:

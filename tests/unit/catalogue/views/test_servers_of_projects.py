@@ -1,9 +1,9 @@
 """What sessions see of servers that stand in a project's own file: those of the project all, others nothing."""
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from tests.fakes.file_servers import SHOP, TOOLS_FOLDER, file_server, project
@@ -32,37 +32,30 @@ from tooltray.protocol.sessions.caller import OwnCaller
 UNKNOWN = "Unknown tool: query"
 
 
+async def nothing_read(session: Client) -> None:
+    """In the place of what reads projects' files: the tests name their servers themselves."""
+
+
 @contextlib.asynccontextmanager
-async def shop(root: Path, *, settings: dict[str, Any] | None = None, **db: Any) -> AsyncIterator[HubParts]:
+async def shop(
+    root: Path,
+    *,
+    settings: dict[str, Any] | None = None,
+    look: Callable[[Client], Awaitable[None]] = nothing_read,
+    **db: Any,
+) -> AsyncIterator[HubParts]:
     """`db` is of the shop, `lint` of the tools, `open` of the settings; all have been listed."""
     programs = {
         "db": rich(tool("query", description="Asks the database")),
         "lint": ScriptedServer(tool("check")),
         "open": ScriptedServer(tool("read")),
     }
-    async with hub_parts(root, servers={"open": entry("open")}, programs=programs, settings=settings) as parts:
+    waits = {"look_at_project": look}
+    async with hub_parts(root, servers={"open": entry("open")}, programs=programs, settings=settings, waits=waits) as parts:
         files = {"db": file_server("db", folder=str(root), **db), "lint": file_server("lint", project=TOOLS_FOLDER, folder=str(root))}
         parts.conf.set_file_servers(files)
-        parts.project_looks = Looked(parts)  # type: ignore[assignment]
         await ready(parts, "open", "db", "lint")
         yield parts
-
-
-class Looked:
-    """Instead of what reads files: what they say stands in the test.
-
-    Attributes:
-        found: what is read when somebody has to know; None: nothing new.
-    """
-
-    def __init__(self, parts: HubParts) -> None:
-        self._parts = parts
-        self.found: dict[str, FileServer] | None = None
-
-    async def look(self, session: Client) -> None:
-        if self.found is not None:
-            self._parts.conf.set_file_servers(self.found)
-            self._parts.tools.list_unknown_servers()
 
 
 def works_on(client: Client, folder: str | None) -> Client:
@@ -198,13 +191,20 @@ async def test_a_profile_and_a_project_both_have_to_have_a_server(tmp_path: Path
 
 
 async def test_a_tool_that_a_client_knows_by_heart_is_found_when_its_projects_file_is_read(tmp_path: Path) -> None:
-    async with shop(tmp_path) as parts:
-        own, looked = works_on(parts.client(), SHOP), cast(Looked, parts.project_looks)
+    found: dict[str, FileServer] = {}
+
+    async def read_file(session: Client) -> None:
+        if found:
+            parts.conf.set_file_servers(found)
+            parts.tools.list_unknown_servers()
+
+    async with shop(tmp_path, look=read_file) as parts:
+        own = works_on(parts.client(), SHOP)
         await names_of(parts, own)
         parts.conf.set_file_servers({})
         await parts.heard.event(ServerRemoved, name="db")
         assert (await answered(parts, "tools/call", own, name="query", arguments={}))["error"]["message"] == UNKNOWN
-        looked.found = {"db": file_server("db", folder=str(tmp_path))}
+        found["db"] = file_server("db", folder=str(tmp_path))
         assert (await answered(parts, "tools/call", outsider(parts), name="query", arguments={}))["error"]["message"] == UNKNOWN
         assert said(await called(parts, own, "query", text="again")) == "again"
 

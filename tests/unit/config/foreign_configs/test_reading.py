@@ -1,7 +1,6 @@
 """reading.py: any file becomes servers or a problem, and nothing makes it raise."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +11,19 @@ from hypothesis import strategies as st
 from tooltray.config.foreign_configs.reading import MAX_VALUES, read_file
 from tooltray.config.settings.file_server import FileReading, Kind
 
-SERVER = '{"mcpServers": {"fs": {"command": "npx"}}}'
-KINDS: tuple[Kind | None, ...] = ("mcp.json", "tbxark", "mcp-hub", None)
+SERVER = '{"mcpProxy": {"addr": ":0"}, "mcpServers": {"fs": {"command": "npx"}}}'
+KINDS: tuple[Kind, ...] = ("mcp.json", "tbxark")
 
 
-def reading(folder: Path, content: str | bytes, kind: Kind | None = "mcp.json", **variables: str) -> FileReading:
+def reading(folder: Path, content: str | bytes, kind: Kind = "mcp.json", **variables: str) -> FileReading:
     path = folder / ".mcp.json"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return read_file(path, kind, environ=variables, cwd=str(folder))
+    return read_file(path, kind, environ=variables)
 
 
 def test_no_file_is_no_problem(tmp_path: Path) -> None:
     found = read_file(tmp_path / ".mcp.json", "mcp.json")
     assert found == FileReading(str(tmp_path / ".mcp.json"), "mcp.json")
-    assert read_file(tmp_path / "missing", None).kind == "mcp-hub"
 
 
 @pytest.mark.parametrize(
@@ -36,11 +34,11 @@ def test_no_file_is_no_problem(tmp_path: Path) -> None:
         ("\ufeff" + SERVER).encode("utf-16-le"),
         ("\ufeff" + SERVER).encode("utf-16-be"),
         SERVER.encode("utf-16-le"),
-        b'{\r\n  // ours\r\n  "mcpServers": {\r\n    "fs": {"command": "npx",},\r\n  },\r\n}\r\n',
+        b'{\r\n  // ours\r\n  "mcpProxy": {"addr": ":0"},\r\n  "mcpServers": {\r\n    "fs": {"command": "npx",},\r\n  },\r\n}\r\n',
     ],
 )
-@pytest.mark.parametrize("kind", ["mcp.json", None])
-def test_a_file_is_read_as_its_editor_wrote_it(tmp_path: Path, data: bytes, kind: Kind | None) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_is_read_as_its_editor_wrote_it(tmp_path: Path, data: bytes, kind: Kind) -> None:
     found = reading(tmp_path, data, kind)
     assert [(entry.name, entry.config.command) for entry in found.entries] == [("fs", "npx")]
     assert (found.is_understood, found.problems) == (True, ())
@@ -73,52 +71,25 @@ def test_a_folder_in_the_place_of_the_file_is_told(tmp_path: Path) -> None:
     assert (found.is_understood, found.problems[0].problem.message, found.problems[0].line) == (False, "it is a folder", 0)
 
 
-@pytest.mark.parametrize(
-    ("content", "kind"),
-    [
-        ('{"mcpProxy": {"addr": ":1"}, "mcpServers": {}}', "tbxark"),
-        ('{"server": {}, "clients": {}}', "tbxark"),
-        (SERVER, "mcp-hub"),
-        ("{servers: {fs: {command: 'npx'}}}", "mcp-hub"),
-        ('{"server": {}, "mcpServers": {}}', "mcp-hub"),
-    ],
-)
-def test_whose_file_it_is_is_found_out(tmp_path: Path, content: str, kind: Kind) -> None:
-    found = reading(tmp_path, content, None)
-    assert (found.kind, found.is_understood) == (kind, True)
+@pytest.mark.parametrize("content", ['{"mcpServers": {"fs": {"command": "npx"}}}', '{"servers": {}}', "{}"])
+def test_a_config_of_another_hub_is_not_served_but_can_be_imported(tmp_path: Path, content: str) -> None:
+    found = reading(tmp_path, content, "tbxark")
+    assert not found.is_understood
+    assert found.problems[0].problem.message.endswith("its servers can be imported: tooltray import FILE")
 
 
-def test_variables_outside_of_texts_are_filled_in_where_the_program_does_so(tmp_path: Path) -> None:
-    content = '{"mcpProxy": {"addr": ":$PORT"}, "mcpServers": {"fs": {"command": "$CMD", "options": {"disabled": $OFF}}}}'
-    for kind in ("tbxark", None):
-        found = reading(tmp_path, content, kind, PORT="9", OFF="true")
-        assert found.is_understood
-        assert found.entries[0].config.disable
-        assert found.entries[0].config.command == "${CMD:-}"
-    assert not reading(tmp_path, content, "mcp-hub", PORT="9", OFF="true").is_understood
+def test_variables_outside_of_texts_are_a_mistake_in_the_file(tmp_path: Path) -> None:
+    content = '{"mcpProxy": {"addr": ":1"}, "mcpServers": {"fs": {"command": "a", "options": {"disabled": $OFF}}}}'
+    assert not reading(tmp_path, content, "tbxark", OFF="true").is_understood
 
 
 def test_without_an_environment_handed_in_the_process_s_own_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANDED", "9091")
-    monkeypatch.chdir(tmp_path)
     path = tmp_path / "config.json"
     path.write_text('{"mcpProxy": {"addr": ":$HANDED"}, "mcpServers": {}}')
     endpoint = read_file(path, "tbxark").endpoint
     assert endpoint is not None
     assert endpoint.port == 9091
-    path.write_text("{mcpServers: {fs: {command: '${workspaceFolder}/x'}}}")
-    assert read_file(path, "mcp-hub").entries[0].variables == {"workspaceFolder": os.getcwd()}
-
-
-@pytest.mark.posix
-def test_a_folder_of_this_process_that_is_gone_is_no_reason_to_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
-    gone.rmdir()
-    path = tmp_path / "servers.json"
-    path.write_text(SERVER)
-    assert [entry.name for entry in read_file(path, "mcp-hub").entries] == ["fs"]
 
 
 def test_a_file_with_too_many_values_is_not_read_for_minutes(tmp_path: Path) -> None:
@@ -132,7 +103,6 @@ WORDS = st.sampled_from(
         "mcpServers",
         "a",
         "${VAR}",
-        "${cmd: x}",
         "http://a/",
         "\ud800",
         "\x00",
@@ -201,10 +171,10 @@ BYTES = (
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=BYTES, kind=st.sampled_from(KINDS), handed=TEXTS)
-def test_whatever_stands_in_a_file_is_servers_or_a_problem(tmp_path: Path, data: bytes, kind: Kind | None, handed: str) -> None:
+def test_whatever_stands_in_a_file_is_servers_or_a_problem(tmp_path: Path, data: bytes, kind: Kind, handed: str) -> None:
     path = tmp_path / "file.json"
     path.write_bytes(data)
-    found = read_file(path, kind, environ={"MCP_HUB_ENV": handed, "VAR": handed}, cwd="/w")
+    found = read_file(path, kind, environ={"VAR": handed})
     assert found.is_understood or (found.problems and not found.entries)
     assert found.digest
     names = [entry.name for entry in found.entries]

@@ -12,7 +12,6 @@ from tooltray.config.secrets.vaults import SecretMissing, SecretsLocked
 from tooltray.config.settings.expansion import (
     ResolvedServer,
     has_secret,
-    is_placeholder,
     needed_variables,
     needs_project,
     project_remark,
@@ -324,7 +323,6 @@ def test_secrets_in_a_template_are_known() -> None:
     assert secret_names(config) == ("t",)
 
 
-def test_what_names_a_secret_or_says_something_is_told_from_other_text() -> None:
+def test_what_names_a_secret_is_told_from_other_text() -> None:
     assert has_secret("Bearer ${secret:s/KEY}")
     assert not has_secret("${HOME} secret:s/KEY")
-    assert [is_placeholder(inner) for inner in ("secret:s/KEY", "HOME", "HOME:-/x", "", "a b")] == [True, True, True, False, False]

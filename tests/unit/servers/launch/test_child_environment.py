@@ -173,14 +173,13 @@ def test_a_server_runs_in_its_files_folder() -> None:
     assert folder_of(file_server(), HOME) == "/shop"
 
 
-def test_the_files_variables_go_before_the_persons_and_what_commands_give_before_both() -> None:
-    file = file_server(variables={"A": "file", "B": "file"})
-    found = placeholder_variables(file, {"A": "person", "B": "person", "C": "person"}, {"B": "command"})
-    assert found == {"A": "file", "B": "command", "C": "person"}
+def test_the_files_variables_go_before_the_persons() -> None:
+    file = file_server(variables={"A": "file"})
+    assert placeholder_variables(file, {"A": "person", "B": "person"}) == {"A": "file", "B": "person"}
 
 
 def test_a_server_of_the_settings_finds_the_persons_variables_alone() -> None:
-    assert placeholder_variables(None, {"A": "person"}, {}) == {"A": "person"}
+    assert placeholder_variables(None, {"A": "person"}) == {"A": "person"}
 
 
 def test_a_projects_server_knows_its_folder_unless_its_entry_says_otherwise() -> None:

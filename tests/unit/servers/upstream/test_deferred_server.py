@@ -325,7 +325,7 @@ async def test_only_what_needs_no_project_starts_without_one(tmp_path: Path) -> 
 
 async def test_what_was_chosen_for_one_without_a_project_is_dropped_where_new_settings_need_one(tmp_path: Path) -> None:
     async with project_hub(tmp_path, args=["plain"]) as hub:
-        await hub.parts.project_choices.start("s", None)
+        await hub.parts.projects_api.start_without_project("s")
         await hub.parts.conf.change_server("s", args=("{project_path}",))
         await hub.parts.heard.event(ServerStopped)
         await settled()

@@ -1,4 +1,4 @@
-"""doctor.py"""
+"""doctor.py: why a server does not run."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,11 +11,14 @@ from tests.fakes.lazy_hub import ready
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue.list_pages import MAX_DEFINITIONS
+from tooltray.config.settings.file_server import FileEntry, FileServer
+from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.launch.command_lookup import look_up, not_found
 from tooltray.servers.transports.server_output import begin_attempt
 from tooltray.sources.doctor.diagnosis import Diagnosis, Remedy
+from tooltray.sources.doctor.doctor import variable_origins
 
 pytestmark = pytest.mark.posix  # programs that are scripts, by their mode; tests/windows has PATHEXT and .cmd
 
@@ -331,3 +334,38 @@ async def test_a_secret_in_the_reason_is_masked(sick: Any) -> None:
     async with sick("postgres://me:hunter2@db") as parts:
         found = await examine(parts)
         assert (found.problem is not None, "hunter2" in str(found)) == (True, False)
+
+
+def config_of(**fields: object) -> MCPServerConfig:
+    return MCPServerConfig.model_validate({"command": "c", **fields})
+
+
+def origins(config: MCPServerConfig, file: FileServer | None = None, **environ: str) -> tuple[str, ...]:
+    return variable_origins(config, file, environ, lambda name: f"where {name} is from")
+
+
+def test_each_variable_of_an_entry_says_where_its_value_is_from_and_no_value_is_in_it() -> None:
+    config = config_of(
+        args=["${A}", "${MISSING}", "${EMPTY:-of-default}", "${B:-of-default}"],
+        env={"PLAIN": "value", "KEY": "${secret:s/KEY}", "A": "${A}", "MIXED": "x-${A}"},
+    )
+    assert origins(config, A="value", B="value", EMPTY="") == (
+        "PLAIN comes from the entry",
+        "KEY comes from the secret s/KEY",
+        "MIXED comes from the entry, with A filled in",
+        "A comes from where A is from",
+        "MISSING: not set",
+        "EMPTY: not set; the entry's default is used",
+        "B comes from where B is from",
+    )
+
+
+def test_variables_of_a_file_come_from_it() -> None:
+    config = config_of(args=["${A}", "${B}", "${C}"], env={"PLAIN": "value"})
+    entry = FileEntry("s", config, {}, variables={"A": "value"})
+    assert origins(config, FileServer(entry, "/p/.mcp.json", "project"), A="value", C="value") == (
+        "PLAIN comes from the entry in /p/.mcp.json",
+        "A comes from /p/.mcp.json",
+        "B: not set",
+        "C comes from where C is from",
+    )

@@ -1,4 +1,4 @@
-"""remedies.py: what is offered, and that it does what it says; through McpPresenter's verbs."""
+"""remedies.py: what can be done about a server that does not run."""
 
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,10 @@ from tests.fakes.scripted_server import Copy, ScriptedServer
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.servers.confinement.state_folders import state_folder
 from tooltray.servers.transports.transport import ConnectionFailure
 from tooltray.sources.doctor.diagnosis import Remedy
-from tooltray.sources.doctor.remedies import PAGES
+from tooltray.sources.doctor.remedies import PAGES, moving_line
 
 pytestmark = pytest.mark.posix  # programs that are scripts, by their mode; tests/windows has PATHEXT and .cmd
 
@@ -227,3 +228,12 @@ async def test_a_server_that_comes_with_tooltray_has_no_remedies(tmp_path: Path)
     async with hub_parts(tmp_path / "home", servers={}, builtins={"hub": object()}) as parts:
         with pytest.raises(TooltrayError, match="comes with Tooltray"):
             await parts.presenter.apply_remedy("hub", "start")
+
+
+async def test_a_known_server_s_file_is_moved_into_its_own_folder_by_its_variable(tmp_path: Path) -> None:
+    memory = ["-y", "@modelcontextprotocol/server-memory"]
+    servers = {"s": entry("npx", args=memory), "set": entry("npx", args=memory, env={"MEMORY_FILE_PATH": "/opt/a"}), "other": entry("npx")}
+    async with hub_parts(tmp_path / "home", servers=servers) as parts:
+        lines = {name: moving_line(name, config=parts.conf, known=parts.known, home=parts.home) for name in (*servers, "gone")}
+        own = state_folder(parts.home.confined, "s").work
+        assert lines == {"s": f"tooltray servers set s --env MEMORY_FILE_PATH={own}/memory.jsonl", "set": "", "other": "", "gone": ""}

@@ -131,7 +131,7 @@ async def test_who_waits_no_longer_ends_the_test(tmp_path: Path) -> None:
 
 
 async def test_its_lines_are_told_while_it_runs_some_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_tests, "TOLD_EVERY_S", 0.0)
+    monkeypatch.setattr(server_tests, "REPORTED_EVERY_S", 0.0)
     go_on = asyncio.Event()
 
     async def chatty(copy: Copy, params: Any) -> Any:

@@ -266,7 +266,7 @@ async def test_a_trusted_token_that_changes_what_waits_says_yes_to_it(tmp_path: 
 
 async def test_a_served_file_is_changed_by_no_program_either(tmp_path: Path) -> None:
     served = tmp_path / "hub.json5"
-    served.write_text(json.dumps({"mcpServers": {"of-file": {"command": "p"}}}))
+    served.write_text(json.dumps({"mcpProxy": {}, "mcpServers": {"of-file": {"command": "p"}}}))
     async with rest_hub(tmp_path / "home", configs=[served], programs={"p": ScriptedServer()}) as hub:
         await hub.parts.files.start()
         answer = await hub.ask("PUT", "/servers/of-file", {"command": "q"})

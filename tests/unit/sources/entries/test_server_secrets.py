@@ -88,7 +88,7 @@ async def test_nothing_goes_with_a_name_that_no_server_has(tmp_path: Path) -> No
 
 async def test_a_sign_in_of_a_served_files_server_is_in_use(tmp_path: Path) -> None:
     config = tmp_path / "config.json"
-    config.write_text('{"mcpServers": {"far": {"command": "program", "disabled": true}}}')
+    config.write_text('{"mcpProxy": {}, "mcpServers": {"far": {"command": "program", "options": {"disabled": true}}}}')
     async with file_hub(tmp_path, configs=[config]) as hub:
         await stored(hub.parts, "oauth/far", "oauth/gone")
         assert await over(hub.parts, hub.parts.secrets, SignedIn("far", "gone")).unused() == ["oauth/gone"]
@@ -220,7 +220,7 @@ async def test_while_nobody_knows_the_projects_no_secret_counts_as_unused(tmp_pa
 @pytest.mark.parametrize("written", [r"\u0024\u007bsecret:door\u007d", r"${secret:d\u006f\u006fr}", r"\q${secret:door}"])
 async def test_a_secret_is_found_however_a_file_writes_its_characters(tmp_path: Path, written: str) -> None:
     config = tmp_path / "config.json"
-    config.write_text('{"mcpServers": {"a": {"command": "program"}}}')
+    config.write_text('{"mcpProxy": {}, "mcpServers": {"a": {"command": "program"}}}')
     async with file_hub(tmp_path, configs=[config]) as hub:
         await stored(hub.parts, "door")
         config.write_text(f'{{"mcpServers": {{"a": {{"command": "program", "args": ["{written}"')

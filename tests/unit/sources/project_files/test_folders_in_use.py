@@ -8,7 +8,7 @@ from tests.fakes.manual_wheel import ManualWheel
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.protocol.sessions.session_state import KEPT_FOR_S, SessionMoved, SessionState, SessionStates
-from tooltray.sources.project_files.folders_in_use import FoldersInUse
+from tooltray.sources.project_files.folders_in_use import FoldersInUse, FoldersInUseChanged
 from tooltray.sources.projects.project_copies import UNUSED_S
 
 
@@ -32,7 +32,7 @@ class Sessions:
             deadlines=deadlines,
             keeps=lambda folder: folder not in self.empty,
         )
-        self.in_use.on_changed = lambda: self.told.append(self.in_use.folders)
+        self.bus.subscribe(FoldersInUseChanged, lambda event: self.told.append(self.in_use.folders))
 
     def works_on(self, state: SessionState, folder: str) -> None:
         state.projects["folder"] = SessionProject(folder, "x", "folder")
@@ -108,7 +108,7 @@ def test_a_person_without_a_session_has_it_for_a_while(sessions: Sessions) -> No
 def test_a_folder_about_which_there_is_nothing_is_left_at_once(sessions: Sessions) -> None:
     sessions.works_on(sessions.states.connect("a"), "/p")
     sessions.empty.add("/p")
-    sessions.in_use.look()
+    sessions.in_use.end_needless_leases()
     assert sessions.told == [("/p",)]
     sessions.states.disconnect("a")
     assert sessions.told == [("/p",), ()]

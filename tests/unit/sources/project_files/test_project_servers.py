@@ -1,4 +1,4 @@
-"""project_servers.py: a person's decisions about servers of projects' own files, and changes of these files."""
+"""project_servers.py: what the user decides about servers of projects' own files, and what these may start."""
 
 import asyncio
 import contextlib
@@ -6,26 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.fakes.file_hub import file_hub
+from tests.fakes.file_hub import FileHub, file_hub
 
+from tooltray.config.settings.file_server import FileServer
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
+from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.sources.projects.project_copies import UNUSED_S
 
 ONE = {"command": "program", "args": ["one"]}
 TWO = {"command": "program", "args": ["two"]}
-
-
-async def test_a_yes_is_for_the_content_that_was_seen(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(one=ONE, two=TWO)
-        await hub.session(folder)
-        seen = {each.entry: each.digest for each in await hub.project_servers.trust_requests(folder)}
-        hub.write(folder, {"one": ONE, "two": {"command": "program", "args": ["evil"]}})
-        with pytest.raises(Conflict, match="another one by now"):
-            await hub.project_servers.trust(folder, seen)
-        with pytest.raises(NotFound, match="there is no 'three'"):
-            await hub.project_servers.trust(folder, {"three": "x"})
-        assert hub.names() == []
 
 
 async def test_a_yes_is_taken_back_and_what_runs_by_it_ends(tmp_path: Path) -> None:
@@ -116,7 +105,7 @@ async def test_a_folder_that_nobody_has_allowed_is_not_written_to(tmp_path: Path
         with pytest.raises(TooltrayError, match="is not allowed as a project"):
             await hub.project_servers.add(folder, "one", ONE)
         assert not Path(folder, ".mcp.json").exists()
-        await hub.parts.project_choices.allow(folder)
+        await hub.parts.folders.allow(folder)
         assert await hub.project_servers.add(folder, "one", ONE) == "one"
         assert hub.names() == ["one"]
 
@@ -124,7 +113,7 @@ async def test_a_folder_that_nobody_has_allowed_is_not_written_to(tmp_path: Path
 async def test_a_server_that_is_added_to_a_project_on_which_nobody_works_is_there_for_a_while(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project()
-        await hub.parts.project_choices.allow(folder)
+        await hub.parts.folders.allow(folder)
         assert await hub.parts.presenter.add_mcp_server("one", ONE, project=folder) == "one"
         await hub.quiet()
         assert "one" in {each.name for each in (await hub.parts.presenter.get_snapshot()).servers}
@@ -136,7 +125,7 @@ async def test_a_server_that_is_added_to_a_project_on_which_nobody_works_is_ther
 async def test_a_server_is_taken_out_of_its_file_also_when_nobody_works_on_its_project(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(two=TWO)
-        await hub.parts.project_choices.allow(folder)
+        await hub.parts.folders.allow(folder)
         await hub.parts.presenter.add_mcp_server("one", ONE, project=folder)
         hub.parts.wheel.expire(UNUSED_S)
         assert hub.names() == []
@@ -164,3 +153,111 @@ async def test_what_is_saved_during_a_yes_counts_and_not_what_was_read_for_it(tm
                 await deciding
             await hub.quiet()
             assert "two" not in hub.names()
+
+
+ENTRY = {"command": "program", "args": ["srv.py"]}
+
+
+async def allowed(hub: FileHub) -> tuple[str, Path]:
+    """A project with a server that a person said yes to, and the file that it starts."""
+    folder = hub.project(one=ENTRY)
+    file = Path(folder) / "srv.py"
+    file.write_text("first\n")
+    await hub.session(folder)
+    assert await hub.trusted(folder) == ["one"]
+    return folder, file
+
+
+def server(hub: FileHub) -> FileServer:
+    found = hub.parts.conf.file_server("one")
+    assert found is not None
+    return found
+
+
+def kept(hub: FileHub) -> dict[str, object]:
+    found: dict[str, object] = next(iter(json.loads(hub.parts.home.trust.read_text())["projects"].values()))["one"]
+    return found
+
+
+async def test_a_file_that_has_changed_asks_again_with_the_difference_and_starts_after_the_yes(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        folder, file = await allowed(hub)
+        await hub.parts.project_servers.check_started(server(hub))
+        file.write_text("second\n")
+        with pytest.raises(CannotStart, match=r"what it starts has changed since you allowed it: srv\.py"):
+            await hub.parts.project_servers.check_started(server(hub))
+        assert hub.states(folder) == {"one": "changed"}
+        [request] = await hub.project_servers.trust_requests(folder)
+        assert (request.is_change, request.diff) == (True, (" srv.py:", "-first", "+second"))
+        assert request.files[0].startswith("srv.py (")
+        file.write_text("third\n")  # while the person looks
+        with pytest.raises(Conflict, match="another one by now"):
+            await hub.project_servers.trust(folder, {"one": request.digest})
+        [request] = await hub.project_servers.trust_requests(folder)
+        assert await hub.project_servers.trust(folder, {"one": request.digest}) == ["one"]
+        assert hub.states(folder) == {"one": "used"}
+        await hub.parts.project_servers.check_started(server(hub))
+
+
+async def test_a_change_is_told_before_the_server_is_started_where_a_person_looks(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        folder, file = await allowed(hub)
+        assert await hub.project_servers.trust_requests(folder) == []
+        file.unlink()
+        [request] = await hub.project_servers.trust_requests(folder)
+        assert request.diff == (" srv.py:", "-" + request.diff[1][1:], "+not there")
+
+
+async def test_the_server_itself_does_not_start_with_another_file(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        _, file = await allowed(hub)
+        await hub.parts.presenter.stop_server("one")
+        file.write_text("second\n")
+        launches = len(hub.parts.launches)
+        with pytest.raises(TooltrayError, match="waits for your yes"):
+            await hub.parts.presenter.restart_server("one")
+        assert len(hub.parts.launches) == launches
+
+
+async def test_a_consent_of_before_takes_the_files_as_they_are(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        folder, file = await allowed(hub)
+        trust = hub.parts.trust
+        await trust.allow(folder, {"one": trust.digest(folder, "one")})
+        assert kept(hub)["files"] is None
+        path = hub.parts.home.trust
+        path.rename(path.with_suffix(".aside"))
+        path.mkdir()  # so that nothing can be written there
+        await hub.parts.project_servers.check_started(server(hub))
+        path.rmdir()
+        path.with_suffix(".aside").rename(path)
+        assert kept(hub)["files"] is None
+        await hub.parts.project_servers.check_started(server(hub))
+        assert list(kept(hub)["files"]) == ["srv.py"]  # type: ignore[call-overload]
+        file.write_text("second\n")
+        with pytest.raises(CannotStart):
+            await hub.parts.project_servers.check_started(server(hub))
+        await hub.project_servers.distrust(folder, "one")
+        await trust.keep_files(folder, "one", {})  # of what is trusted no more nothing is noted
+        assert trust.files(folder, "one") is None
+
+
+async def test_many_changed_files_are_named_as_far_as_one_reads(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        names = [f"f{number}.py" for number in range(5)]
+        folder = hub.project(one={"command": "program", "args": names})
+        await hub.session(folder)
+        for name in names:
+            (Path(folder) / name).write_text("first")
+        await hub.trusted(folder)
+        for name in names:
+            (Path(folder) / name).write_text("second")
+        with pytest.raises(CannotStart, match=r"f0\.py, f1\.py, f2\.py, …"):
+            await hub.parts.project_servers.check_started(server(hub))
+
+
+async def test_a_server_of_another_file_than_a_project_s_own_is_not_looked_at(tmp_path: Path) -> None:
+    config = tmp_path / "served.json"
+    config.write_text(json.dumps({"mcpProxy": {}, "mcpServers": {"one": ENTRY}}))
+    async with file_hub(tmp_path, configs=[str(config)]) as hub:
+        await hub.parts.project_servers.check_started(server(hub))

@@ -1,21 +1,29 @@
-"""server_files.py: servers of projects' own files come, wait, go on and go."""
+"""server_files.py: servers of files, from the file to the list of servers."""
 
 import asyncio
 import json
 import logging
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fakes.file_hub import file_hub
 
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import NotFound, TooltrayError
-from tooltray.foundation.events import ConfigChanged, ProblemReported, ServerFilesChanged
-from tooltray.sources.project_files.project_file import MOST_ENTRIES
+from tooltray.foundation.events import ConfigChanged, EventBus, ProblemReported, ServerFilesChanged
+from tooltray.foundation.snapshots.files import FileEntrySnapshot
+from tooltray.sources.project_files.server_files import settings_snapshot
 from tooltray.sources.projects.project_copies import UNUSED_S
 
 ONE = {"command": "program", "args": ["one"]}
 TWO = {"command": "program", "args": ["two"]}
+
+
+def served_config(**entries: Any) -> str:
+    """A config of mcp-proxy with these servers."""
+    return json.dumps({"mcpProxy": {"addr": "127.0.0.1:0"}, "mcpServers": entries})
 
 
 async def test_an_entry_of_a_project_waits_for_a_yes_and_runs_from_then_on(tmp_path: Path) -> None:
@@ -62,17 +70,6 @@ async def test_a_changed_entry_waits_and_the_old_one_goes_on(tmp_path: Path) -> 
         assert hub.parts.conf.settings.mcp_servers["one"].args == ("two",)
 
 
-async def test_an_entry_that_is_taken_out_goes_at_once_and_is_trusted_when_it_comes_back(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(one=ONE, two=TWO)
-        await hub.session(folder)
-        await hub.trusted(folder)
-        await hub.saved(folder, {"two": TWO})
-        assert hub.names() == ["two"]
-        await hub.saved(folder, {"one": ONE, "two": TWO})
-        assert hub.names() == ["one", "two"]
-
-
 async def test_servers_of_a_project_end_a_while_after_its_last_session_left(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one=ONE)
@@ -113,17 +110,6 @@ async def test_what_ran_goes_on_while_a_file_is_not_understood_and_the_problem_i
         assert list(hub.files.problems()) == []
 
 
-async def test_an_entry_that_cannot_be_used_any_more_goes_on_as_it_was_and_a_bad_one_keeps_no_other_back(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(one=ONE, two=TWO, bad={})
-        await hub.session(folder)
-        await hub.trusted(folder)
-        assert hub.states(folder) == {"one": "used", "two": "used", "bad": "broken"}
-        await hub.saved(folder, {"one": {"args": ["one"]}, "two": TWO})
-        assert hub.states(folder) == {"two": "used", "one": "broken"}
-        assert hub.names() == ["two", "one"]
-
-
 async def test_a_file_that_is_gone_for_a_moment_changes_nothing_and_one_that_is_gone_takes_its_servers_along(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one=ONE)
@@ -146,24 +132,10 @@ async def test_a_project_without_a_file_has_no_servers_and_no_problem(tmp_path: 
         folder = hub.project()
         client = await hub.session(folder)
         assert (hub.names(), list(hub.files.problems()), await hub.project_servers.trust_requests(folder)) == ([], [], [])
-        assert await hub.listed(client) == []
+        assert [await hub.listed(each) for each in (client, await hub.session())] == [[], []]
         assert os.path.join(folder, ".mcp.json") in hub.parts.watching.paths
         await hub.saved(folder, {"one": ONE})
         assert hub.states(folder) == {"one": "waits"}
-
-
-@pytest.mark.posix
-async def test_a_link_that_leads_out_of_the_project_is_not_read(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder, other = hub.project(), hub.project("other", one=ONE)
-        Path(folder, ".mcp.json").symlink_to(Path(other, ".mcp.json"))
-        await hub.session(folder)
-        await hub.quiet()
-        assert hub.states(folder) == {}
-        with pytest.raises(TooltrayError, match="leads out of the project"):
-            await hub.project_servers.trust_requests(folder)
-        with pytest.raises(TooltrayError, match="leads out of the project"):
-            await hub.project_servers.add(folder, "two", TWO)
 
 
 async def test_the_project_that_the_hub_was_started_for_serves_all_and_needs_a_yes_too(tmp_path: Path) -> None:
@@ -217,42 +189,67 @@ async def test_own_calls_for_a_project_have_its_servers(tmp_path: Path) -> None:
         assert hub.names() == []
 
 
+@pytest.mark.posix
+async def test_a_link_that_leads_out_of_the_project_is_not_read(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        folder, other = hub.project(), hub.project("other", one=ONE)
+        Path(folder, ".mcp.json").symlink_to(Path(other, ".mcp.json"))
+        await hub.session(folder)
+        await hub.quiet()
+        assert hub.states(folder) == {}
+        with pytest.raises(TooltrayError, match="leads out of the project"):
+            await hub.project_servers.trust_requests(folder)
+        with pytest.raises(TooltrayError, match="leads out of the project"):
+            await hub.project_servers.add(folder, "two", TWO)
+
+
 # files that the hub was started with
 
 
 async def test_servers_of_a_served_config_run_without_a_yes_and_all_their_calls_go_through(tmp_path: Path) -> None:
     config = tmp_path / "servers.json"
-    config.write_text(json.dumps({"mcpServers": {"one": ONE, "shy": {**TWO, "autoApprove": []}, "off": {**TWO, "disabled": True}}}))
+    config.write_text(served_config(one=ONE, two=TWO, off={**TWO, "options": {"disabled": True}}))
     async with file_hub(tmp_path, configs=[config], servers={"one": TWO}) as hub:
         name = f"one-{tmp_path.name}"[:64]
-        assert hub.names()[1:] == ["shy", "off"]
+        assert hub.names()[1:] == ["two", "off"]
         [server] = [hub.parts.conf.file_servers[each] for each in hub.names()[:1]]
         assert (server.origin, server.project, server.folder, server.entry.config.auto_approve) == ("served", "", str(tmp_path), ("all",))
         assert hub.names()[0].startswith(name[:20])
-        assert hub.parts.conf.settings.mcp_servers["shy"].auto_approve == ()
         [settings, served] = hub.files.snapshots()
         assert (settings.kind, [entry.name for entry in settings.entries]) == ("settings", ["one"])
-        assert {entry.name: entry.state for entry in served.entries} == {"one": "used", "shy": "used", "off": "off"}
+        assert {entry.name: entry.state for entry in served.entries} == {"one": "used", "two": "used", "off": "off"}
         assert [reading.path for reading in hub.files.served()] == [str(config)]
         with pytest.raises(TooltrayError, match="Change it there"):
-            await hub.project_servers.remove("shy", "")
-        config.write_text(json.dumps({"mcpServers": {"new": ONE}}))
+            await hub.project_servers.remove("two", "")
+        config.write_text(served_config(new=ONE))
         hub.parts.watching.changed(config)
         await hub.quiet()
         assert hub.names() == ["new"]
 
 
-async def test_of_several_mcp_hub_configs_the_later_entry_of_a_name_counts(tmp_path: Path) -> None:
-    first, second = tmp_path / "first.json", tmp_path / "second.json"
-    first.write_text(json.dumps({"mcpServers": {"one": ONE, "two": TWO}}))
-    second.write_text(json.dumps({"mcpServers": {"one": TWO}}))
-    async with file_hub(tmp_path, configs=[first, second]) as hub:
-        assert {name: server.entry.config.args for name, server in hub.parts.conf.file_servers.items()} == {
-            "two": ("two",),
-            "one": ("two",),
+async def test_a_served_config_that_is_broken_serves_what_it_had(tmp_path: Path) -> None:
+    config = tmp_path / "servers.json"
+
+    async def saved(text: str) -> list[str]:
+        config.write_text(text)
+        hub.parts.watching.changed(config)
+        await hub.quiet()
+        return hub.names()
+
+    config.write_text(served_config(one=ONE, two=TWO))
+    async with file_hub(tmp_path, configs=[config]) as hub:
+        assert await saved("{") == ["one", "two"]
+        assert [problem.title for problem in hub.files.problems()]
+        assert await saved(served_config(one={}, three={}, two=ONE)) == ["two", "one"]
+        assert {entry.name: (entry.state, entry.server) for entry in hub.files.snapshots()[1].entries} == {
+            "two": ("used", "two"),
+            "one": ("broken", "one"),
+            "three": ("broken", ""),
         }
-        states = [{entry.name: (entry.state, entry.server) for entry in each.entries} for each in hub.files.snapshots()[1:]]
-        assert states == [{"one": ("off", ""), "two": ("used", "two")}, {"one": ("used", "one")}]
+        kept = [("keep", "one"), ("keep", "three")]
+        assert [(each.kind, each.name) for each in await hub.files.reload()] == kept
+        await hub.parts.conf.set_server("one", TWO)
+        assert hub.names()[1].startswith("one-")
 
 
 # changes
@@ -328,15 +325,6 @@ async def test_a_reload_takes_over_what_the_settings_say_by_now(tmp_path: Path) 
         assert "new" in hub.parts.conf.own_settings.mcp_servers
 
 
-async def test_what_is_switched_off_in_the_file_waits_for_nobody_and_ends_at_once(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(one=ONE, off={**TWO, "disabled": True})
-        await hub.session(folder)
-        assert await hub.trusted(folder) == ["one"]
-        await hub.saved(folder, {"one": {**ONE, "disabled": True}})
-        assert (hub.names(), hub.states(folder), await hub.project_servers.trust_requests("")) == ([], {"one": "off"}, [])
-
-
 async def test_a_first_reading_that_is_not_understood_is_told_too(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project()
@@ -382,7 +370,7 @@ async def test_a_reading_that_comes_after_everybody_left_changes_nothing(tmp_pat
         hub.parts.watching.changed(Path(folder, ".mcp.json"))
         await hub.quiet()
         assert hub.names() == []
-        await hub.parts.project_looks.look(client)
+        await hub.parts.look_at_project(client)
         assert hub.names() == []
 
 
@@ -409,41 +397,6 @@ async def test_what_is_trusted_cannot_be_read_and_nothing_is(tmp_path: Path) -> 
         assert hub.states(folder) == {"one": "waits"}
         [problem] = hub.files.problems()
         assert "none of it counts" in problem.message + problem.title
-
-
-async def test_of_a_file_with_very_many_servers_the_first_count(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project()
-        hub.write(folder, {f"s{number}": ONE for number in range(MOST_ENTRIES + 2)})
-        await hub.session(folder)
-        assert len(hub.states(folder)) == MOST_ENTRIES
-        [problem] = hub.files.problems()
-        assert problem.message == f"it has 2 more than {MOST_ENTRIES} servers"
-
-
-async def test_a_served_config_that_is_broken_serves_what_it_had(tmp_path: Path) -> None:
-    config = tmp_path / "servers.json"
-
-    async def saved(text: str) -> list[str]:
-        config.write_text(text)
-        hub.parts.watching.changed(config)
-        await hub.quiet()
-        return hub.names()
-
-    config.write_text(json.dumps({"mcpServers": {"one": ONE, "two": TWO}}))
-    async with file_hub(tmp_path, configs=[config]) as hub:
-        assert await saved("{") == ["one", "two"]
-        assert [problem.title for problem in hub.files.problems()]
-        assert await saved(json.dumps({"mcpServers": {"one": {}, "three": {}, "two": ONE}})) == ["two", "one"]
-        assert {entry.name: (entry.state, entry.server) for entry in hub.files.snapshots()[1].entries} == {
-            "two": ("used", "two"),
-            "one": ("broken", "one"),
-            "three": ("broken", ""),
-        }
-        kept = [("keep", "one"), ("keep", "three")]
-        assert [(each.kind, each.name) for each in await hub.files.reload()] == kept
-        await hub.parts.conf.set_server("one", TWO)
-        assert hub.names()[1].startswith("one-")
 
 
 async def test_a_server_of_a_project_does_not_pass_for_another_one(tmp_path: Path) -> None:
@@ -530,3 +483,18 @@ async def test_a_request_says_whether_its_variables_are_set_where_its_server_wou
         await hub.session(folder)
         [request] = await hub.project_servers.trust_requests("")
         assert (request.variables, request.variable_states) == (("SET", "GONE", "LEFT"), ("set", "missing", "default"))
+
+
+async def test_of_the_settings_a_broken_entry_is_shown_once_and_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    config = McpConfHelper(path, EventBus())
+    entries = ['"a": {"command": "x"}', '"off": {"command": "x", "disable": true}', '"b": {"command": "y"}']
+    path.write_text('{"version": 1, "mcpServers": {\n' + ",\n".join(entries) + "}}")
+    await config.load()
+    path.write_text(path.read_text().replace('"y"', "5"))
+    await config.reload()
+    assert settings_snapshot(config).entries == (
+        FileEntrySnapshot("a", "a", "used"),
+        FileEntrySnapshot("off", "off", "off"),
+        FileEntrySnapshot("b", "b", "broken", 4),
+    )

@@ -1,7 +1,6 @@
 """How servers run whose entries stand in other files: where, with which variables, and when they are another program."""
 
 import contextlib
-import logging
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.config.settings.file_server import FileServer
-from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.protocol.eras import Era
 from tooltray.protocol.sessions.session_state import SessionState
@@ -54,28 +52,6 @@ async def test_its_placeholders_find_the_files_variables_before_the_persons(tmp_
         assert parts.launches[0].env["A"] == "person"
 
 
-@pytest.mark.posix
-async def test_commands_give_variables_at_each_start_and_their_values_are_secret_from_then_on(tmp_path: Path) -> None:
-    counter = tmp_path / "counter"
-    command = f"echo x >> {counter}; echo {SECRET}-$(wc -l < {counter} | tr -d ' ')"
-    async with files(tmp_path, db=file_server("db", folder=str(tmp_path), commands={"TOKEN": command}, args=["${TOKEN}"])) as parts:
-        await parts.servers.start("db")
-        await parts.servers.restart("db")
-        assert [launch.args for launch in parts.launches] == [(f"{SECRET}-1",), (f"{SECRET}-2",)]
-        assert parts.secrets.known_values() >= {f"{SECRET}-1", f"{SECRET}-2"}
-
-
-@pytest.mark.posix
-async def test_a_command_that_fails_is_the_servers_problem_without_what_it_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG)
-    server = file_server("db", folder=str(tmp_path), commands={"TOKEN": f"echo {SECRET}; false {SECRET}"}, args=["${TOKEN}"])
-    async with files(tmp_path, db=server) as parts:
-        with pytest.raises(TooltrayError, match="The command 'echo' gave no value for a variable"):
-            await parts.servers.start("db")
-        assert SECRET not in f"{parts.servers.get('db').problem} {caplog.text}"
-        assert parts.launches == []
-
-
 async def test_the_same_entry_in_another_folder_is_another_program(tmp_path: Path) -> None:
     one, other = str(tmp_path / "one"), str(tmp_path / "other")
     async with files(tmp_path, a=file_server("db", folder=one), b=file_server("db", folder=other)) as parts:
@@ -114,18 +90,16 @@ async def test_a_projects_server_that_waits_for_a_project_runs_in_the_files_fold
 
 
 @pytest.mark.posix
-async def test_the_doctor_looks_where_it_would_be_started_and_runs_no_command(tmp_path: Path) -> None:
-    ran = tmp_path / "ran"
+async def test_the_doctor_looks_where_it_would_be_started(tmp_path: Path) -> None:
     program = tmp_path / "bin" / "db"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")
     program.chmod(0o700)
-    server = file_server("bin/db", folder=str(tmp_path), commands={"T": f"touch {ran}"}, args=["${T}"])
+    server = file_server("bin/db", folder=str(tmp_path))
     async with files(tmp_path, db=server, lint=file_server("gone/lint", folder=str(tmp_path))) as parts:
         found, missing = await parts.presenter.diagnose("db"), await parts.presenter.diagnose("lint")
         assert (found[0].resolved_command, found[0].cwd) == (str(program), str(tmp_path))
         assert missing[0].searched == (f"{tmp_path}/gone",)
-        assert not ran.exists()
 
 
 async def test_servers_of_projects_stay_theirs_while_settings_change(tmp_path: Path) -> None:

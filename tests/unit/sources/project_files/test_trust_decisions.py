@@ -15,11 +15,10 @@ from tooltray.foundation.events import EventBus
 from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.servers.confinement.confinements import Confinements
 from tooltray.servers.confinement.support import Support
-from tooltray.sources.project_files.project_file import ProjectFile
+from tooltray.sources.project_files.followed_files import ProjectFile
 from tooltray.sources.project_files.started_files import StartedTexts
+from tooltray.sources.project_files.trust import Trust, TrustStore
 from tooltray.sources.project_files.trust_decisions import TrustDecisions
-from tooltray.sources.project_files.trust_store import TrustStore
-from tooltray.sources.project_files.trusted_entries import Trust
 from tooltray.sources.projects.project_folders import ProjectFolders
 
 ONE = {"command": "program", "args": ["one"]}
@@ -61,7 +60,7 @@ class Desk:
         file = await self.file()
         return await self.decisions.requests(file, file.running)
 
-    async def say_yes(self) -> list[str]:
+    async def allow(self) -> list[str]:
         """To all that waits."""
         asked = {each.entry: each.digest for each in await self.requests()}
         file, names = await self.decisions.trust(self.folder, asked)
@@ -88,7 +87,7 @@ async def desk_with(tmp_path: Path, **settings: Any) -> Desk:
 async def test_what_waits_is_asked_about_until_the_answer_is_yes(desk: Desk) -> None:
     desk.write(one=ONE, off={**TWO, "disabled": True})
     assert [(each.entry, each.is_change, each.auto_approve) for each in await desk.requests()] == [("one", False, ("read",))]
-    assert await desk.say_yes() == ["one"]
+    assert await desk.allow() == ["one"]
     assert await desk.requests() == []
     desk.write(one=TWO)
     assert [(each.entry, each.is_change) for each in await desk.requests()] == [("one", True)]
@@ -147,7 +146,7 @@ async def test_what_is_written_here_is_trusted_and_nothing_is_chosen_for_it(desk
 
 async def test_with_a_consent_its_choices_go_and_come_back_only_with_the_same_content(desk: Desk) -> None:
     desk.write(one=ONE)
-    await desk.say_yes()
+    await desk.allow()
     digest = desk.trust.digest(desk.folder, "one")
     await desk.config.edit(choices("one", {"auto_approve": ["write"]}))
     await desk.decisions.trust_own(desk.folder, "one", digest)
@@ -161,7 +160,7 @@ async def test_with_a_consent_its_choices_go_and_come_back_only_with_the_same_co
 
 async def test_the_last_consent_that_was_taken_back_is_restored_with_its_choices(desk: Desk) -> None:
     desk.write(one=ONE, two=TWO)
-    await desk.say_yes()
+    await desk.allow()
     await desk.config.edit(choices("one", {"auto_approve": ["write"]}))
     await desk.decisions.trust_own(desk.folder, "one", desk.trust.digest(desk.folder, "one"))
     for name in ("two", "one"):
@@ -177,7 +176,7 @@ async def test_a_consent_is_not_restored_for_another_content(desk: Desk) -> None
     desk.write(one=ONE)
     with pytest.raises(NotFound, match="cannot be undone"):
         await desk.decisions.restore(desk.folder, "one")
-    await desk.say_yes()
+    await desk.allow()
     await desk.decisions.distrust(desk.folder, "one")
     desk.write(one=TWO)
     with pytest.raises(Conflict):
@@ -191,36 +190,36 @@ async def test_a_server_that_is_trusted_for_the_first_time_is_kept_to_its_own_fi
     desk.write(one=ONE, far={"url": "http://127.0.0.1:9/"}, wide={**ONE, "confinement": "open"})
     waiting = {each.entry: each.confinement for each in await desk.requests()}
     assert [waiting[name] and waiting[name].files for name in ("one", "far", "wide")] == ["own", None, "open"]
-    await desk.say_yes()
+    await desk.allow()
     assert json.loads(desk.settings_file.read_text())["fileServers"] == {"one": {"confinement": "own"}}
 
 
 async def test_what_was_chosen_of_its_confinement_stays_when_its_entry_is_another_one(desk: Desk) -> None:
     desk.write(one=ONE)
-    await desk.say_yes()
+    await desk.allow()
     await desk.config.edit(choices("one", {"confinement": {"files": "open"}}))
     desk.write(one={**ONE, "args": ["new"]})
     [request] = await desk.requests()
     assert request.confinement
     assert request.confinement.files == "open"
-    await desk.say_yes()
+    await desk.allow()
     assert json.loads(desk.settings_file.read_text())["fileServers"] == {"one": {"confinement": {"files": "open"}}}
 
 
 async def test_an_entry_that_drops_its_own_confinement_is_not_open_for_that(desk: Desk) -> None:
     desk.write(one={**ONE, "confinement": "read"})
-    await desk.say_yes()
+    await desk.allow()
     desk.write(one=ONE)
     [request] = await desk.requests()
     assert request.confinement
     assert request.confinement.files == "own"
-    await desk.say_yes()
+    await desk.allow()
     assert json.loads(desk.settings_file.read_text())["fileServers"] == {"one": {"confinement": "own"}}
 
 
 async def test_where_nothing_was_chosen_the_settings_are_not_written(desk: Desk) -> None:
     desk.write(one={**ONE, "confinement": "open"})
-    await desk.say_yes()
+    await desk.allow()
     before = desk.settings_file.stat().st_mtime_ns
     await desk.decisions.distrust(desk.folder, "one")
     await desk.decisions.restore(desk.folder, "one")
@@ -231,7 +230,7 @@ async def test_where_nothing_was_chosen_the_settings_are_not_written(desk: Desk)
 async def test_a_consent_is_taken_back_by_any_path_of_the_folder_and_after_it_is_gone(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(desk.project)
     desk.write(one=ONE, two=TWO)
-    await desk.say_yes()
+    await desk.allow()
     assert await desk.decisions.distrust(str(tmp_path / "link"), "one") == desk.folder
     (desk.project / ".mcp.json").unlink()
     desk.project.rmdir()

@@ -177,13 +177,6 @@ def test_what_nobody_reads_to_its_end_is_pointed_out(tmp_path: Path) -> None:
     assert said(request(tmp_path, {"command": "x", "args": ["a  b"]})) == ""
 
 
-def test_a_command_that_looks_into_the_project_for_what_it_runs_is_pointed_out(tmp_path: Path) -> None:
-    assert "what npm runs stands in the files of the project, as in package.json" in said(
-        request(tmp_path, {"command": "npm", "args": ["start"]})
-    )
-    assert said(request(tmp_path, {"command": "node", "args": ["/elsewhere/server.js", "."]})) == ""
-
-
 def test_another_order_of_an_entry_is_no_change_and_letters_of_any_language_are_shown() -> None:
     assert entry_diff({"b": 1, "a": "é"}, {"a": "é", "b": 1}) == ()
     assert '+  "a": "檔"' in entry_diff({"a": "é"}, {"a": "檔"})

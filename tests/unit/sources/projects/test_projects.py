@@ -32,7 +32,7 @@ async def test_a_report_starts_all_deferred_servers_for_its_project_in_the_setti
     others = {"z": entry("program", deferredStartup=True), "plain": entry("program"), "a": entry("program", deferredStartup=True)}
     async with project_hub(tmp_path, others=others) as hub:
         folder = hub.folder("one")
-        await hub.parts.project_choices.allow(folder)
+        await hub.parts.folders.allow(folder)
         client = await hub.session()
         assert await hub.parts.projects.reported(client.state, "One!", folder) == ProjectReport(("s", "z", "a"))
         assert client.state.project == SessionProject(folder, "One!", "feedback")
@@ -90,7 +90,7 @@ async def test_a_folder_that_nobody_allowed_starts_nothing_and_no_model_reads_ho
         report = await hub.parts.projects.reported(client.state, "", folder)
         assert (report.started, report.failed, client.state.project) == ((), (), None)
         assert report.warning.endswith("Ask the user to look at it in Tooltray")
-        await hub.parts.project_choices.allow(folder)
+        await hub.parts.folders.allow(folder)
         assert (await hub.parts.projects.reported(client.state, "", folder)).started == ("s",)
 
 
@@ -251,7 +251,7 @@ async def test_a_folder_taken_back_is_nobodys_project_and_what_runs_for_it_stops
 async def test_a_folder_taken_out_of_the_settings_by_hand_is_taken_back_too(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
         client = await hub.session()
-        await hub.parts.project_choices.allow(hub.folder("one"))
+        await hub.parts.folders.allow(hub.folder("one"))
         await hub.parts.projects.reported(client.state, "", hub.folder("one"))
         document = json.loads(hub.parts.home.settings.read_text())
         hub.parts.home.settings.write_text(json.dumps({**document, "allowedFolders": []}))
@@ -352,7 +352,7 @@ async def test_a_person_calls_a_tool_for_an_allowed_folder_which_is_the_project_
         folder = hub.folder("one")
         with pytest.raises(TooltrayError, match="nobody has allowed it"):
             await hub.parts.presenter.call_tool("work", {}, folder)
-        await hub.parts.project_choices.allow(folder)
+        await hub.parts.folders.allow(folder)
         assert "content" in await hub.parts.presenter.call_tool("work", {}, folder)
         assert [args[1] for args in hub.args()] == [folder]
         with pytest.raises(TooltrayError, match=r"waits for a project: none was named.*--project DIR"):
@@ -388,7 +388,7 @@ async def test_where_each_request_stands_for_itself_a_copy_stays_as_long_as_its_
     now = [0.0]
     async with project_hub(tmp_path, clock=lambda: now[0]) as hub:
         client = await hub.session(key="token", is_lasting=False)
-        await hub.parts.project_choices.allow(hub.folder("one"))
+        await hub.parts.folders.allow(hub.folder("one"))
         await hub.parts.projects.reported(client.state, "", hub.folder("one"))
         await hub.opened(client)
         await hub.listed(client)
@@ -453,21 +453,21 @@ async def test_a_copy_that_somebody_wants_in_the_moment_of_its_end_goes_on(tmp_p
 
 async def test_what_a_person_has_started_stays_until_the_person_chooses_another_folder(tmp_path: Path) -> None:
     async with project_hub(tmp_path, args=["plain"]) as hub:
-        await hub.parts.project_choices.start("s", hub.folder("one"))
+        await hub.parts.projects_api.start_for_project("s", hub.folder("one"))
         assert hub.parts.wheel.of(60.0) == []
-        await hub.parts.project_choices.start("s", hub.folder("two"))
+        await hub.parts.projects_api.start_for_project("s", hub.folder("two"))
         await settled()
         assert hub.parts.wheel.expire(60.0) == 1
         await hub.program.closing.wait()
         assert [args[1] for args in hub.args()] == [hub.folder("two")]
-        await hub.parts.project_choices.start("s", None)
+        await hub.parts.projects_api.start_without_project("s")
         await settled()
         hub.parts.wheel.expire(60.0)
         await hub.program.closing.wait(count=2)
         assert hub.args() == [("plain",)]
         await settled()
         assert hub.parts.wheel.of(60.0) == []
-        await hub.parts.project_choices.start("s", hub.folder("one"))
+        await hub.parts.projects_api.start_for_project("s", hub.folder("one"))
         await settled()
         hub.parts.wheel.expire(60.0)
         await hub.program.closing.wait(count=3)
@@ -546,9 +546,9 @@ async def test_subscriptions_go_with_a_session_that_turns_to_another_project(tmp
 async def test_subscriptions_of_sessions_without_a_project_go_along_when_a_person_chooses_another_folder(tmp_path: Path) -> None:
     async with project_hub(tmp_path, program=talkative()) as hub:
         client = await hub.session()
-        await hub.parts.project_choices.start("s", hub.folder("one"))
+        await hub.parts.projects_api.start_for_project("s", hub.folder("one"))
         assert "result" in await ask(hub, client, "resources/subscribe", uri="x:/1")
-        await hub.parts.project_choices.start("s", hub.folder("two"))
+        await hub.parts.projects_api.start_for_project("s", hub.folder("two"))
         await hub.program.asked.until(lambda: len(asked_of(hub, "resources/subscribe")) == 2)
         assert [project for project, _ in asked_of(hub, "resources/subscribe")] == ["one", "two"]
 

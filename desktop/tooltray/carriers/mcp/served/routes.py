@@ -1,23 +1,25 @@
 """Which server of a config is at which path of its endpoint, who may use it, and where the endpoint may be open.
 
-Above it: served_listener and served_app. Knows text alone: no HTTP library, no disk, no settings.
-
-The rules are those of TBXark's mcp-proxy: a server is at `{base path}/{its name in the file}/`, the longest name that fits counts, and one
-with tokens wants one of them as `Authorization: TOKEN` or `Authorization: Bearer TOKEN`. One rule is ours: a server without tokens is
-nobody's but this machine's.
+The rules are those of TBXark's mcp-proxy: a server is at `{base path}/{its name in the file}/`, the longest name that fits counts, and a
+server with tokens wants one of them as `Authorization: TOKEN` or `Authorization: Bearer TOKEN`. One rule is ours: a server without tokens
+can be reached only from this machine.
 """
 
 import hashlib
 import hmac
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar
 
 import msgspec
 
 from tooltray.carriers.http_server.guard import UNAUTHORIZED, Refused, is_loopback
-from tooltray.config.settings.file_server import Endpoint
+from tooltray.config.secrets.secrets import SecretStore
+from tooltray.config.settings.expansion import fill_text
+from tooltray.config.settings.file_server import Endpoint, FileEntry
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.phrases import Phrase
 
 LOOPBACK = "127.0.0.1"
 OWNER_LENGTH = 16  # of a token's hash: tells the clients of one server apart, and gives no token away
@@ -41,16 +43,16 @@ class Route(HidesFields, frozen=True):
 
     @property
     def path(self) -> str:
-        """Behind the base path, without a slash at its ends."""
+        """Path below the base path, without a slash at its ends."""
         return posixpath.normpath(f"/{self.name}").lstrip("/")
 
     @property
     def owners(self) -> frozenset[str]:
-        """Whom `owner` may return."""
+        """What `owner` may return."""
         return frozenset(map(_owner_of, self.tokens)) if self.needs_token else frozenset({""})
 
     def owner(self, authorization: str | None) -> str:
-        """Which client shows its token, told by the token; empty where none is needed.
+        """Returns the name of the client that shows its token; empty where no token is needed.
 
         Raises:
             Refused: it shows none, or a wrong one.
@@ -81,7 +83,7 @@ class Address(msgspec.Struct, frozen=True):
 
 
 def address_for(endpoint: Endpoint, routes: Iterable[Route]) -> Address:
-    """Where an endpoint may be open: as the file says, but on this machine alone if a server in it asks for no token."""
+    """Returns where an endpoint may be open: as the file says, but only on this machine if a server in it asks for no token."""
     tokenless = tuple(route.name for route in routes if not route.needs_token)
     if tokenless and not is_loopback(endpoint.host):
         return Address(LOOPBACK, endpoint.port, tokenless)
@@ -89,7 +91,7 @@ def address_for(endpoint: Endpoint, routes: Iterable[Route]) -> Address:
 
 
 def find(path: str, base_path: str, routes: Iterable[Route]) -> tuple[Route, str] | None:
-    """The server at a path and what stands behind its name there, without slashes at its ends; None if there is none.
+    """Returns the server at a path and what follows its name there, without slashes at its ends; None if there is no such server.
 
     Args:
         path: of a request, percent signs decoded.
@@ -110,3 +112,67 @@ def _owner_of(token: str) -> str:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")  # headers may hold bytes that are no UTF-8
+
+
+PLACE = "authTokens"
+
+
+class _Filled(HidesFields, frozen=True):
+    hidden: ClassVar = ("tokens",)
+
+    tokens: tuple[str, ...]
+    problem: Problem | None
+
+
+class ServedTokens:
+    """The tokens of a config's servers, with the secrets that they name filled in.
+
+    A token whose secret cannot be read opens nothing. What was read stays until a secret changes, so that no keyring is asked whenever a
+    file is read. Belongs to the engine's loop.
+    """
+
+    def __init__(self, secrets: SecretStore, environ: Mapping[str, str]) -> None:
+        """
+        Args:
+            environ: what variables in tokens are filled in from.
+        """
+        self._secrets, self._environ = secrets, environ
+        self._known: dict[tuple[str, tuple[str, ...]], _Filled] = {}
+        self._changes = self._known_since = 0
+
+    def forget(self) -> None:
+        """Has the secrets read again at the next look: one of them has changed."""
+        self._changes += 1
+
+    async def look(self, entries: Iterable[FileEntry]) -> None:
+        """Reads the secrets that are not known yet."""
+        wanted = sorted({(entry.name, entry.secret_tokens) for entry in entries if entry.secret_tokens})
+        while True:
+            now = self._changes
+            kept = self._known if self._known_since == now else {}
+            known = {key: kept.get(key) or await self._filled(*key) for key in wanted}
+            if now == self._changes:
+                break
+        self._known, self._known_since = known, now
+
+    def of(self, entry: FileEntry) -> tuple[str, ...]:
+        """Returns all tokens of a server that are known; empty does not mean that the server needs none."""
+        filled = self._known.get((entry.name, entry.secret_tokens))
+        return tuple(dict.fromkeys((*entry.tokens, *(filled.tokens if filled else ()))))
+
+    @property
+    def problems(self) -> Iterator[Problem]:
+        """Why some tokens open nothing."""
+        return (filled.problem for filled in self._known.values() if filled.problem)
+
+    async def _filled(self, server: str, tokens: tuple[str, ...]) -> _Filled:
+        found: list[str] = []
+        problem: Problem | None = None
+        for token in tokens:
+            try:
+                text = await fill_text(token, PLACE, secrets=self._secrets, environ=self._environ, server=server)
+                found += [text.strip()] if text.strip() else []
+            except TooltrayError as error:
+                title = Phrase("a token of '{server}' opens nothing", server=server)
+                problem = Problem(title, f"{error.problem.title}: {error.problem.message}".removesuffix(": "), error.problem.hint)
+        return _Filled(tuple(found), problem)

@@ -1,11 +1,8 @@
-"""A config's endpoint at one open address: which server a path means, and what is looked at before it is asked.
+"""A config's endpoint at one open address, with and without sessions. ServedListener imports this when the first endpoint opens.
 
-Above it: served_listener, which imports this when the first endpoint opens. Below it: routes, served_server, http_server/site,
-http_server/guard.
-
-A client that shows a right token is served whatever its `Host` and `Origin` say: people reach such a proxy by many names, and no web page
-knows the token. Where no token is asked for, `Host` and `Origin` are what keeps web pages out. Nobody is served for whom the browser itself
-says that a page of another place has sent the request.
+A client that shows a right token is served whatever its `Host` and `Origin` are: users reach such a proxy by many names, and no web page
+knows the token. Where no token is needed, `Host` and `Origin` keep web pages out. A request that the browser itself marks as sent by a page
+of another site is always refused.
 """
 
 import asyncio
@@ -14,13 +11,170 @@ from collections.abc import Callable, Iterable
 from urllib.parse import quote
 
 from aiohttp import web
+from msgspec import Raw
 
-from tooltray.carriers.http_server.answers import refusal
-from tooltray.carriers.http_server.guard import Guard, Refused, check_browser
+from tooltray.carriers.http_server.answers import check_accept, cut_of, json_reply, read_message, refusal, start_events, write_events
+from tooltray.carriers.http_server.event_streams import KEEPALIVE_S, EventQueue, Pressure
+from tooltray.carriers.http_server.guard import Guard, Refused, accepted, check_browser
 from tooltray.carriers.http_server.site import HttpSite, answer_all_else
+from tooltray.carriers.mcp import sse
+from tooltray.carriers.mcp.http_mcp import answer_mcp, not_allowed
+from tooltray.carriers.mcp.http_modern import MAX_EXCHANGES, Exchange, ModernHttp, ToolSchema, is_modern
+from tooltray.carriers.mcp.http_session import CLIENT_GONE, Dispatcher
+from tooltray.carriers.mcp.http_sessions import HttpSessions, OpensClients
 from tooltray.carriers.mcp.served.routes import Route, find
-from tooltray.carriers.mcp.served.served_server import ServedServer
+from tooltray.carriers.mcp.sse import SseHttp
+from tooltray.carriers.mcp.streamable_http import SESSION_HEADER, Posted, StreamableHttp, read_posted
 from tooltray.config.settings.file_server import Endpoint
+from tooltray.foundation.tasks import Spawn
+from tooltray.protocol.channels import Outgoing
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.envelope import INTERNAL_ERROR
+from tooltray.servers.relay.held_calls import HeldCalls
+
+NOBODYS = "served "  # whose requests those without a token are; no token's owner has a name that ends in a space
+
+
+class ReplyAlone(Exchange):
+    """An exchange with a client that reads only plain JSON."""
+
+    def send(self, message: Outgoing) -> None:
+        if not message.method:
+            super().send(message)
+
+
+class Sessionless:
+    """Answers requests of legacy clients that name no session, as the proxy whose config is served does; it keeps no sessions.
+
+    Some of its clients send no `initialize`, some do not send back the session id, and some read plain JSON but no events. Requests without
+    a session share one state for each token, and one for those without a token: a lazy server that one of them has activated is activated
+    for all, also for modern clients with the same token. One for each server. Belongs to the engine's loop.
+    """
+
+    def __init__(self, opens: OpensClients, *, held_calls_of: Callable[[str], HeldCalls]) -> None:
+        self._opens, self._held_calls_of = opens, held_calls_of
+        self._exchanges: dict[Dispatcher, str] = {}  # and whose they are
+
+    def dispatchers(self, owner: str | None = None) -> list[Dispatcher]:
+        """Returns the dispatchers of one owner's requests, or all."""
+        return [dispatcher for dispatcher, whose in self._exchanges.items() if owner in (None, whose)]
+
+    async def answer(self, request: web.Request, posted: Posted, owner: str, server: str) -> web.StreamResponse:
+        """
+        Raises:
+            Refused: there is too much to do.
+        """
+        if not posted.requests:
+            return web.Response(status=202)  # it concerns a session, and there is none
+        if len(self._exchanges) >= MAX_EXCHANGES:
+            raise Refused(503, "too many requests are in flight", code=INTERNAL_ERROR, id=Raw(posted.requests[0]))
+        held = self._held_calls_of(owner)
+        dispatcher = self._opens.open_client(server, is_lasting=False, client=owner or NOBODYS, held=held).dispatcher
+        queue = EventQueue(Pressure(dispatcher), cut=cut_of(request))
+        takes_events = takes_events_too(request)
+        dispatcher.attach_messages(Exchange(queue) if takes_events else ReplyAlone(queue))
+        self._exchanges[dispatcher] = owner
+        try:
+            dispatcher.receive(posted.take_body())
+            return await _answered(request, queue, takes_events=takes_events)
+        finally:
+            del self._exchanges[dispatcher]
+            dispatcher.connection_lost(CLIENT_GONE)
+            queue.discard()
+
+
+def is_sessionless(request: web.Request, posted: Posted) -> bool:
+    """Returns whether a legacy POST is answered without a session: it names none and begins none, or its client could not read events."""
+    if SESSION_HEADER in request.headers or posted.is_modern or posted.is_batch:
+        return False
+    return not posted.is_initialize or not takes_events_too(request)
+
+
+def takes_events_too(request: web.Request) -> bool:
+    """Returns whether a client reads both forms of an answer."""
+    return accepted(request.headers.get("Accept")) == (True, True)
+
+
+async def _answered(request: web.Request, queue: EventQueue, *, takes_events: bool) -> web.StreamResponse:
+    await queue.news(within_s=KEEPALIVE_S if takes_events else None)
+    if only := queue.only:
+        return await json_reply(request, only.message)
+    response = await start_events(request)
+    await write_events(response, queue)
+    return response
+
+
+PLAIN, STREAMABLE, EVENTS, MESSAGES = "", "mcp", "sse", "message"
+
+
+class ServedServer:
+    """One server of a config at its own paths: both transports with sessions, and requests without.
+
+    A GET that names no session begins one of HTTP+SSE, a POST beside such a session goes to its `message` path, everything else is
+    streamable HTTP. So both kinds of client are served at a plain `/NAME/`, whatever the file's `type` is. Belongs to the engine's loop.
+    """
+
+    def __init__(self, server: str, *, opens: OpensClients, tool_schema: ToolSchema, deadlines: DeadlineWheel, spawn: Spawn) -> None:
+        """
+        Args:
+            server: its name here.
+        """
+        self._server, self._deadlines, self._spawn = server, deadlines, spawn
+        self._held: dict[str, HeldCalls] = {}
+        self._streamable = StreamableHttp(HttpSessions(opens, deadlines=deadlines))
+        self._modern = ModernHttp(opens, held_calls_of=self._held_calls_of, tool_schema=tool_schema, nobody=NOBODYS)
+        self._sessionless = Sessionless(opens, held_calls_of=self._held_calls_of)
+        self._sse = SseHttp(opens)
+
+    async def answer(self, request: web.Request, owner: str, tail: str, path: str) -> web.StreamResponse:
+        """Answers a request.
+
+        Args:
+            owner: whose token came with it.
+            tail: the rest of its path behind the server's name.
+            path: the server's own, percent-encoded, without a slash at its end.
+
+        Raises:
+            Refused: the request is not one that can be answered.
+        """
+        if tail == MESSAGES:
+            if request.method != "POST":
+                raise not_allowed(sse.POST_METHODS)
+            return await self._sse.post(request, owner, self._server)
+        if tail in (PLAIN, EVENTS) and _begins_events(request):
+            return await self._sse.get(request, owner, self._server, f"{path}/{MESSAGES}")
+        if tail == EVENTS:
+            raise not_allowed(sse.GET_METHODS)
+        if tail not in (PLAIN, STREAMABLE):
+            raise Refused(404, f"there is nothing at this path; see {path}/{STREAMABLE} and {path}/{EVENTS}")
+        if request.method == "POST" and not is_modern(request):
+            return await self._post(request, owner)
+        return await answer_mcp(request, owner, self._server, streamable=self._streamable, modern=self._modern)
+
+    async def end_of(self, owner: str | None, reason: str, *, grace_s: float) -> None:
+        """Ends what the clients with one token have open, or all: requests in flight may finish within `grace_s`, in seconds."""
+        parts = (self._streamable, self._modern, self._sessionless, self._sse)
+        dispatchers = [dispatcher for part in parts for dispatcher in part.dispatchers(owner)]
+        await asyncio.gather(*(dispatcher.close(reason, grace_s=grace_s) for dispatcher in dispatchers))
+        for whose in [whose for whose in self._held if owner in (None, whose)]:
+            self._held.pop(whose).close()
+
+    async def _post(self, request: web.Request, owner: str) -> web.StreamResponse:
+        posted = read_posted(await read_message(request))
+        if is_sessionless(request, posted):
+            return await self._sessionless.answer(request, posted, owner, self._server)
+        check_accept(request)
+        return await self._streamable.take(request, posted, owner, self._server)
+
+    def _held_calls_of(self, owner: str) -> HeldCalls:
+        if owner not in self._held:
+            self._held[owner] = HeldCalls(deadlines=self._deadlines, spawn=self._spawn)
+        return self._held[owner]
+
+
+def _begins_events(request: web.Request) -> bool:
+    return request.method == "GET" and SESSION_HEADER not in request.headers and not is_modern(request)
+
 
 END_GRACE_S = 0.5  # for requests in flight, as when the hub ends
 SERVER_GONE = "the config that this endpoint serves has no such server any more"
@@ -50,8 +204,8 @@ class ServedApp:
         """Serves on a bound socket."""
         await self._site.open(place)
 
-    async def follow(self, routes: Iterable[Route]) -> None:
-        """These are the servers and tokens from now on; ends what clients have open that could not open it any more."""
+    async def use(self, routes: Iterable[Route]) -> None:
+        """Sets the servers and tokens; ends what clients have open and could not open any more."""
         before, self._routes = {route.server: route for route in self._routes}, tuple(routes)
         now = {route.server: route for route in self._routes}
         for route in self._routes:

@@ -1,47 +1,31 @@
 """The endpoint of the config that the hub was started with: open where the file says, with the servers and tokens that it names now.
 
-Above it: the engine. Below it: ServerFiles, which has read the files; routes; http_server/place, which opens and closes; served_app,
-imported when the first endpoint opens. What cannot be opened at the start ends the hub, as it ends the proxy whose config it is; later it
-is a problem that a person is told of.
+What cannot be opened at the start ends the hub, as it ends the proxy whose config it is; later it becomes a problem in the window.
 """
 
 import asyncio
 import importlib
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import msgspec
 
 from tooltray.carriers.http_server.place import HostAndPort, HttpPlace, NotBound
-from tooltray.carriers.mcp.served.routes import Address, Route, address_for
-from tooltray.carriers.mcp.served.served_servers import ServedServers
-from tooltray.carriers.mcp.served.served_tokens import ServedTokens
-from tooltray.config.settings.file_server import Endpoint, FileReading
+from tooltray.carriers.mcp.served.routes import Address, Route, ServedTokens, address_for
+from tooltray.config.settings.file_server import Endpoint
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, ProblemReported, SecretsChanged, ServerFilesChanged
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import Spawn
+from tooltray.sources.project_files.server_files import ServerFiles
 
 if TYPE_CHECKING:
     from tooltray.carriers.mcp.served.served_app import ServedApp
 
+
 SERVED_APP = "tooltray.carriers.mcp.served.served_app"
-
-
-class Readings(Protocol):
-    """What of ServerFiles is used.
-
-    Attributes:
-        endpoints: where what files ask for is open, by their paths; kept here.
-    """
-
-    endpoints: dict[str, str]
-
-    def served(self) -> tuple[FileReading, ...]:
-        """What the files say that the hub was started with, in their order."""
-        ...
 
 
 class _Wanted(msgspec.Struct, frozen=True):
@@ -55,8 +39,12 @@ class _Wanted(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> tuple[Endpoint, str, int]:
-        """What cannot be another without opening anew."""
+        """What cannot change without opening the endpoint again."""
         return self.endpoint, self.address.host, self.address.port
+
+
+MakeServed = Callable[[str], Any]
+"""Makes the ServedServer of a server, by its name in the hub."""
 
 
 class ServedListener:
@@ -65,32 +53,36 @@ class ServedListener:
     def __init__(
         self,
         *,
-        files: Readings,
+        files: ServerFiles,
         config: McpConfHelper,
         tokens: ServedTokens,
-        served_servers: ServedServers,
+        make_served: MakeServed,
         bus: EventBus,
         spawn: Spawn,
     ) -> None:
+        """
+        Args:
+            make_served: called when the endpoint opens, or gets another server.
+        """
         self._files, self._config, self._tokens = files, config, tokens
-        self._servers, self._bus, self._spawn = served_servers, bus, spawn
+        self._make_served, self._bus, self._spawn = make_served, bus, spawn
         self._place: HttpPlace[_Wanted, ServedApp] = HttpPlace(address=_address, make_app=self._make_app, cannot_open=_cannot_open, bus=bus)
         self._looking = asyncio.Lock()  # not the place's: while a keyring asks the person, the hub may end
         self._kept: dict[str, Endpoint] = {}  # of files that are not understood now, as they were when they were
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Why it is not open, or not as the file asks for."""
+        """Why the endpoint is not open, or not as the file asks for."""
         of_place = (self._place.wanted and self._place.wanted.narrowed, self._place.problem)
         return (*(problem for problem in of_place if problem), *self._tokens.problems)
 
     @property
-    def said(self) -> tuple[str, ...]:
-        """What a person who started the hub should read: where it is open, and what is not as the file asks for."""
+    def startup_lines(self) -> tuple[str, ...]:
+        """Lines for the user who starts the hub: where the endpoint is open, and what is not as the file asks for."""
         return tuple(self._where()) + tuple(str(problem) for problem in self.problems)
 
     def url(self, file: str) -> str:
-        """Where a file's servers are, each at its name below; empty: nowhere."""
+        """Returns the URL below which a file's servers are, each at its name; empty if they are not served."""
         wanted = self._opened
         return self._place.base_url + wanted.endpoint.base_path if wanted and wanted.file == file else ""
 
@@ -126,23 +118,22 @@ class ServedListener:
                 self._bus.publish(ProblemReported(wanted.narrowed))
             if wanted and self._place.app and self._opened and self._opened.place == wanted.place:
                 self._place.wanted = wanted
-                await self._place.app.follow(wanted.routes)
+                await self._place.app.use(wanted.routes)
             else:
                 await self._place.move(wanted)
             self._tell_where()
 
     async def stop_taking(self) -> None:
-        """Takes no new clients; what is open goes on."""
+        """Accepts no new clients; open connections stay."""
         await self._place.stop_taking()
 
     async def close(self) -> None:
-        """Bounded; may be called twice."""
+        """Closes the endpoint within a bounded time; may be called twice."""
         await self._place.close()
 
     # following the files
 
     def _on_secrets_changed(self, event: SecretsChanged) -> None:
-        """A token may be another one."""
         self._tokens.forget()
         if self._files.served():
             self._on_changed()
@@ -159,7 +150,7 @@ class ServedListener:
 
     @property
     def _opened(self) -> _Wanted | None:
-        """What is open now."""
+        """What is open now; None: nothing."""
         return self._place.wanted if self._place.app else None
 
     def _wanted(self) -> _Wanted | None:
@@ -193,8 +184,8 @@ class ServedListener:
         await asyncio.to_thread(importlib.import_module, SERVED_APP)  # the loop would stand still for as long as that takes
         from tooltray.carriers.mcp.served.served_app import ServedApp
 
-        app = ServedApp(wanted.endpoint, host=wanted.address.host, port=port, make_server=self._servers.make)
-        await app.follow(wanted.routes)
+        app = ServedApp(wanted.endpoint, host=wanted.address.host, port=port, make_server=self._make_served)
+        await app.use(wanted.routes)
         return app
 
     def _where(self) -> Iterator[str]:

@@ -11,7 +11,7 @@ from tests.fakes.heard import PATIENCE_S
 from tests.fakes.ports import free_port
 from tests.fakes.served_hub import FILE, ServedHub, entry, reading, served_hub
 
-from tooltray.carriers.mcp.served.served_tokens import ServedTokens
+from tooltray.carriers.mcp.served.routes import ServedTokens
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.file_server import Endpoint, FileReading
 from tooltray.foundation.errors import TooltrayError
@@ -27,10 +27,10 @@ async def settled(hub: ServedHub) -> None:
 
 
 async def test_without_an_endpoint_in_the_files_nothing_is_open(tmp_path: Path) -> None:
-    async with served_hub(tmp_path, FileReading(FILE, "mcp-hub", "1", entries=(entry("a"),))) as hub:
+    async with served_hub(tmp_path, FileReading(FILE, "tbxark", "1", entries=(entry("a"),))) as hub:
         await hub.listener.start()
         await hub.listener.stop_taking()
-        assert (hub.listener.said, hub.listener.problems, hub.listener.url(FILE)) == ((), (), "")
+        assert (hub.listener.startup_lines, hub.listener.problems, hub.listener.url(FILE)) == ((), (), "")
 
 
 async def test_a_hub_that_was_started_without_configs_follows_nothing(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ async def test_where_the_servers_are_is_said_when_it_is_open(tmp_path: Path) -> 
     async with served_hub(tmp_path, reading(entry("a b"), WITH_TOKEN, endpoint=Endpoint("localhost", 0, "/x"))) as hub:
         await hub.listener.start()
         base = f"http://localhost:{hub.port}/x"
-        assert hub.listener.said == (f"Serves {FILE} at:", f"  {base}/a%20b/", f"  {base}/fetch/ (asks for a token)")
+        assert hub.listener.startup_lines == (f"Serves {FILE} at:", f"  {base}/a%20b/", f"  {base}/fetch/ (asks for a token)")
         assert (hub.listener.url(FILE), hub.listener.url("/another")) == (base, "")
         assert hub.files.endpoints == {FILE: base}
         assert len(hub.heard.of(ServerFilesChanged)) == 2  # the first is the test's own
@@ -56,12 +56,12 @@ async def test_a_server_without_a_token_is_open_to_this_machine_alone_and_the_pe
         (problem,) = hub.listener.problems
         assert problem.message == "it asks to be open to others too (port 0), but these have no token: open"
         assert [event.problem for event in hub.heard.of(ProblemReported)] == [problem]
-        assert hub.listener.said[-1] == str(problem)
-        assert "http://127.0.0.1:" in hub.listener.said[1]
+        assert hub.listener.startup_lines[-1] == str(problem)
+        assert "http://127.0.0.1:" in hub.listener.startup_lines[1]
         hub.now(reading(WITH_TOKEN, endpoint=Endpoint("", 0)))
         await settled(hub)
         assert hub.listener.problems == ()
-        assert "http://localhost:" in hub.listener.said[1]
+        assert "http://localhost:" in hub.listener.startup_lines[1]
 
 
 class Asking:
@@ -158,7 +158,7 @@ async def test_servers_that_are_switched_off_have_no_path(tmp_path: Path) -> Non
     async with served_hub(tmp_path, reading(entry("off", disable=True), WITH_TOKEN)) as hub:
         await hub.listener.start()
         assert (await hub.client().ask("GET", "/off/")).status == 404
-        assert [line for line in hub.listener.said if "/off/" in line] == []
+        assert [line for line in hub.listener.startup_lines if "/off/" in line] == []
 
 
 async def test_an_end_is_an_end_and_a_change_that_comes_behind_it_opens_nothing(tmp_path: Path) -> None:

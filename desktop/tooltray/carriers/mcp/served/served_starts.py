@@ -1,28 +1,49 @@
-"""What a hub that was started with configs cannot do without: files that can be understood, and the servers that they require.
+"""What a hub does for the configs that it was started with: variables, checks at the start, a line of the log for each call."""
 
-Above it: the engine. Below it: the readings of the files, ServerManager. Counts for the start alone: a hub that runs is not ended by an
-edit, which is told and shown as every other one.
-"""
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 
-from collections.abc import Callable, Iterable, Iterator
+from msgspec.structs import replace
 
-from tooltray.config.settings.file_server import FileReading
+from tooltray.config.settings.expansion import variable_names
+from tooltray.config.settings.file_server import FileEntry, FileReading, Kind
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.events import EventBus
+from tooltray.foundation.events import EventBus, ToolCallResult
 from tooltray.foundation.snapshots.files import FileProblem
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.upstream.managed_server import ServerStateChanged
+from tooltray.sources.project_files.file_watch import ReadFile
+
+
+def in_surroundings(read: ReadFile, environ: Mapping[str, str]) -> ReadFile:
+    """Returns a reader whose readings of configs have the variables of `environ` that their placeholders name.
+
+    A project's own file gets none of them: its placeholders find only the user's usual environment."""
+
+    def read_in_surroundings(path: Path, kind: Kind) -> FileReading:
+        reading = read(path, kind)
+        if kind != "tbxark":
+            return reading
+        return replace(reading, entries=tuple(_knowing(entry, environ) for entry in reading.entries))
+
+    return read_in_surroundings
+
+
+def _knowing(entry: FileEntry, environ: Mapping[str, str]) -> FileEntry:
+    found = {name: environ[name] for name in variable_names(entry.config) if name in environ}
+    return replace(entry, variables={**found, **entry.variables}) if found else entry
+
 
 FAILED = frozenset({ServerState.ERROR, ServerState.NEEDS_SIGN_IN, ServerState.RESTARTING})
 
 
 def check_served(readings: Iterable[FileReading]) -> None:
-    """What keeps a hub from starting: the person who named these files is in front of it, and can put it right.
+    """Checks the configs at the start of a hub: the user who named them is at the terminal and can correct them.
 
     Raises:
-        TooltrayError: a file says nothing that can be understood, has a server that cannot be used although it wants them all, or two
-            files want an endpoint of their own.
+        TooltrayError: a file is malformed, has an unusable server although it wants them all, or two files want an endpoint of their own.
     """
     endpoints = []
     for reading in readings:
@@ -69,15 +90,33 @@ def _fatal(reading: FileReading) -> Iterator[FileProblem]:
         yield from reading.problems
     elif reading.must_be_valid:
         used = {entry.name for entry in reading.entries}
-        has_no_endpoint = reading.kind == "tbxark" and reading.endpoint is None
+        has_no_endpoint = reading.endpoint is None
         for problem in reading.problems:
             if problem.entry not in used if problem.entry else has_no_endpoint:
                 yield problem
 
 
 def _in_words(problem: FileProblem) -> str:
-    """Without the hints, which speak of a hub that runs; a message names its line itself."""
+    """Returns a problem without its hint, which is about a running hub; a message names its line itself."""
     title, message = problem.problem.title, problem.problem.message
     if not message:
         return f"line {problem.line}: {title}" if problem.line else title
     return f"{title}: {message}" if problem.entry else message
+
+
+logger = logging.getLogger(__name__)
+
+
+class ServedCallLog:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, config: McpConfHelper, bus: EventBus) -> None:
+        self._config = config
+        bus.subscribe(ToolCallResult, self._on_call)
+
+    def _on_call(self, event: ToolCallResult) -> None:
+        call = event.response
+        server = self._config.file_server(call.server)
+        if server and server.entry.logs_calls:
+            milliseconds = call.duration_s * 1000
+            logger.info("%s called %s of '%s': %s after %.0f ms", call.client, call.tool, call.server, call.outcome, milliseconds)

@@ -1,27 +1,119 @@
-"""The trusted entries of projects' own files while the hub runs, and the names of their servers.
-
-Above it: ServerFiles, and `tooltray trust` without a hub. Below it: TrustStore, the disk.
-"""
+"""What the user allowed of projects' own files: stored in `trust.json` of the home, and in memory while the hub runs."""
 
 import asyncio
+import json
+import os
 import time
+import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import lru_cache
+from itertools import count
+from pathlib import Path
+from typing import Literal
 
 import msgspec
 
-from tooltray.foundation.errors import NotFound, Problem
+from tooltray.config.settings.given_entries import BUILTIN_NAMES, FORBIDDEN_IN_NAMES, MAX_NAME_LENGTH, check_name
+from tooltray.foundation.errors import NotFound, Problem, TooltrayError
+from tooltray.foundation.files.atomic_file import all_set_aside, read_own, set_aside, write_atomically
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.trust import TrustedEntry
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.upstream.project_folder import shown
-from tooltray.sources.project_files.server_names import look, server_name
-from tooltray.sources.project_files.trust_store import Kept, KeptEntry, TrustStore
+
+LARGEST_BYTES = 32 * 2**20  # some hundred thousand entries
+LAST_TIME_S = 1e11  # the year 5138
+
+
+class KeptEntry(msgspec.Struct, rename="camel", frozen=True):
+    """What is stored of one entry, never its content, which may contain keys.
+
+    Attributes:
+        server: the server's name in the hub, assigned when the entry was first seen.
+        digest: digest of the content to which the user consented; empty for none.
+        trusted_at: time of the consent in unix seconds.
+        is_own: whether Tooltray itself wrote the content.
+        files: digests of the project's files that it starts, as they were then, by their paths; None: they are taken at the next start
+            (of a consent of an older version, and of what Tooltray has written).
+    """
+
+    server: str
+    digest: str = ""
+    trusted_at: float = 0.0
+    is_own: bool = False
+    files: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        """Rejects times out of range, which were not written by us."""
+        if not 0 <= self.trusted_at < LAST_TIME_S:
+            raise ValueError("a time is out of range")
+
+
+Kept = dict[str, dict[str, KeptEntry]]
+"""By the project's folder and the entry's name in its file."""
+
+
+class _File(msgspec.Struct):
+    version: Literal[1] = 1
+    projects: Kept = {}
+
+
+class TrustStore:
+    """The store of one home. `write` blocks on the disk and must not run concurrently.
+
+    If the file cannot be read, nothing is trusted: it is set aside, and `problem` reports it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.kept: Kept = {}
+        self.problem: Problem | None = None
+        self._is_unreadable = False
+        try:
+            self.kept = msgspec.convert(json.loads(read_own(path, LARGEST_BYTES)), type=_File).projects
+        except FileNotFoundError:
+            pass
+        except (ValueError, RecursionError):
+            self._set_aside()
+        except OSError as error:
+            self._is_unreadable = True
+            self.problem = _unusable(f"{path}: {error.strerror or error}", "Make it readable, and start Tooltray again.")
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """Paths of files whose projects are unknown: the store's file if it cannot be read, and files that were set aside."""
+        return (*([str(self._path)] if self._is_unreadable else []), *map(str, all_set_aside(self._path)))
+
+    def write(self, kept: Mapping[str, Mapping[str, KeptEntry]]) -> None:
+        """Replaces all consents.
+
+        Raises:
+            TooltrayError: the file cannot be written; the earlier consents stay.
+        """
+        file = {"version": 1, "projects": {folder: dict(entries) for folder, entries in kept.items() if entries}}
+        try:
+            write_atomically(self._path, json.dumps(msgspec.to_builtins(file), indent=2).encode())
+        except OSError as error:
+            message = Phrase("{place}: {reason}", place=self._path, reason=error.strerror or str(error))
+            raise TooltrayError(Phrase("what is trusted cannot be saved"), message, Phrase("Nothing has changed.")) from None
+
+    def _set_aside(self) -> None:
+        aside = set_aside(self._path)
+        self._is_unreadable = aside == self._path
+        self.problem = _unusable(
+            Phrase("what was in {file} is now in {other}", file=self._path.name, other=aside),
+            Phrase("Trust the servers of your projects again."),
+        )
+
+
+def _unusable(message: str, hint: str) -> Problem:
+    return Problem(Phrase("what you trusted of projects' own files cannot be read, so none of it counts"), message, hint)
 
 
 class Trust:
     """Belongs to one event loop. A consent is written to the disk before it takes effect."""
 
-    def __init__(self, store: TrustStore, *, is_taken: Callable[[str], bool], reserved: Collection[str]) -> None:
+    def __init__(self, store: TrustStore, *, is_taken: Callable[[str], bool], reserved: Collection[str] = BUILTIN_NAMES) -> None:
         """
         Args:
             is_taken: returns whether a server that is not from a project's own file has this or a similar name.
@@ -85,7 +177,7 @@ class Trust:
 
     @property
     def servers(self) -> dict[str, dict[str, str]]:
-        """The names in the hub of all known entries' servers, by the project's folder and the name in the file."""
+        """Names in the hub of all known entries' servers, by the project's folder and the name in the file."""
         return {folder: {entry: kept.server for entry, kept in entries.items()} for folder, entries in self._kept.items()}
 
     def forget_unseen(self, folder: str, written: Collection[str]) -> None:
@@ -103,7 +195,7 @@ class Trust:
                     yield TrustedEntry(folder, entry, kept.server, kept.trusted_at, kept.is_own)
 
     def files(self, folder: str, entry: str) -> Mapping[str, str] | None:
-        """Returns the digests of the files that a trusted entry starts, as they were allowed; None where nobody knows them yet."""
+        """Returns the digests of the files that a trusted entry starts, as they were allowed; None if they are not known yet."""
         kept = self._kept.get(folder, {}).get(entry)
         return kept.files if kept else None
 
@@ -113,14 +205,14 @@ class Trust:
         return {digest for entries in self._kept.values() for kept in entries.values() for digest in (kept.files or {}).values()}
 
     def hold(self, folder: str, entry: str) -> None:
-        """A trusted entry starts files that are other ones by now: it waits for another yes."""
+        """Has a trusted entry wait for consent again, since files that it starts have changed."""
         self._held.add((folder, entry))
 
     def is_held(self, folder: str, entry: str) -> bool:
         return (folder, entry) in self._held
 
     async def keep_files(self, folder: str, entry: str, files: Mapping[str, str]) -> None:
-        """Notes which files a trusted entry starts, where that was not known.
+        """Stores which files a trusted entry starts, if that was not known.
 
         Raises:
             TooltrayError: it cannot be stored.
@@ -130,7 +222,7 @@ class Trust:
             known = msgspec.structs.replace(kept, files=dict(files))
             await self._change(lambda all_kept: all_kept.setdefault(folder, {}).update({entry: known}))
 
-    async def say_yes(
+    async def allow(
         self, folder: str, digests: Mapping[str, str], *, is_own: bool = False, files: Mapping[str, Mapping[str, str]] = {}
     ) -> list[str]:
         """Trusts entries and returns their servers' names.
@@ -150,7 +242,7 @@ class Trust:
         self._held -= {(folder, entry) for entry in digests}
         return list(names.values())
 
-    async def take_back(self, folder: str, entry: str) -> list[str]:
+    async def revoke(self, folder: str, entry: str) -> list[str]:
         """Withdraws consent and returns the names of the servers; the names stay reserved while the entries are in the file.
 
         Args:
@@ -190,3 +282,50 @@ class Trust:
                 self._is_saved = was_saved
                 raise
             edit(self._kept)
+
+
+NO_NAME = "server"  # replaces a name without a usable character
+REMEMBERED = 4096  # names in the cache; each is looked up whenever a file's servers are listed
+_TO_DASHES = str.maketrans(dict.fromkeys(FORBIDDEN_IN_NAMES, "-"))
+
+
+def server_name(written: str, folder: str, is_free: Callable[[str], bool], reserved: Collection[str] = ()) -> str:
+    """Chooses a free name.
+
+    Args:
+        written: the name in the file.
+        folder: the file's folder, which is appended if the name is taken.
+        is_free: returns whether no other server has a name.
+        reserved: names of built-in servers.
+    """
+    first = fitting(written)
+    beside = fitting(f"{_cut(first, 24)}-{os.path.basename(folder)}") if os.path.basename(folder) else first
+    candidates = (name for name in (first, beside) if look(name) not in reserved and is_free(name))
+    numbered = (name for number in count(2) if is_free(name := f"{_cut(beside, 8)}-{number}"))
+    return next(candidates, None) or next(numbered)
+
+
+@lru_cache(REMEMBERED)
+def look(name: str) -> str:
+    """Folds case and compatibility characters, so that names that look alike are equal: a project's server must not imitate another."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def fitting(written: str) -> str:
+    """Returns a valid server name as close to the written one as possible."""
+    if _may_be(written):
+        return written
+    seen = "".join(sign if sign.isprintable() else "-" for sign in written.translate(_TO_DASHES))
+    return seen[:MAX_NAME_LENGTH].strip(" -") or NO_NAME
+
+
+def _cut(name: str, room: int) -> str:
+    return name[: MAX_NAME_LENGTH - room].rstrip()
+
+
+def _may_be(name: str) -> bool:
+    try:
+        check_name(name, ())
+    except TooltrayError:
+        return False
+    return True

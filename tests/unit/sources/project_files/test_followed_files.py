@@ -1,6 +1,7 @@
-"""project_file.py: which servers of one project's file run, after readings and consents in any order."""
+"""followed_files.py: which servers of a project's file, or of a config, run."""
 
 import os
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,16 @@ import pytest
 
 from tooltray.config.settings.file_server import PROJECT_FOLDER, FileEntry, FileReading
 from tooltray.config.settings.given_entries import read_entry
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import Denied, Problem
 from tooltray.foundation.snapshots.files import FileProblem
-from tooltray.sources.project_files.project_file import MOST_ENTRIES, ProjectFile
-from tooltray.sources.project_files.trust_store import TrustStore
-from tooltray.sources.project_files.trusted_entries import Trust
+from tooltray.sources.project_files.followed_files import (
+    MOST_ENTRIES,
+    ProjectFile,
+    ServedFile,
+    ServedNames,
+    check_stays_inside,
+)
+from tooltray.sources.project_files.trust import Trust, TrustStore
 
 FOLDER = "/projects/shop"
 PATH = os.path.join("/projects/shop", ".mcp.json")
@@ -47,7 +53,7 @@ def states(file: ProjectFile) -> dict[str, str]:
 
 async def trusted(file: ProjectFile, trust: Trust, **entries: dict[str, Any]) -> None:
     """A person says yes to these contents."""
-    await trust.say_yes(FOLDER, {name: entry(name, written).digest for name, written in entries.items()})
+    await trust.allow(FOLDER, {name: entry(name, written).digest for name, written in entries.items()})
     file.settle()
 
 
@@ -78,7 +84,7 @@ async def test_a_changed_entry_waits_and_runs_as_it_was(file: ProjectFile, trust
 async def test_what_a_yes_was_taken_back_from_ends(file: ProjectFile, trust: Trust) -> None:
     await trusted(file, trust, a=ONE)
     file.adopt(reading(a=ONE))
-    await trust.take_back(FOLDER, "a")
+    await trust.revoke(FOLDER, "a")
     file.settle()
     assert (states(file), file.servers()) == ({"a": "waits"}, {})
 
@@ -148,7 +154,67 @@ async def test_a_copy_shows_what_another_reading_would_do_and_changes_nothing(tr
     file = ProjectFile(FOLDER, trust, is_for_all=True)
     await trusted(file, trust, a=ONE)
     file.adopt(reading(a=ONE))
-    copy = file.copied()
-    assert (copy.snapshot(), list(copy.servers())) == (file.snapshot(), ["a"])
-    copy.adopt(reading())
-    assert (copy.servers(), list(file.servers()), states(file)) == ({}, ["a"], {"a": "used"})
+    other = copy(file)
+    assert (other.snapshot(), list(other.servers())) == (file.snapshot(), ["a"])
+    other.adopt(reading())
+    assert (other.servers(), list(file.servers()), states(file)) == ({}, ["a"], {"a": "used"})
+
+
+def served_entry(name: str) -> FileEntry:
+    return FileEntry(name, read_entry(name, {"command": "run"}), {"command": "run"}, line=2)
+
+
+def served_file() -> ServedFile:
+    return ServedFile("/etc/servers.json", ServedNames(is_taken=lambda name: name == "taken", reserved=("hub",)))
+
+
+def served_reading(*entries: FileEntry, broken: str = "", is_understood: bool = True) -> FileReading:
+    problems = (FileProblem(Problem("no use"), 4, broken),) if broken else ()
+    return FileReading("/etc/servers.json", "tbxark", "d", is_understood, entries, problems)
+
+
+def test_an_entry_with_a_remark_is_used_all_the_same() -> None:
+    file = served_file()
+    problems = (
+        FileProblem(Problem("a remark"), 3, "one"),
+        FileProblem(Problem("no use"), 4, "bad"),
+        FileProblem(Problem("of the whole"), 1),
+    )
+    entries = (served_entry("one"), served_entry("fetch/token"), served_entry("taken"))
+    file.adopt(FileReading(file.path, "tbxark", "d", entries=entries, problems=problems))
+    snapshot = file.snapshot()
+    assert [(each.name, each.server, each.state, each.line) for each in snapshot.entries] == [
+        ("one", "one", "used", 2),
+        ("fetch/token", "fetch-token", "used", 2),
+        ("taken", "taken-etc", "used", 2),
+        ("bad", "", "broken", 4),
+    ]
+    assert (snapshot.kind, snapshot.exists) == ("tbxark", True)
+    assert list(file.servers()) == ["one", "fetch-token", "taken-etc"]
+
+
+def test_a_config_s_server_goes_on_while_its_entry_or_the_file_cannot_be_used() -> None:
+    file = served_file()
+    file.adopt(served_reading(served_entry("one"), served_entry("two")))
+    for _ in range(2):
+        file.adopt(served_reading(served_entry("two"), broken="one"))
+        assert list(file.servers()) == ["two", "one"]
+        assert [(each.server, each.state) for each in file.snapshot().entries] == [("two", "used"), ("one", "broken")]
+    file.adopt(served_reading(is_understood=False))
+    assert list(file.servers()) == ["two", "one"]
+    file.adopt(served_reading(served_entry("two")))
+    assert list(file.servers()) == ["two"]
+
+
+@pytest.mark.posix
+def test_a_link_within_the_project_is_followed_and_one_out_of_it_is_not(tmp_path: Path) -> None:
+    folder = tmp_path.resolve() / "shop"
+    folder.mkdir()
+    check_stays_inside(str(folder))
+    (folder / "mcp.json").write_text("{}")
+    (folder / ".mcp.json").symlink_to("mcp.json")
+    check_stays_inside(str(folder))
+    (folder / ".mcp.json").unlink()
+    (folder / ".mcp.json").symlink_to(tmp_path / "elsewhere.json")
+    with pytest.raises(Denied, match="leads out of the project"):
+        check_stays_inside(str(folder))

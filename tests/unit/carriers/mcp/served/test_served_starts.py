@@ -1,17 +1,21 @@
-"""required.py: what ends a hub that was started with configs."""
+"""served_starts.py: what a hub does for the configs that it was started with."""
 
+import logging
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.fakes.served_hub import FILE, entry
 
-from tooltray.carriers.mcp.served.required import RequiredServers, check_served
-from tooltray.config.settings.file_server import Endpoint, FileReading, FileServer
+from tooltray.carriers.mcp.served.served_starts import RequiredServers, ServedCallLog, check_served, in_surroundings
+from tooltray.config.settings.file_server import Endpoint, FileReading, FileServer, Kind
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.events import EventBus
+from tooltray.foundation.events import EventBus, ToolCallResult
+from tooltray.foundation.snapshots.calls import MCPToolResponse
 from tooltray.foundation.snapshots.files import FileProblem
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.upstream.managed_server import ServerStateChanged
@@ -33,7 +37,6 @@ def reading(*problems: FileProblem, path: str = FILE, endpoint: Endpoint | None 
         reading(NO_COMMAND, ODD_FILTER, BAD_ADDRESS, endpoint=None),
         reading(must_be_valid=True),
         reading(ODD_FILTER, BAD_ADDRESS, must_be_valid=True),
-        FileReading(FILE, "mcp-hub", "1", problems=(BAD_ADDRESS,), must_be_valid=True),
     ],
 )
 def test_a_file_with_mistakes_is_served_as_far_as_it_can_be(harmless: FileReading) -> None:
@@ -41,7 +44,7 @@ def test_a_file_with_mistakes_is_served_as_far_as_it_can_be(harmless: FileReadin
 
 
 def test_a_file_that_cannot_be_understood_keeps_the_hub_from_starting() -> None:
-    broken = FileReading(FILE, "mcp-hub", "1", is_understood=False, problems=(FileProblem(Problem("a comma is missing"), line=9),))
+    broken = FileReading(FILE, "tbxark", "1", is_understood=False, problems=(FileProblem(Problem("a comma is missing"), line=9),))
     with pytest.raises(TooltrayError, match="line 9: a comma is missing") as raised:
         check_served([reading(), broken])
     assert FILE in str(raised.value)
@@ -49,7 +52,7 @@ def test_a_file_that_cannot_be_understood_keeps_the_hub_from_starting() -> None:
 
 def test_a_reason_that_names_its_line_is_told_once_and_without_words_about_what_runs() -> None:
     why = Problem("config.json cannot be read", "line 9, column 2: a comma is missing", "Correct it; until then what ran goes on")
-    broken = FileReading(FILE, "mcp-hub", "1", is_understood=False, problems=(FileProblem(why, line=9),))
+    broken = FileReading(FILE, "tbxark", "1", is_understood=False, problems=(FileProblem(why, line=9),))
     with pytest.raises(TooltrayError) as raised:
         check_served([broken])
     assert str(raised.value) == f"{FILE} is not served: line 9, column 2: a comma is missing. Correct it, and start again"
@@ -77,7 +80,7 @@ def test_a_file_that_wants_to_be_served_whole_or_not_at_all_is_not(invalid: File
 
 
 def test_two_files_with_an_endpoint_are_one_too_many() -> None:
-    check_served([reading(), FileReading("/b.json", "mcp-hub", "1")])
+    check_served([reading(), FileReading("/b.json", "tbxark", "1")])
     with pytest.raises(TooltrayError, match=f"{FILE} and /b.json each want an endpoint"):
         check_served([reading(), reading(path="/b.json")])
 
@@ -140,3 +143,37 @@ async def test_a_server_that_is_removed_is_not_needed_any_more(tmp_path: Path) -
     servers.config.set_file_servers({})
     servers.now("fetch", ServerState.STOPPED)
     assert failures == []
+
+
+async def test_calls_of_servers_that_ask_for_it_are_logged_and_no_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    bus = EventBus()
+    config = McpConfHelper(tmp_path / "settings.json", bus)
+    await config.load()
+    entries = (entry("told", logs_calls=True), entry("quiet"))
+    config.set_file_servers({each.name: FileServer(each, FILE, "served") for each in entries})
+    ServedCallLog(config=config, bus=bus)
+    with caplog.at_level(logging.INFO, logger="tooltray"):
+        for server in ("told", "quiet", "of the settings"):
+            bus.publish(ToolCallResult(MCPToolResponse("fetch", server, "an editor", "ok", 0.25, 10, 20)))
+    assert [record.getMessage() for record in caplog.records] == ["an editor called fetch of 'told': ok after 250 ms"]
+
+
+ENVIRON = {"TOKEN": "t", "FOLDER": "here", "UNASKED": "u"}
+ASKING = replace(
+    entry("fetch"), config=MCPServerConfig(command="${RUN:-run}", args=("${TOKEN}", "${FOLDER}")), variables={"FOLDER": "of the entry"}
+)
+
+
+def read(path: Path, kind: Kind) -> FileReading:
+    return FileReading(str(path), kind, "1", entries=(ASKING, entry("plain")))
+
+
+def test_a_served_config_finds_what_it_asks_for_where_the_hub_was_started_unless_it_says_otherwise_itself() -> None:
+    asking, plain = in_surroundings(read, ENVIRON)(Path(FILE), "tbxark").entries
+    assert asking.variables == {"TOKEN": "t", "FOLDER": "of the entry"}
+    assert plain.variables == {}
+    assert "'t'" not in repr(asking)
+
+
+def test_a_projects_own_file_finds_nothing_there() -> None:
+    assert in_surroundings(read, ENVIRON)(Path(FILE), "mcp.json") == read(Path(FILE), "mcp.json")
