@@ -239,7 +239,6 @@ from tooltray.sources.bundles.bundle_folders import BundleFolders
 from tooltray.sources.bundles.bundle_installs import BundleInstalls, BundleParts
 from tooltray.sources.bundles.bundle_offers import BundleReader
 from tooltray.sources.bundles.bundle_store import BundleStore
-from tooltray.sources.bundles.packing import BundlePacking
 from tooltray.sources.bundles.sources import BundleSources
 from tooltray.sources.clients.api import AiClientsApi
 from tooltray.sources.clients.backup_key import BackupKeys
@@ -722,7 +721,6 @@ class Hub(Composition):
     bundle_reader: BundleReader = part(root="home.bundles")
     bundle_parts: BundleParts = part(sources="bundle_sources", reader="bundle_reader", store="bundle_store", folders="bundle_folders")
     bundles: BundleInstalls = part()
-    packing: BundlePacking = part()
     tools_api: ToolsApi = part(calls="own_calls")
     tries_api: TriesApi = part()
     prompts_api: PromptsApi = part()

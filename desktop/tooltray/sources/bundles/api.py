@@ -1,6 +1,6 @@
 """The API about bundles: servers packed as `.mcpb` or `.dxt` files.
 
-Below it: bundle_installs, packing.
+Below it: bundle_installs.
 """
 
 from collections.abc import Mapping
@@ -11,12 +11,11 @@ from tooltray.foundation.snapshots.forms import FieldValue, NewServer
 
 if TYPE_CHECKING:
     from tooltray.sources.bundles.bundle_installs import BundleInstalls
-    from tooltray.sources.bundles.packing import BundlePacking
 
 
 class BundlesApi:
-    def __init__(self, *, bundles: "BundleInstalls", packing: "BundlePacking") -> None:
-        self._bundles, self._packing = bundles, packing
+    def __init__(self, *, bundles: "BundleInstalls") -> None:
+        self._bundles = bundles
 
     async def read_bundle(self, source: str) -> BundleOffer:
         """Reads a bundle, and installs nothing.
@@ -71,18 +70,3 @@ class BundlesApi:
             TooltrayError: it cannot be removed.
         """
         await self._bundles.remove(server)
-
-    async def pack_bundle(self, server: str, path: str) -> str:
-        """Makes a bundle of a server whose program is in a folder of this computer; its secrets and variables become settings.
-
-        Args:
-            path: of the file to write, absolute; one that is there is replaced.
-
-        Returns:
-            The path.
-
-        Raises:
-            NotFound: there is no such server.
-            TooltrayError: it runs elsewhere, is downloaded, or has no folder of its own; or the file cannot be written.
-        """
-        return await self._packing.pack(server, path)
