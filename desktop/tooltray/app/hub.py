@@ -155,23 +155,18 @@ from tooltray.gateway.calls.subscriptions import Subscriptions
 from tooltray.gateway.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
 from tooltray.gateway.calls.tries import Tries
 from tooltray.gateway.calls.tries_api import TriesApi
-from tooltray.gateway.feedback.api import FeedbackApi
+from tooltray.gateway.feedback.api import FeedbackApi, ReadyAnswers, read_shipped
 from tooltray.gateway.feedback.feedback_history import FeedbackHistory, FeedbackNotes
 from tooltray.gateway.feedback.feedback_tool import FeedbackTool
 from tooltray.gateway.feedback.feedbacks import Feedbacks
-from tooltray.gateway.feedback.ready_answers import ReadyAnswers, read_shipped
-from tooltray.gateway.kept_results.result_ends import ResultEnds
 from tooltray.gateway.kept_results.result_fitting import ResultFitting
 from tooltray.gateway.kept_results.result_reading import ResultReading
-from tooltray.gateway.kept_results.result_store import ResultStore
+from tooltray.gateway.kept_results.result_store import ResultEnds, ResultStore
 from tooltray.gateway.kept_results.token_counter import TokenCounter
 from tooltray.gateway.server_tasks.api import ServerTasksApi
 from tooltray.gateway.server_tasks.server_tasks import ServerTasks
-from tooltray.gateway.server_tasks.task_book import TaskBook
-from tooltray.gateway.server_tasks.task_listens import TaskListens
-from tooltray.gateway.server_tasks.task_news import Hearing, TaskNews
-from tooltray.gateway.server_tasks.task_places import TaskPlaces
-from tooltray.gateway.server_tasks.task_store import TaskStore
+from tooltray.gateway.server_tasks.task_book import TaskBook, TaskPlaces, TaskStore
+from tooltray.gateway.server_tasks.task_news import Hearing, TaskListens, TaskNews
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.sessions.caller import OwnCaller, Session
 from tooltray.protocol.sessions.client_limits import KnownLimits, read_client_limits
@@ -235,10 +230,9 @@ from tooltray.servers.upstream.stops import StoppedServers, Stops
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.servers.upstream.visibility import Visibility
 from tooltray.sources.bundles.api import BundlesApi
-from tooltray.sources.bundles.bundle_folders import BundleFolders
 from tooltray.sources.bundles.bundle_installs import BundleInstalls, BundleParts
 from tooltray.sources.bundles.bundle_offers import BundleReader
-from tooltray.sources.bundles.bundle_store import BundleStore
+from tooltray.sources.bundles.bundle_store import BundleFolders, BundleStore
 from tooltray.sources.bundles.sources import BundleSources
 from tooltray.sources.clients.api import AiClientsApi
 from tooltray.sources.clients.backup_key import BackupKeys

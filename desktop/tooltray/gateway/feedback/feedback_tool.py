@@ -4,18 +4,21 @@ Above it: ToolCalls. Below it: Feedbacks, Projects, and the client's own person 
 """
 
 import asyncio
+import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.tasks import Spawn
-from tooltray.gateway.feedback.feedback_arguments import LONGEST_PROJECT_NAME, BadArguments, FeedbackArguments, read_arguments
-from tooltray.gateway.feedback.feedback_report import Asked, Report
-from tooltray.gateway.feedback.feedback_result import (
+from tooltray.gateway.feedback.feedback_report import (
+    Asked,
+    Report,
     answer_blocks,
     failed_note,
     late_note,
@@ -35,6 +38,11 @@ from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.sources.projects.projects import ProjectReport, Projects
 
+LONGEST_SUMMARY = 20_000  # characters; a person reads no more
+LONGEST_PROJECT_NAME, LONGEST_SHOWN_PATH = 100, 4096
+LEAST_WAIT_S = 600.0  # models tend to give a person only half a minute
+MOST_WAIT_S = 86400.0  # a day; also the default
+NO_SUMMARY = "work_summary is missing: say in Markdown what you have done, and what you want to know"
 LONGEST_CLIENT = 100  # characters of a client's own name
 START_WAIT_S = 20.0  # for servers that still start when the answer is there; as calls wait
 STILL_STARTING = "Servers of this project are still starting; their tools come when they are ready."
@@ -45,6 +53,82 @@ _FORM = {
     "properties": {"answer": {"type": "string", "title": "Your answer", "description": "What the model is to know"}},
     "required": ["answer"],
 }
+
+
+class BadArguments(Exception):
+    """The required argument is missing; the text tells the model which."""
+
+
+class FeedbackArguments(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        project_name, project_path: as the model wrote them; empty if missing.
+        wait_s: how many seconds the report waits for the person.
+        remarks: notes for the model about its arguments.
+    """
+
+    summary: str
+    project_name: str
+    project_path: str
+    wait_s: float
+    remarks: tuple[str, ...]
+
+    @property
+    def shown_path(self) -> str:
+        """The normalized folder for display and for the history; empty if the path is not absolute and printable."""
+        path = self.project_path
+        is_one = os.path.isabs(path) and path.isprintable() and len(path) <= LONGEST_SHOWN_PATH
+        return os.path.normpath(path) if is_one else ""
+
+
+def read_arguments(arguments: object) -> FeedbackArguments:
+    """Parses the arguments; wrong types are ignored with a remark.
+
+    Raises:
+        BadArguments: there is no summary.
+    """
+    given: Mapping[str, object] = arguments if isinstance(arguments, dict) else {}
+    remarks: list[str] = []
+    written = given.get("work_summary")
+    summary = plain(written, LONGEST_SUMMARY, keeps_lines=True)
+    if not summary:
+        raise BadArguments(NO_SUMMARY)
+    if isinstance(written, str) and len(written) > LONGEST_SUMMARY:
+        remarks.append(f"work_summary was cut after {LONGEST_SUMMARY:,} characters; keep it short.")
+    name = plain(_text(given, "project_name", remarks), LONGEST_PROJECT_NAME)
+    wait_s = _wait_s(given.get("timeout_s"), remarks)
+    return FeedbackArguments(summary, name, _text(given, "project_path", remarks), wait_s, tuple(remarks))
+
+
+def _text(given: Mapping[str, object], name: str, remarks: list[str]) -> str:
+    value = given.get(name)
+    if isinstance(value, str):
+        return value
+    if value is not None:
+        remarks.append(f"{name} must be text, and was ignored.")
+    return ""
+
+
+def _wait_s(value: object, remarks: list[str]) -> float:
+    if value is None:
+        return MOST_WAIT_S
+    seconds = _number(value)
+    if math.isnan(seconds):
+        remarks.append("timeout_s must be a number of seconds, and was ignored.")
+        return MOST_WAIT_S
+    if seconds < LEAST_WAIT_S:
+        remarks.append(f"timeout_s was raised to {LEAST_WAIT_S:g}: a person needs time to read and to answer.")
+    return min(max(seconds, LEAST_WAIT_S), MOST_WAIT_S)
+
+
+def _number(value: object) -> float:
+    """Parses a number, which models also write as text; nan for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return math.nan
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return math.nan
 
 
 class FeedbackTool:

@@ -11,7 +11,7 @@ import msgspec
 
 from tooltray.catalogue.token_counts import estimated
 from tooltray.catalogue.views.tool_costs import Count
-from tooltray.gateway.kept_results.json_strings import text_of
+from tooltray.gateway.kept_results.result_parts import text_of
 
 BYTES_FIRST = 8  # for each token, in the first look: prose has 4 to 5, indented JSON up to 7
 SLICES = 128  # of what is looked at; their tokens are counted one by one, so a page is at most a hundredth short

@@ -22,11 +22,10 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.gateway.kept_results import json_path, text_search
-from tooltray.gateway.kept_results.json_strings import text_of
 from tooltray.gateway.kept_results.pages import page
 from tooltray.gateway.kept_results.read_arguments import ReadArguments, line_range, read_arguments
 from tooltray.gateway.kept_results.result_fitting import NOTICE_TOKENS, SHORTEST_TOKENS, project_of
-from tooltray.gateway.kept_results.result_parts import BLOCK
+from tooltray.gateway.kept_results.result_parts import BLOCK, text_of
 from tooltray.gateway.kept_results.result_store import KeptPart, KeptResult, ResultStore
 from tooltray.gateway.kept_results.text_search import READ_BYTES, Line
 from tooltray.protocol.envelope import Envelope, dump

@@ -4,13 +4,14 @@ Above it: ResultFitting, which keeps, and ResultReading. Below it: the disk. Kno
 A result is there when the file that describes it is; so one that was being written when the hub was killed is forgotten at the next start.
 """
 
+import asyncio
 import errno
 import logging
 import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,12 +19,14 @@ import msgspec
 from msgspec.structs import replace
 
 from tooltray.foundation.files.atomic_file import read_own
+from tooltray.foundation.tasks import Spawn, finish_in_thread
 
 KEPT_FOR_S = 24 * 3600.0  # a conversation that comes back later calls again
 HANDLE_BYTES = 16  # of chance: nobody guesses one
 LARGEST_DESCRIPTION_BYTES = 4 * 2**20  # of ten thousand parts
 DATA, DESCRIPTION = ".data", ".json"
 logger = logging.getLogger(__name__)
+LOOKED_EVERY_S = 3600.0
 
 
 class KeptPart(msgspec.Struct, frozen=True):
@@ -196,3 +199,19 @@ def new_handle() -> str:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
+
+
+class ResultEnds:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, store: ResultStore, spawn: Spawn, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        self._store, self._spawn, self._sleep = store, spawn, sleep
+
+    def start(self) -> None:
+        """Looks every hour."""
+        self._spawn(self._look(), name="kept results that have ended")
+
+    async def _look(self) -> None:
+        while True:
+            await self._sleep(LOOKED_EVERY_S)
+            await finish_in_thread(self._store.sweep)

@@ -14,7 +14,7 @@ from pydantic import StringConstraints, TypeAdapter
 from pydantic_core import SchemaError
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.gateway.kept_results.json_strings import text_of
+from tooltray.gateway.kept_results.result_parts import text_of
 
 LONGEST_PATTERN = 1000  # characters
 WINDOW_BYTES = 400  # of a line that is longer than this; a match of more than half of it may be missed there

@@ -6,9 +6,7 @@ Below it: TaskBook, and ServerManager, whose servers are told.
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.server_tasks import ServerTaskSnapshot
-from tooltray.gateway.server_tasks.task_book import TaskBook
-from tooltray.gateway.server_tasks.task_places import TaskPlaces
-from tooltray.gateway.server_tasks.task_store import ServerTask
+from tooltray.gateway.server_tasks.task_book import ServerTask, TaskBook, TaskPlaces
 from tooltray.protocol import task_messages as messages
 from tooltray.protocol.envelope import load
 from tooltray.protocol.eras import TASKS_EXTENSION, Era

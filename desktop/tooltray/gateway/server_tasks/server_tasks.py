@@ -15,10 +15,8 @@ from msgspec import Raw
 from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.list_pages import MAX_PAGES, TooLong, check_length
 from tooltray.catalogue.views.views import Views
-from tooltray.gateway.server_tasks.task_book import TaskBook
+from tooltray.gateway.server_tasks.task_book import ServerTask, TaskBook, TaskPlaces
 from tooltray.gateway.server_tasks.task_news import TaskNews
-from tooltray.gateway.server_tasks.task_places import TaskPlaces
-from tooltray.gateway.server_tasks.task_store import ServerTask
 from tooltray.protocol import eras
 from tooltray.protocol import task_messages as messages
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure

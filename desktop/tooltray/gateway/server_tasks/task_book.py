@@ -4,20 +4,85 @@ Above it: ServerTasks, TaskNews and the API. Below it: TaskStore. Knows no conne
 """
 
 import asyncio
+import logging
 import secrets
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from weakref import WeakKeyDictionary
 
+import msgspec
+
+from tooltray.foundation.files.atomic_file import read_own, set_aside, write_atomically
 from tooltray.foundation.tasks import Spawn, finish_in_thread
-from tooltray.gateway.server_tasks.task_store import ServerTask, TaskStore
-from tooltray.protocol.task_messages import STATES, TaskState
+from tooltray.protocol.task_messages import ENDED, STATES, WORKING, TaskState
+from tooltray.servers.upstream.mcp_client import McpClient
 
+LARGEST_BYTES = 64 * 2**20  # as many tasks as are kept, each with the longest id, have 45 MB
+logger = logging.getLogger(__name__)
 MOST_TASKS = 10_000  # a client that begins more has its oldest forgotten
 ID_BYTES = 16  # of chance in an id: nobody guesses it, also where nothing tells clients apart
 KEPT_WITHOUT_TTL_S = 7 * 86400.0  # of which their servers do not say how long they keep them
 GRACE_S = 3600.0  # behind a task's time: its server says better than the hub that it is gone
 LONGEST_KEPT_S = 30 * 86400.0  # whatever a server says
 SWEPT_EVERY_S = 60.0  # looking through 10,000 tasks takes milliseconds
+WORKS_FOR_S = 86400.0  # a task without a time of its own keeps its server from being stopped as idle for so long
+
+
+class ServerTask(msgspec.Struct, kw_only=True):
+    """
+    Attributes:
+        id: by which clients of all servers know it.
+        own_id: by which its server does, and clients that have that server alone.
+        owner: whose it is, see SessionState; empty: of whoever knows its id.
+        client: as the client names itself; for people.
+        tool: the server's own name for it.
+        is_modern: it belongs to the connection for modern clients.
+        status: the last that was seen.
+        created_at: unix seconds.
+        ttl_s: how long its server keeps it, in seconds; None: it does not say, or without end.
+    """
+
+    id: str
+    own_id: str
+    server: str
+    owner: str
+    client: str = ""
+    tool: str = ""
+    is_modern: bool = False
+    status: str = WORKING
+    created_at: float
+    ttl_s: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.status in ENDED
+
+
+class TaskStore:
+    """That of one home. `save` blocks on the disk and may be called from any thread."""
+
+    def __init__(self, path: Path) -> None:
+        """Reads the file. One that cannot be used is set aside: then no earlier task is known."""
+        self._path, self._writing = path, threading.Lock()
+        self.found: list[ServerTask] = []
+        try:
+            self.found = msgspec.json.decode(read_own(path, LARGEST_BYTES), type=list[ServerTask])
+        except FileNotFoundError:
+            pass
+        except (ValueError, RecursionError):
+            logger.warning("which client each task of a server is of cannot be read; what was there is now in %s", set_aside(path))
+        except OSError as error:
+            logger.warning("which client each task of a server is of cannot be read: %s", error.strerror or error)
+
+    def save(self, tasks: Sequence[ServerTask]) -> None:
+        """If the disk is full, a task is known until the hub ends, which is logged."""
+        try:
+            with self._writing:
+                write_atomically(self._path, msgspec.json.encode(tasks))
+        except OSError as error:
+            logger.warning("which client each task of a server is of cannot be kept: %s", error.strerror or error)
 
 
 class TaskBook:
@@ -144,3 +209,56 @@ def _kept_until(task: ServerTask) -> float:
 
 def _known(status: str) -> str:
     return status if status in STATES else "working"
+
+
+class TaskPlaces:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, book: TaskBook, now: Callable[[], float] = time.time) -> None:
+        """
+        Args:
+            now: unix seconds, as for the book.
+        """
+        self._book, self._now = book, now
+        self._at: WeakKeyDictionary[McpClient, dict[str, ServerTask]] = WeakKeyDictionary()
+
+    def put(self, task: ServerTask, client: McpClient) -> None:
+        """A task was begun, or asked for, over a connection."""
+        if task.is_over:
+            self.take(task)
+        else:
+            self._at.setdefault(client, {})[task.id] = task
+
+    def take(self, task: ServerTask) -> None:
+        """It has ended."""
+        for tasks in self._at.values():
+            tasks.pop(task.id, None)
+
+    def client_of(self, task: ServerTask) -> McpClient | None:
+        """The connection at which it works, if that is still there."""
+        return next((client for client, tasks in self._at.items() if task.id in tasks and not client.dispatcher.is_closed), None)
+
+    def works_at(self, client: McpClient) -> bool:
+        """Whether a task works there, so that its server is in use although nobody calls it."""
+        tasks = self._at.get(client, {})
+        return any(not task.is_over and self._now() < task.created_at + _works_for_s(task) for task in tasks.values())
+
+    def begin(self, task: ServerTask, client: McpClient) -> None:
+        """A server has begun a task. An earlier one with the same id is no more, unless another copy of the server has it."""
+        for other in self._book.at(task.server, task.own_id):
+            place = self.client_of(other)
+            if other is not task and (place is None or place is client):
+                self.take(other)
+                self._book.drop(other)
+        self.put(task, client)
+
+    def task_at(self, client: McpClient, own_id: str) -> ServerTask | None:
+        """Which task the server means that says something over this connection."""
+        same = [(task, self.client_of(task)) for task in self._book.at(client.name, own_id)]
+        here = [task for task, place in same if place is client]
+        unplaced = [task for task, place in same if place is None and client.owner is None]  # from before the hub or the server restarted
+        return next(reversed(here or unplaced), None)
+
+
+def _works_for_s(task: ServerTask) -> float:
+    return WORKS_FOR_S if task.ttl_s is None else min(task.ttl_s, WORKS_FOR_S)

@@ -5,12 +5,14 @@ A bundle is refused as a whole or unpacked as a whole, into a new folder that ge
 """
 
 import os
+import re
 import shutil
 import stat
 import struct
+import unicodedata
 import zipfile
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
@@ -21,8 +23,12 @@ import msgspec
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import hint_for
 from tooltray.foundation.phrases import Phrase
-from tooltray.sources.bundles.member_names import clash_among, why_not
 
+MAX_NAME_BYTES = 200  # of one part; file systems take 255, and encryption of folders takes some of them
+MAX_PATH_BYTES = 1024  # of a whole name; macOS takes no more
+MAX_DEPTH = 40  # folders in one another; node_modules of real bundles have some 15
+_NOT_ON_WINDOWS = re.compile(r'[<>:"|?*]')  # a colon is also a drive letter, or a second stream of a file
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?: *\..*)?", re.IGNORECASE)
 MANIFEST = "manifest.json"
 MAX_MANIFEST_BYTES = 2**20  # one with a hundred tools has 50 KB
 MAX_FILES = 60_000  # node_modules of the largest known bundles have some 20,000
@@ -39,6 +45,57 @@ _REPARSE_POINT = 0x400  # a link as Windows marks it
 _PROGRAMS = (b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 _CHUNK_BYTES = 2**20
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, ValueError, NotImplementedError, OverflowError, RuntimeError)
+
+
+def why_not(name: str) -> str:
+    """Why a file may not be called that; empty if it may.
+
+    Args:
+        name: as it stands in the archive; a folder's ends with a slash.
+    """
+    parts = name.removesuffix("/").split("/")
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
+        return Phrase("a control character is in its name")
+    if "\\" in name:
+        return Phrase("a backslash is in its name")
+    if name.startswith("/") or _NOT_ON_WINDOWS.search(name):
+        return Phrase("it names a place outside of the bundle, or has a character that not every system takes")
+    if len(parts) > MAX_DEPTH or len(_bytes(name)) > MAX_PATH_BYTES or any(len(_bytes(part)) > MAX_NAME_BYTES for part in parts):
+        return Phrase("its name is too long, or lies in too many folders")
+    return next(filter(None, map(_why_not_part, parts)), "")
+
+
+def folded(name: str) -> str:
+    """The same for two names that some file system takes for one."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def clash_among(names: Iterable[str]) -> tuple[str, str]:
+    """Two names that are one file or folder on some system, or of which one is a file where the other has a folder; empty: none."""
+    seen: dict[str, tuple[str, bool]] = {}
+    files: set[str] = set()
+    for name in names:
+        parts = name.removesuffix("/").split("/")
+        for depth in range(1, len(parts) + 1):
+            this = "/".join(parts[:depth]), depth < len(parts) or name.endswith("/")
+            before = seen.setdefault(folded(this[0]), this)
+            if before != this or this[0] in files:
+                return before[0], this[0]
+        if not name.endswith("/"):
+            files.add(name)
+    return "", ""
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _why_not_part(part: str) -> str:
+    if part in ("", ".", ".."):
+        return Phrase("it names a place outside of the bundle")
+    if part.endswith((".", " ")) or part.startswith(" "):
+        return Phrase("a part of its name ends with a full stop or a space, which Windows drops")
+    return Phrase("Windows keeps this name for a device") if _DEVICES.fullmatch(part) else ""
 
 
 class Archive(msgspec.Struct, frozen=True):

@@ -24,11 +24,10 @@ from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot
 from tooltray.foundation.snapshots.forms import FieldValue, NewServer
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.confinement.new_servers import as_new
-from tooltray.sources.bundles.bundle_folders import BundleFolders
+from tooltray.sources.bundles.bundle_command import BundleCommand
 from tooltray.sources.bundles.bundle_offers import BundleReader, BundleReading
-from tooltray.sources.bundles.bundle_settings import answers_to
-from tooltray.sources.bundles.bundle_start import BundleCommand
-from tooltray.sources.bundles.bundle_store import BundleRecord, BundleStore, ServerChoices, plain_values
+from tooltray.sources.bundles.bundle_store import BundleFolders, BundleRecord, BundleStore, ServerChoices, plain_values
+from tooltray.sources.bundles.manifest import answers_to
 from tooltray.sources.bundles.sources import BundleSources
 from tooltray.sources.entries.api import ServersApi
 from tooltray.sources.entries.pasted_names import clean_name

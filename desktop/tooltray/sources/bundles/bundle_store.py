@@ -6,24 +6,31 @@ A bundle is in `bundles/NAME/VERSION-SUM/`, where SUM is the beginning of its SH
 runs keeps its files until it has ended. What begins with a full stop is in the making, and gone with the next start.
 """
 
+import asyncio
+import json
 import logging
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any, Protocol
 
 import msgspec
 
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import EventBus, ServerRemoved
 from tooltray.foundation.files.atomic_file import read_own, set_aside, write_atomically
 from tooltray.foundation.home.home import hint_for
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.forms import FieldValue
-from tooltray.sources.bundles.archive import unpack
-from tooltray.sources.bundles.member_names import why_not
+from tooltray.foundation.tasks import Spawn, finish_in_thread
+from tooltray.servers.upstream.managed_server import ServerStateChanged
+from tooltray.sources.bundles.archive import unpack, why_not
 
 logger = logging.getLogger(__name__)
 RECORDS = "installed.json"
@@ -193,3 +200,87 @@ def _listed(folder: Path) -> list[Path]:
             return [Path(each.path) for each in entries if not each.name.startswith(".") and each.is_dir(follow_symlinks=False)]
     except OSError:
         return []
+
+
+class KnownConfigs(Protocol):
+    """The part of ServerManager that is used here."""
+
+    @property
+    def configs(self) -> tuple[MCPServerConfig, ...]: ...
+
+
+class BundleFolders:
+    """Belongs to the engine's loop.
+
+    Attributes:
+        changing: held by who installs: a folder is there before an entry names it.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: BundleStore,
+        config: McpConfHelper,
+        servers: KnownConfigs,
+        proposed: Callable[[], Mapping[str, Any]],
+        bus: EventBus,
+        spawn: Spawn,
+    ) -> None:
+        """
+        Args:
+            proposed: the entries that wait for a person's yes.
+        """
+        self._store, self._config, self._servers, self._proposed, self._spawn = store, config, servers, proposed, spawn
+        self._retired: set[Path] = set()
+        self.changing = asyncio.Lock()
+        bus.subscribe(ServerRemoved, self._on_news)
+        bus.subscribe(ServerStateChanged, self._on_news)
+
+    async def tidy(self) -> None:
+        """Removes what interrupted work has left, and all folders that nobody needs; for the start of a hub.
+
+        Where something is wrong with the settings, an entry may be missing that comes back: then no folder goes.
+        """
+        async with self.changing:
+            await finish_in_thread(self._store.tidy)
+            if not self._config.problems:
+                await self._remove_unneeded(await finish_in_thread(self._store.folders))
+
+    async def forget(self, server: str) -> None:
+        """A server was removed for good: its bundle goes as soon as it has ended. Never fails: the next start looks again."""
+        records = [each for each in self._store.records if server in each.servers]
+        if not records:
+            return
+        try:
+            async with self.changing:
+                await finish_in_thread(self._store.forget_server, server)
+        except TooltrayError as error:
+            logger.warning("%s", error)
+        await self.retire(self._store.path(each) for each in records)
+
+    async def retire(self, folders: Iterable[Path]) -> None:
+        """These go as soon as nobody needs them."""
+        self._retired.update(folders)
+        await self._look_again()
+
+    def _on_news(self, event: object) -> None:
+        if self._retired:
+            self._spawn(self._look_again(), name="remove bundles")
+
+    async def _look_again(self) -> None:
+        async with self.changing:
+            await self._remove_unneeded(list(self._retired))
+
+    async def _remove_unneeded(self, folders: Iterable[Path]) -> None:
+        sums = {self._store.path(each): each.sha256 for each in self._store.records}
+        for folder in folders:
+            if not self._is_needed(folder, sums.get(folder, "")):
+                self._retired.discard(folder)
+                await finish_in_thread(self._store.remove, folder)
+
+    def _is_needed(self, folder: Path, sha256: str) -> bool:
+        written = self._config.document.get("mcpServers")
+        files = [dict(each.entry.written) for each in self._config.file_servers.values()]
+        running = [config.to_entry() for config in self._servers.configs]
+        text = json.dumps([written, files, running, dict(self._proposed())], default=str)
+        return json.dumps(str(folder))[1:-1] in text or bool(sha256 and sha256 in text)

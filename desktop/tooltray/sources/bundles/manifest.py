@@ -5,12 +5,15 @@ are left alone, as the reference does with manifests that it did not write.
 """
 
 import re
-from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from collections.abc import Collection, Mapping, Sequence
+from typing import ClassVar, Literal, TypeAlias
 
 import msgspec
 
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.forms import FieldKind, FieldValue, FormField
 from tooltray.sources.bundles.archive import refused
 
 VERSIONS = ("0.1", "0.2", "0.3", "0.4")
@@ -18,6 +21,11 @@ KEY = re.compile(r"[A-Za-z0-9_.-]{1,64}")  # of a setting; it becomes a part of 
 MAX_SETTINGS = 100  # nobody fills in more
 
 BundleKind: TypeAlias = Literal["node", "python", "binary", "uv"]
+_KINDS: Mapping[str, FieldKind] = {"string": "text", "number": "number", "boolean": "boolean", "directory": "folder", "file": "file"}
+_WORDS = {"true": True, "false": False}
+_PLACEHOLDER = re.compile(r"\$\{[^}]*\}")
+
+Filled: TypeAlias = str | tuple[str, ...]
 
 
 class Author(msgspec.Struct, frozen=True):
@@ -132,3 +140,135 @@ def _why_not(manifest: Manifest) -> str:
         return Phrase("user_config has more than {most} members", most=MAX_SETTINGS)
     odd = next((key for key in manifest.user_config if not KEY.fullmatch(key)), None)
     return "" if odd is None else Phrase("user_config: {key} cannot be the name of a setting", key=repr(odd[:80]))
+
+
+class Answers(HidesFields, frozen=True):
+    """What counts of a form.
+
+    Attributes:
+        values: without secrets; as they are filled into arguments and variables.
+        given: without secrets; as they were given, to be kept for the next version.
+        secrets: the values of secrets by their keys; never shown, never stored but among the secrets.
+    """
+
+    hidden: ClassVar = ("secrets",)
+
+    values: Mapping[str, Filled]
+    given: Mapping[str, FieldValue]
+    secrets: Mapping[str, str]
+
+
+def form_of(
+    manifest: Manifest, folders: Mapping[str, str], kept: Mapping[str, FieldValue] | None = None, stored: Collection[str] = ()
+) -> tuple[FormField, ...]:
+    """The fields of a form.
+
+    Args:
+        folders: what defaults may name, see system_folders.
+        kept: what was given for an earlier version.
+        stored: keys whose secrets are there already, and stay if nothing is typed.
+    """
+    return tuple(_field(key, each, folders, (kept or {}).get(key), key in stored) for key, each in manifest.user_config.items())
+
+
+def answers_to(fields: Sequence[FormField], given: Mapping[str, FieldValue]) -> Answers:
+    """Checks what was given, and takes defaults where nothing was.
+
+    Raises:
+        TooltrayError: something that is needed is missing, or is not what it has to be; says which, and never a secret's value.
+    """
+    if unknown := sorted(given.keys() - {field.key for field in fields}):
+        raise TooltrayError(Phrase("This bundle has no setting '{key}'", key=unknown[0]))
+    kept: dict[str, FieldValue] = {}
+    values: dict[str, Filled] = {}
+    secrets: dict[str, str] = {}
+    for field in fields:
+        value = given.get(field.key, field.default)
+        if value is None or value in ((), []) or (isinstance(value, str) and not value.strip()):
+            if field.is_required:
+                raise TooltrayError(Phrase("'{label}' is missing", label=field.label), hint=Phrase("The bundle needs it"))
+            continue
+        filled, plain = _checked(field, value)
+        if field.is_secret:
+            secrets[field.key] = str(filled)
+        else:
+            values[field.key], kept[field.key] = filled, plain
+    return Answers(values, kept, secrets)
+
+
+def _field(key: str, setting: Setting, folders: Mapping[str, str], kept: FieldValue | None, is_stored: bool) -> FormField:
+    is_list = setting.multiple and not setting.sensitive and setting.type != "boolean"
+    default = _expanded(setting.default, folders)
+    before = tuple(kept) if isinstance(kept, Sequence) and not isinstance(kept, str) else kept
+    shown = default if before is None else before
+    if is_list and isinstance(shown, str):
+        shown = (shown,)
+    return FormField(
+        key=key,
+        label=setting.title or key,
+        kind=_KINDS[setting.type],
+        description=setting.description,
+        placeholder=Phrase("kept as it is") if is_stored else "",
+        is_required=setting.required and not is_stored,
+        is_secret=setting.sensitive,
+        is_list=is_list,
+        default=None if setting.sensitive else shown,  # what stands in a manifest for everybody is no secret, and no answer either
+        minimum=setting.min,
+        maximum=setting.max,
+    )
+
+
+def _expanded(default: object, folders: Mapping[str, str]) -> str | float | bool | tuple[str, ...] | None:
+    if isinstance(default, tuple):
+        return tuple(str(_expanded(each, folders)) for each in default)
+    if isinstance(default, str):
+        return _PLACEHOLDER.sub(lambda found: folders.get(found[0][2:-1], found[0]), default)
+    return default if isinstance(default, bool | int | float) else None
+
+
+def _checked(field: FormField, value: FieldValue) -> tuple[Filled, FieldValue]:
+    """What is filled in, and what is kept."""
+    if field.is_list:
+        each = [value] if isinstance(value, str | int | float) else list(value)
+        checked = [_one(field, one) for one in each]
+        return tuple(filled for filled, _ in checked), [str(plain) for _, plain in checked]
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        if len(value) != 1:
+            raise _wrong(field, Phrase("it is one value"))
+        value = value[0]
+    return _one(field, value)
+
+
+def _one(field: FormField, value: object) -> tuple[str, str | float | bool]:
+    match field.kind:
+        case "boolean":
+            flag = _WORDS.get(value.strip().lower()) if isinstance(value, str) else value
+            if not isinstance(flag, bool):
+                raise _wrong(field, Phrase("it is true or false"))
+            return ("true" if flag else "false"), flag
+        case "number":
+            number = _number(field, value)
+            return f"{number:.15g}", number
+    if not isinstance(value, str):
+        raise _wrong(field, Phrase("it is a text"))
+    if "\0" in value or "${" in value:  # the second would be filled in once more when the server starts
+        raise _wrong(field, Phrase("'{mark}' and a zero character cannot be in it", mark="${"))
+    return value, value
+
+
+def _number(field: FormField, value: object) -> float:
+    try:
+        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else float("nan")
+    except ValueError:
+        number = float("nan")
+    if number != number or number in (float("inf"), float("-inf")):
+        raise _wrong(field, Phrase("it is a number"))
+    if field.minimum is not None and number < field.minimum:
+        raise _wrong(field, Phrase("it is at least {least}", least=f"{field.minimum:g}"))
+    if field.maximum is not None and number > field.maximum:
+        raise _wrong(field, Phrase("it is at most {most}", most=f"{field.maximum:g}"))
+    return number
+
+
+def _wrong(field: FormField, reason: str) -> TooltrayError:
+    return TooltrayError(Phrase("'{label}' cannot be that", label=field.label), reason)

@@ -3,6 +3,7 @@
 Above it: bundle_offers. Below it: command_lookup, and the programs themselves, which are asked for their version.
 """
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -13,15 +14,66 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
 from tooltray.servers.launch.child_environment import child_environment
 from tooltray.servers.launch.command_lookup import look_up, not_found, program_name
-from tooltray.sources.bundles.bundle_start import BundleCommand, BundlePlace
+from tooltray.sources.bundles.bundle_command import BundleCommand, BundlePlace
 from tooltray.sources.bundles.manifest import Manifest
-from tooltray.sources.bundles.version_ranges import fits, version_in
 
+_VERSION = re.compile(r"(\d+)(?:\.(\d+))?(?:\.(\d+))?")
+_TERM = re.compile(r"(>=|<=|==|=|>|<|\^|~=|~|!=)?\s*v?(\d+|[xX*])(?:\.(\d+|[xX*]))?(?:\.(\d+|[xX*]))?[^\s,|]*")
+_HYPHEN = re.compile(r"(\S+)\s+-\s+(\S+)")
+
+Version = tuple[int, int, int]
 VERSION_S = 10.0  # Node.js answers in 50 ms; a version manager that looks for its own files on a busy disk in seconds
 _SYSTEMS = {"darwin": "macOS", "win32": "Windows", "linux": "Linux"}
 
 AskVersion = Callable[[str, Mapping[str, str]], str]
 """What a program prints when asked for its version; empty: nothing."""
+
+
+def version_in(text: str) -> Version | None:
+    """The first version in what a program prints."""
+    found = _VERSION.search(text)
+    return (int(found[1]), int(found[2] or 0), int(found[3] or 0)) if found else None
+
+
+def fits(version: Version, wanted: str) -> bool:
+    """Whether a version is in a range; always, if the range is not understood."""
+    return any(_fits_all(version, part.strip()) for part in wanted.split("||"))
+
+
+def _fits_all(version: Version, wanted: str) -> bool:
+    terms = list(_TERM.finditer(_HYPHEN.sub(r">=\1 <=\2", wanted)))
+    return all(_fits_one(version, term) for term in terms)
+
+
+def _fits_one(version: Version, term: re.Match[str]) -> bool:
+    given = [int(part) for part in term.groups()[1:] if part is not None and part.isdigit()]
+    if not given:
+        return True
+    low = (*given, 0, 0)[:3]
+    match term[1] or "=":
+        case ">=":
+            return version >= low
+        case "<":
+            return version < low
+        case ">":
+            return version >= _above(given, len(given))
+        case "<=":
+            return version < _above(given, len(given))
+        case "!=":
+            return not low <= version < _above(given, len(given))
+        case "^":
+            return low <= version < _above(given, next((at for at, part in enumerate(given, 1) if part), len(given)))
+        case "~":
+            return low <= version < _above(given, min(len(given), 2))
+        case "~=":
+            return low <= version < _above(given, max(len(given) - 1, 1))
+    return low <= version < _above(given, len(given))
+
+
+def _above(given: list[int], kept: int) -> Version:
+    """The first version that differs from a given one in its first so many parts."""
+    first, second, third = (*given[: kept - 1], given[kept - 1] + 1, 0, 0)[:3]
+    return first, second, third
 
 
 def ask_version(program: str, environ: Mapping[str, str]) -> str:

@@ -1,5 +1,6 @@
 """result_store.py: what is kept, for how long, how much of it, and what is left when the hub was killed."""
 
+import asyncio
 import stat
 import sys
 import threading
@@ -10,7 +11,8 @@ import pytest
 from tests.fakes.full_disk import full_disk
 from tests.fakes.set_clock import SetClock
 
-from tooltray.gateway.kept_results.result_store import KEPT_FOR_S, KeptPart, KeptResult, NoRoom, ResultStore, new_handle
+from tooltray.foundation.tasks import TaskKeeper
+from tooltray.gateway.kept_results.result_store import KEPT_FOR_S, KeptPart, KeptResult, NoRoom, ResultEnds, ResultStore, new_handle
 
 
 def result(clock: SetClock, size: int = 3) -> KeptResult:
@@ -107,3 +109,24 @@ def test_results_that_are_written_at_the_same_moment_leave_room_for_each_other(t
         thread.join(10)
     assert sum(path.stat().st_size for path in (tmp_path / "results").glob("*.data")) == 80
     assert len([each for each in kept if first.find(each.handle)]) == 2
+
+
+async def test_results_go_after_their_day_in_a_hub_that_goes_on(tmp_path: Path) -> None:
+    clock, looked, slept = SetClock(), asyncio.Event(), list[float]()
+    store = ResultStore(tmp_path / "results", most_bytes=lambda: 100, now=clock)
+    about = KeptResult(new_handle(), "o", "", "s", "t", 500, clock(), (KeptPart("text", "text"),))
+    store.keep(about, [[b"abc"]])
+    clock.now += KEPT_FOR_S
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 2:
+            looked.set()
+            await asyncio.Event().wait()
+
+    tasks = TaskKeeper()
+    ResultEnds(store=store, spawn=tasks.spawn, sleep=sleep).start()
+    assert list((tmp_path / "results").iterdir())
+    await asyncio.wait_for(looked.wait(), 5)
+    assert not list((tmp_path / "results").iterdir())
+    await tasks.close()

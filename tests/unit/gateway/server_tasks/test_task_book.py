@@ -6,8 +6,15 @@ import pytest
 from tests.fakes.set_clock import SetClock
 
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.gateway.server_tasks.task_book import GRACE_S, KEPT_WITHOUT_TTL_S, LONGEST_KEPT_S, SWEPT_EVERY_S, TaskBook
-from tooltray.gateway.server_tasks.task_store import ServerTask, TaskStore
+from tooltray.gateway.server_tasks.task_book import (
+    GRACE_S,
+    KEPT_WITHOUT_TTL_S,
+    LONGEST_KEPT_S,
+    SWEPT_EVERY_S,
+    ServerTask,
+    TaskBook,
+    TaskStore,
+)
 from tooltray.protocol.task_messages import TaskState
 
 
