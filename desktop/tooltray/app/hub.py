@@ -161,8 +161,7 @@ from tooltray.gateway.feedback.feedback_tool import FeedbackTool
 from tooltray.gateway.feedback.feedbacks import Feedbacks
 from tooltray.gateway.kept_results.result_fitting import ResultFitting
 from tooltray.gateway.kept_results.result_reading import ResultReading
-from tooltray.gateway.kept_results.result_store import ResultEnds, ResultStore
-from tooltray.gateway.kept_results.token_counter import TokenCounter
+from tooltray.gateway.kept_results.result_store import ResultStore
 from tooltray.gateway.server_tasks.api import ServerTasksApi
 from tooltray.gateway.server_tasks.server_tasks import ServerTasks
 from tooltray.gateway.server_tasks.task_book import TaskBook, TaskPlaces, TaskStore
@@ -496,12 +495,12 @@ class Hub(Composition):
         book="task_book",
         places="task_places",
         publisher=lambda hub: hub.resources.publisher,
-        note_told=Later("result_fitting.note_told"),
+        record_delivery=Later("result_fitting.record_delivery"),
     )
     listens: ServerListens = part()
     task_listens: TaskListens = part(book="task_book", places="task_places")
     server_tasks: ServerTasks = part(
-        relay="linking_relay", book="task_book", places="task_places", news="task_news", fit="result_fitting.of_task"
+        relay="linking_relay", book="task_book", places="task_places", news="task_news", fit="result_fitting.fit_task"
     )
 
     # what each session sees of it
@@ -529,11 +528,8 @@ class Hub(Composition):
     # results that are too large
 
     result_store: ResultStore = read(lambda hub: ResultStore(hub.home.results, most_bytes=lambda: _bytes_of_results(hub.config.settings)))
-    result_ends: ResultEnds = part(store="result_store")
-    token_counter: TokenCounter = part()
-    page_count: Count = made(lambda hub: hub.token_counter)
-    result_fitting: ResultFitting = part(store="result_store", count="page_count")
-    result_reading: ResultReading = part(store="result_store", count="page_count")
+    result_fitting: ResultFitting = part(store="result_store")
+    result_reading: ResultReading = part(store="result_store")
 
     # consent, projects, reports, files
 

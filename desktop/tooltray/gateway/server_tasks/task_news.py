@@ -27,7 +27,7 @@ from tooltray.servers.upstream.managed_server import ServerNotified
 from tooltray.servers.upstream.mcp_client import McpClient, TaskQuestion
 from tooltray.servers.upstream.server_listen import ServerListens
 
-NoteTold = Callable[[str, str, SessionState], None]
+RecordDelivery = Callable[[str, str, SessionState], None]
 """Takes a server, its tool (empty: nobody knows which), and the state of a session."""
 MOST_EARLY, LONGEST_EARLY_BYTES = 256, 2**16  # news that come before the answer which begins their task
 LISTENS_WITHIN_S = 5.0  # a server may be slow to say what it tells; the client is answered all the same
@@ -55,17 +55,17 @@ class TaskNews:
         places: TaskPlaces,
         connected: Callable[[], Collection[Hearing]],
         publisher: Callable[[str], Publish | None],
-        note_told: NoteTold,
+        record_delivery: RecordDelivery,
         bus: EventBus,
     ) -> None:
         """
         Args:
             connected: the sessions of AI clients that are connected now.
             publisher: gives the URIs by which clients of all servers know those of a server, by its name; None: they stay.
-            note_told: called when the outcome of a task goes to a session.
+            record_delivery: called when the outcome of a task goes to a session.
         """
         self._book, self._places, self._connected, self._publisher = book, places, connected, publisher
-        self._note_told = note_told
+        self._record_delivery = record_delivery
         self._unannounced: set[str] = set()
         self._early: OrderedDict[tuple[McpClient, str], tuple[str, Raw]] = OrderedDict()
         bus.subscribe(ServerNotified, self._on_server_notified)
@@ -113,7 +113,7 @@ class TaskNews:
             self._tell(client, task, event.method, params)
         elif task is None and client.owner and client.owner.state.server:
             if messages.has_outcome(params):
-                self._note_told(client.owner.state.server, "", client.owner.state)
+                self._record_delivery(client.owner.state.server, "", client.owner.state)
             client.owner.tell(event.method, params)  # its own copy of its one server: everything there is its own
         else:
             self._keep_early(client, state.id, event.method, params)
@@ -132,7 +132,7 @@ class TaskNews:
         of_all = self._linked(task.server, params) if any(session.state.server is None for session in sessions) else params
         for session in sessions:
             if messages.has_outcome(params):
-                self._note_told(task.server, task.tool, session.state)
+                self._record_delivery(task.server, task.tool, session.state)
             id, news = (task.own_id, params) if session.state.server else (task.id, of_all)
             if client.era is Era.MODERN:
                 session.tell_task_news(id, messages.with_id(news, id))

@@ -12,7 +12,7 @@ from tests.fakes.full_disk import full_disk
 from tests.fakes.set_clock import SetClock
 
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.gateway.kept_results.result_store import KEPT_FOR_S, KeptPart, KeptResult, NoRoom, ResultEnds, ResultStore, new_handle
+from tooltray.gateway.kept_results.result_store import KEPT_FOR_S, KeptPart, KeptResult, NoRoom, ResultStore, new_handle, sweep_hourly
 
 
 def result(clock: SetClock, size: int = 3) -> KeptResult:
@@ -125,7 +125,7 @@ async def test_results_go_after_their_day_in_a_hub_that_goes_on(tmp_path: Path) 
             await asyncio.Event().wait()
 
     tasks = TaskKeeper()
-    ResultEnds(store=store, spawn=tasks.spawn, sleep=sleep).start()
+    tasks.spawn(sweep_hourly(store, sleep=sleep), name="sweep")
     assert list((tmp_path / "results").iterdir())
     await asyncio.wait_for(looked.wait(), 5)
     assert not list((tmp_path / "results").iterdir())
