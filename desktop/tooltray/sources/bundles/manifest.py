@@ -10,11 +10,11 @@ from typing import ClassVar, Literal, TypeAlias
 
 import msgspec
 
-from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.forms import FieldKind, FieldValue, FormField
 from tooltray.sources.bundles.archive import refused
+from tooltray.sources.entries.form_answers import read_answers, unusable
 
 VERSIONS = ("0.1", "0.2", "0.3", "0.4")
 KEY = re.compile(r"[A-Za-z0-9_.-]{1,64}")  # of a setting; it becomes a part of a secret's name
@@ -22,7 +22,6 @@ MAX_SETTINGS = 100  # nobody fills in more
 
 BundleKind: TypeAlias = Literal["node", "python", "binary", "uv"]
 _KINDS: Mapping[str, FieldKind] = {"string": "text", "number": "number", "boolean": "boolean", "directory": "folder", "file": "file"}
-_WORDS = {"true": True, "false": False}
 _PLACEHOLDER = re.compile(r"\$\{[^}]*\}")
 
 Filled: TypeAlias = str | tuple[str, ...]
@@ -175,24 +174,21 @@ def answers_to(fields: Sequence[FormField], given: Mapping[str, FieldValue]) -> 
     """Checks what was given, and takes defaults where nothing was.
 
     Raises:
-        TooltrayError: something that is needed is missing, or is not what it has to be; says which, and never a secret's value.
+        TooltrayError: see read_answers; or a value has a placeholder in it.
     """
-    if unknown := sorted(given.keys() - {field.key for field in fields}):
-        raise TooltrayError(Phrase("This bundle has no setting '{key}'", key=unknown[0]))
     kept: dict[str, FieldValue] = {}
     values: dict[str, Filled] = {}
     secrets: dict[str, str] = {}
-    for field in fields:
-        value = given.get(field.key, field.default)
-        if value is None or value in ((), []) or (isinstance(value, str) and not value.strip()):
-            if field.is_required:
-                raise TooltrayError(Phrase("'{label}' is missing", label=field.label), hint=Phrase("The bundle needs it"))
-            continue
-        filled, plain = _checked(field, value)
+    texts = read_answers(fields, given)
+    for field in (field for field in fields if texts[field.key]):
+        each = texts[field.key]
+        if any("${" in text for text in each):  # it would be filled in once more when the server starts
+            raise unusable(field, Phrase("'{mark}' cannot be in it", mark="${"))
         if field.is_secret:
-            secrets[field.key] = str(filled)
+            secrets[field.key] = each[0]
         else:
-            values[field.key], kept[field.key] = filled, plain
+            values[field.key] = each if field.is_list else each[0]
+            kept[field.key] = list(each) if field.is_list else _plain(field, each[0])
     return Answers(values, kept, secrets)
 
 
@@ -226,49 +222,11 @@ def _expanded(default: object, folders: Mapping[str, str]) -> str | float | bool
     return default if isinstance(default, bool | int | float) else None
 
 
-def _checked(field: FormField, value: FieldValue) -> tuple[Filled, FieldValue]:
-    """What is filled in, and what is kept."""
-    if field.is_list:
-        each = [value] if isinstance(value, str | int | float) else list(value)
-        checked = [_one(field, one) for one in each]
-        return tuple(filled for filled, _ in checked), [str(plain) for _, plain in checked]
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        if len(value) != 1:
-            raise _wrong(field, Phrase("it is one value"))
-        value = value[0]
-    return _one(field, value)
-
-
-def _one(field: FormField, value: object) -> tuple[str, str | float | bool]:
+def _plain(field: FormField, text: str) -> str | float | bool:
+    """Returns the value that a form shows again."""
     match field.kind:
-        case "boolean":
-            flag = _WORDS.get(value.strip().lower()) if isinstance(value, str) else value
-            if not isinstance(flag, bool):
-                raise _wrong(field, Phrase("it is true or false"))
-            return ("true" if flag else "false"), flag
         case "number":
-            number = _number(field, value)
-            return f"{number:.15g}", number
-    if not isinstance(value, str):
-        raise _wrong(field, Phrase("it is a text"))
-    if "\0" in value or "${" in value:  # the second would be filled in once more when the server starts
-        raise _wrong(field, Phrase("'{mark}' and a zero character cannot be in it", mark="${"))
-    return value, value
-
-
-def _number(field: FormField, value: object) -> float:
-    try:
-        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else float("nan")
-    except ValueError:
-        number = float("nan")
-    if number != number or number in (float("inf"), float("-inf")):
-        raise _wrong(field, Phrase("it is a number"))
-    if field.minimum is not None and number < field.minimum:
-        raise _wrong(field, Phrase("it is at least {least}", least=f"{field.minimum:g}"))
-    if field.maximum is not None and number > field.maximum:
-        raise _wrong(field, Phrase("it is at most {most}", most=f"{field.maximum:g}"))
-    return number
-
-
-def _wrong(field: FormField, reason: str) -> TooltrayError:
-    return TooltrayError(Phrase("'{label}' cannot be that", label=field.label), reason)
+            return float(text)
+        case "boolean":
+            return text == "true"
+    return text
