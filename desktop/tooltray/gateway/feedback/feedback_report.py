@@ -1,7 +1,4 @@
-"""One report of a model, from the request to the answer, the calls that wait for it, and answers that are kept for clients that call again.
-
-Above it: Feedbacks, which manages the reports, and the tool, which waits for answers. Below it: snapshots, and DeadlineWheel.
-"""
+"""One report of a model: the request, the answer, the result that a call returns, and answers that are kept for clients that call again."""
 
 import asyncio
 import json
@@ -143,7 +140,7 @@ MOST_KEPT = 16  # answers; each may have 27 MiB
 
 
 class KeptAnswers:
-    """Belongs to the engine's loop."""
+    """Answers that wait for the next call of their client. Belongs to the engine's loop."""
 
     def __init__(self, deadlines: DeadlineWheel) -> None:
         self._deadlines = deadlines

@@ -1,6 +1,6 @@
-"""The tool `collect_feedback` of the built-in server: a model reports, a person answers, and the project's servers start meanwhile.
+"""The tool `collect_feedback`: a model reports, the user answers, and the project's servers start meanwhile.
 
-Above it: ToolCalls. Below it: Feedbacks, Projects, and the client's own person where no window shows the report.
+Arguments are parsed leniently and made safe to display; the model gets a remark for each correction.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ _FORM = {
 
 
 class BadArguments(Exception):
-    """The required argument is missing; the text tells the model which."""
+    """The required argument is missing; the text is for the model."""
 
 
 class FeedbackArguments(msgspec.Struct, frozen=True):
@@ -193,7 +193,7 @@ class FeedbackTool:
                 asking.cancel()
 
     def _tell(self, report: Report, exchange: Exchange, began_at: float) -> None:
-        """Clients wind up their clocks when they hear of a call."""
+        """Sends progress, with which clients extend their time-outs."""
         if not (token := exchange.head.meta.progress_token):
             return
         how = "" if self._feedbacks.is_shown else f" It can be given in Tooltray, where the report waits as {report.id}."
@@ -210,7 +210,7 @@ class FeedbackTool:
         return not lacking(Question(method, _question(report)), caller.capabilities)
 
     async def _ask_there(self, report: Report, exchange: Exchange) -> None:
-        """Also while it is asked, an answer may come by the command line; then this is cancelled."""
+        """Asks by elicitation. An answer may come by the command line meanwhile, which cancels this."""
         report.is_asked_there = True
         loop = asyncio.get_running_loop()
         asked_at = loop.time()
@@ -224,7 +224,7 @@ class FeedbackTool:
             report.is_asked_there = False
 
     async def _take(self, report: Report, answer: Any, waited_s: float) -> bool:
-        """Whether a client's answer is one of its person's."""
+        """Takes the answer of an elicitation; returns whether the user gave it."""
         if not isinstance(answer, dict):
             return False
         content, action = answer.get("content"), answer.get("action")
@@ -253,7 +253,7 @@ class FeedbackTool:
         return list(self._named(await self._tools.published(server), state))
 
     def _named(self, published: Iterable[tuple[str, Route]], state: SessionState) -> Iterable[str]:
-        """What this session's model can call of it, which is nothing where it has another server alone."""
+        """Returns the tools that the session's model can call; none if the session has only another server."""
         mine = (each for each in published if state.server in (None, each[1].server) and each[1].definition.view.is_for_models)
         return (name for name, route in mine if self._offers(state, route))
 

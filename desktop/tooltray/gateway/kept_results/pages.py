@@ -15,7 +15,7 @@ _TOKEN = re.compile(  # compared with o200k_base: 0.8 (base64), 1.0 (numbers), 1
     rb" ?[A-Z]?[a-z]{1,9}| ?[A-Z]{1,3}|[0-9]{1,3}|\s{1,16}|(?:[\xc2-\xdf][\x80-\xbf]){1,3}|[\xe0-\xff][\x80-\xbf]*"
     rb"|[^A-Za-z0-9\s\xc2-\xff]{1,3}"
 )
-WORTH_A_LINE = 0.75  # a page is cut behind its last line if at least this much of it remains
+WORTH_A_LINE = 0.75  # a page is cut behind its last line if at least this much remains
 READ_BYTES = 2**18  # takes well under a millisecond, so that other threads get their turn
 LONGEST_LINE_BYTES = 400  # longer lines are shown in part
 AROUND_BYTES = 200  # shown before and behind words in a long line

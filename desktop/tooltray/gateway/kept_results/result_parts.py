@@ -1,4 +1,4 @@
-"""The result of a tool, taken apart: what a model reads of it, in which order, and how large each part is.
+"""The result of a tool, taken apart into what a model reads, in its order and with sizes.
 
 Parts are views of the result's own bytes, and strings are decoded piece by piece: a text of 100 MB is never a Python string.
 """

@@ -1,7 +1,4 @@
-"""The API about tasks of servers: which there are, whose they are, and their end by a person.
-
-Below it: TaskBook, and ServerManager, whose servers are told.
-"""
+"""The API about tasks of servers: lists and cancels them."""
 
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
@@ -22,11 +19,11 @@ class ServerTasksApi:
         self._servers, self._book, self._places = servers, book, places
 
     async def get_server_tasks(self) -> list[ServerTaskSnapshot]:
-        """The tasks that servers work on for AI clients, and those that have ended and are kept, the latest first."""
+        """Returns the tasks that servers work on for AI clients, and ended ones that are kept, the latest first."""
         return [_snapshot(task) for task in reversed(list(self._book))]
 
     async def cancel_server_task(self, id: str) -> None:
-        """Tells a server that nobody wants a task any more. It decides itself whether and when it ends the work.
+        """Asks a server to cancel a task. The server decides whether and when it ends the work.
 
         Args:
             id: as `get_server_tasks` has it.

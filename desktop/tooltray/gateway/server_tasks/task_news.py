@@ -1,8 +1,7 @@
-"""What servers say of their tasks by themselves: news of a task's state, and questions that belong to one. Both reach the sessions of the
-task's own client, with the id that each session knows, and nobody else.
+"""What servers send about their tasks: changes of state and questions. Both reach only the sessions of the task's own client.
 
-Above it: the composition, which hands `question` to McpClient. Below it: TaskBook and TaskPlaces. News are no promise: those of a task that
-nobody has heard of yet wait for the answer that tells of it, the last of each; those of a client that is away are not kept.
+News are not guaranteed. The last one of a task whose beginning the client has not heard of waits for that answer; news for a client that is
+away are dropped.
 """
 
 import asyncio
@@ -28,25 +27,25 @@ from tooltray.servers.upstream.mcp_client import McpClient, TaskQuestion
 from tooltray.servers.upstream.server_listen import ServerListens
 
 RecordDelivery = Callable[[str, str, SessionState], None]
-"""Takes a server, its tool (empty: nobody knows which), and the state of a session."""
+"""Takes a server, its tool (empty: unknown), and the state of a session."""
 MOST_EARLY, LONGEST_EARLY_BYTES = 256, 2**16  # news that come before the answer which begins their task
-LISTENS_WITHIN_S = 5.0  # a server may be slow to say what it tells; the client is answered all the same
+LISTENS_WITHIN_S = 5.0  # a server may be slow to confirm; the client is answered all the same
 
 
 class Hearing(Session, Protocol):
     """A session of an AI client as it is connected."""
 
     def tell_server_news(self, method: str, params: Raw) -> None:
-        """In the legacy way, if the client is a legacy one and has had its first answer."""
+        """Notifies a legacy client that has had its first answer."""
         ...
 
     def tell_task_news(self, id: str, params: Raw) -> None:
-        """To a modern client, if it listens for this task."""
+        """Notifies a modern client if it listens for the task."""
         ...
 
 
 class TaskNews:
-    """Belongs to the engine's loop."""
+    """The way of news and questions from servers to the clients of their tasks. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -72,7 +71,7 @@ class TaskNews:
 
     @contextlib.contextmanager
     def unannounced(self, task: ServerTask) -> Iterator[None]:
-        """Until the answer that tells of a task is on its way, which is in the same turn of the loop as the end of the block."""
+        """Holds back news of a task until its client has the answer with the id, one turn of the loop after the end of the block."""
         self._unannounced.add(task.id)
         try:
             yield
@@ -80,7 +79,7 @@ class TaskNews:
             asyncio.get_running_loop().call_soon(self._announced, task)
 
     def question(self, client: McpClient, params: Raw) -> TaskQuestion | None:
-        """Who is to be asked what a server asks for a task; None where its params name no task that is known."""
+        """Returns the sessions to ask what a server asks for a task; None if its params name no known task."""
         own_id = messages.read_related(params)
         task = self._places.task_at(client, own_id) if own_id else None
         if task is None:
@@ -93,7 +92,7 @@ class TaskNews:
         return in_passing(params, publish) if publish else params
 
     def _of(self, task: ServerTask) -> list[Hearing]:
-        """The connected sessions that may hear of a task."""
+        """Returns the connected sessions that may hear of a task."""
         return [each for each in self._connected() if each.state.owner == task.owner and each.state.server in (None, task.server)]
 
     def _announced(self, task: ServerTask) -> None:
@@ -141,43 +140,46 @@ class TaskNews:
 
 
 class TaskListens:
-    """Belongs to the engine's loop."""
+    """The tasks that modern clients listen for; a client hears only of its own tasks, and of those that their servers confirm.
+
+    Belongs to the engine's loop.
+    """
 
     def __init__(self, *, book: TaskBook, places: TaskPlaces, listens: ServerListens, spawn: Spawn) -> None:
         self._book, self._places, self._listens, self._spawn = book, places, listens, spawn
         self._wanted: dict[tuple[Session, bytes], list[ServerTask]] = {}
 
     async def listen(self, session: Session, key: bytes, ids: Sequence[str]) -> list[str]:
-        """Begins to listen; returns those of which the client will hear, by the ids that it knows.
+        """Begins to listen; returns the ids, as the client knows them, of the tasks that it will hear of.
 
         Args:
-            key: tells the listens of one session apart.
+            key: distinguishes the listens of one session.
         """
         known = {id: task for id in ids if (task := self._find(session, id)) and not task.is_over}
         if not known:
             return []
         self._wanted[session, key] = list(known.values())
         clients = {client for task in known.values() if (client := self._places.client_of(task))}
-        asking = [self._spawn(self._follow(client), name=f"tasks of '{client.name}'") for client in clients]
+        asking = [self._spawn(self._subscribe(client), name=f"tasks of '{client.name}'") for client in clients]
         done = (await asyncio.wait(asking, timeout=LISTENS_WITHIN_S))[0] if asking else set()
-        told = {task for each in done if not each.cancelled() and not each.exception() for task in each.result()}
-        return [id for id, task in known.items() if task.id in told]
+        confirmed = {task for each in done if not each.cancelled() and not each.exception() for task in each.result()}
+        return [id for id, task in known.items() if task.id in confirmed]
 
     def end(self, session: Session, key: bytes) -> None:
-        """The client listens no longer."""
+        """Ends what `listen` began."""
         for client in {self._places.client_of(task) for task in self._wanted.pop((session, key), [])}:
             if client:
-                self._spawn(self._follow(client), name=f"tasks of '{client.name}'")
+                self._spawn(self._subscribe(client), name=f"tasks of '{client.name}'")
 
     def _find(self, session: Session, id: str) -> ServerTask | None:
         state = session.state
         same = self._book.at(state.server, id) if state.server else [self._book.find(id)]
         return next((task for task in same if task and task.owner == state.owner), None)
 
-    async def _follow(self, client: McpClient) -> frozenset[str]:
-        """Has a server tell of exactly those that somebody listens for; returns which of them it does."""
+    async def _subscribe(self, client: McpClient) -> frozenset[str]:
+        """Subscribes at a server to exactly the tasks that clients listen for; returns the ids of those that it confirms."""
         wanted = {task.own_id: task.id for tasks in self._wanted.values() for task in tasks if self._places.client_of(task) is client}
         if not (listen := self._listens.of(client)):
             return frozenset()
-        told = await listen.listen_to_tasks(frozenset(wanted))
-        return frozenset(wanted[own_id] for own_id in told & wanted.keys())
+        confirmed = await listen.listen_to_tasks(frozenset(wanted))
+        return frozenset(wanted[own_id] for own_id in confirmed & wanted.keys())

@@ -1,7 +1,4 @@
-"""The API about bundles: servers packed as `.mcpb` or `.dxt` files.
-
-Below it: bundle_installs.
-"""
+"""The API about bundles: servers packed as `.mcpb` or `.dxt` files."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -29,7 +26,7 @@ class BundlesApi:
         return await self._bundles.read(source)
 
     async def preview_bundle(self, source: str, sha256: str, values: Mapping[str, FieldValue]) -> NewServer:
-        """The server that a bundle would be, for a person to look at.
+        """Returns the server that a bundle would be, for the user to look at.
 
         Args:
             sha256: of the bundle that was read.
@@ -54,12 +51,13 @@ class BundlesApi:
         Raises:
             Conflict: another bundle is there by now, or the name is taken.
             Denied: a program asks, and no person.
-            TooltrayError: it cannot run here, a value is missing or wrong, or something cannot be written. Nothing is left of it then.
+            TooltrayError: it cannot run here, a value is missing or wrong, or something cannot be written. Then
+                nothing is left on the disk.
         """
         return await self._bundles.install(source, sha256, values, server)
 
     async def get_bundles(self) -> list[BundleSnapshot]:
-        """The servers that came as bundles."""
+        """Returns the servers that came as bundles."""
         return self._bundles.snapshots()
 
     async def remove_bundle(self, server: str) -> None:

@@ -1,7 +1,7 @@
-"""A bundle as a file: a ZIP whose members are looked at before anything is unpacked, and its signature, which nobody trusts.
+"""A bundle as a file: a ZIP whose members and names are checked before anything is unpacked, and a signature, which is not verified.
 
-Above it: reading and installing of bundles. Below it: member_names, zipfile. Knows no manifest. Blocks for as long as the disk takes.
-A bundle is refused as a whole or unpacked as a whole, into a new folder that gets its name when everything is in it.
+A bundle is refused as a whole or unpacked as a whole, into a new folder that gets its name when everything is in it. Names must be good on
+every system, so that what a user looked at here is what others get. Everything here blocks on the disk.
 """
 
 import os
@@ -48,10 +48,10 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, ValueError, N
 
 
 def why_not(name: str) -> str:
-    """Why a file may not be called that; empty if it may.
+    """Returns why a file may not have a name; empty if it may.
 
     Args:
-        name: as it stands in the archive; a folder's ends with a slash.
+        name: as in the archive; a folder's ends with a slash.
     """
     parts = name.removesuffix("/").split("/")
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
@@ -66,12 +66,12 @@ def why_not(name: str) -> str:
 
 
 def folded(name: str) -> str:
-    """The same for two names that some file system takes for one."""
+    """Returns a key that is equal for two names that some file system takes for one."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 def clash_among(names: Iterable[str]) -> tuple[str, str]:
-    """Two names that are one file or folder on some system, or of which one is a file where the other has a folder; empty: none."""
+    """Returns two names that are one file or folder on some system, or a file and a folder of one name; empty if there are none."""
     seen: dict[str, tuple[str, bool]] = {}
     files: set[str] = set()
     for name in names:
@@ -99,12 +99,12 @@ def _why_not_part(part: str) -> str:
 
 
 class Archive(msgspec.Struct, frozen=True):
-    """What is in a bundle.
+    """The contents of a bundle.
 
     Attributes:
         manifest: as it is in the file.
         files: their names, with slashes.
-        is_signed: there is a signature behind the ZIP; nobody has checked it.
+        is_signed: there is a signature behind the ZIP; it is not verified.
     """
 
     manifest: bytes
@@ -114,7 +114,7 @@ class Archive(msgspec.Struct, frozen=True):
 
 
 def read_archive(path: Path) -> Archive:
-    """Looks at everything in a bundle, and unpacks its manifest alone.
+    """Checks everything in a bundle, and unpacks only its manifest.
 
     Raises:
         TooltrayError: it cannot be read, or something in it would not stay inside its folder; says what.
@@ -179,7 +179,7 @@ def _opened(file: IO[bytes]) -> zipfile.ZipFile:
 
 
 def _checked(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    """All members, after a look at each and at all together."""
+    """Returns all members, after a check of each and of all together."""
     members = archive.infolist()
     if len(members) > MAX_FILES:
         raise refused(Phrase("it has more than {most} files", most=MAX_FILES))
@@ -225,7 +225,7 @@ def _write(archive: zipfile.ZipFile, info: zipfile.ZipInfo, folder: Path, *, is_
 
 
 def _is_signed(file: IO[bytes]) -> bool:
-    """Whether `MCPB_SIG_V1`, a length, so many bytes and `MCPB_SIG_END` stand at the end."""
+    """Returns whether the file ends with `MCPB_SIG_V1`, a length, so many bytes and `MCPB_SIG_END`."""
     end = file.seek(0, os.SEEK_END)
     file.seek(max(0, end - MAX_SIGNATURE_BYTES))
     tail = file.read()

@@ -1,12 +1,10 @@
-"""What a bundle would run: its manifest's command with everything filled in.
+"""The command of a bundle: its manifest's command with everything filled in.
 
-Above it: bundle_offers, bundle_installs. Below it: the manifest. Pure but for the system's name and separator.
-
-As the reference does: one system's command, args and env replace the whole of the others; a list takes the place of a whole argument and of
-nothing less; a boolean is "true" or "false". Other than there:
+As in the reference, one system's command, args and env replace the whole of the others; a list replaces only a whole argument; a boolean is
+"true" or "false". Other than there:
 
 - What is filled in is not looked at again, so that no value can name another.
-- A setting that nobody has given is empty; an argument or variable that is nothing but this setting is left out.
+- A setting that was not given is empty; an argument or variable that is nothing but this setting is left out.
 - A placeholder that is not known is a problem, as it would be filled in from the person's environment, or from among the secrets.
 - It runs in the bundle's folder, as the examples of the specification have paths from there.
 - `uv` without a command runs `uv run --directory FOLDER ENTRY_POINT`: the specification leaves that to the host.
@@ -36,7 +34,7 @@ _SETTING = "user_config."
 
 
 def system_folders(home: Path, config: Path | None = None) -> Mapping[str, str]:
-    """Where they are, by the names that manifests use; looks at the disk.
+    """Returns the user's folders that a manifest may name, by these names. Reads the disk: on Linux their names are in the user's language.
 
     Args:
         config: the folder with `user-dirs.dirs`; None: `.config` of the person, where the system is one that has it.
@@ -91,7 +89,7 @@ class BundlePlace(msgspec.Struct, frozen=True):
 
 
 def config_of(manifest: Manifest, place: BundlePlace) -> McpConfig:
-    """What the manifest says for this system."""
+    """Returns the command that the manifest has for this system."""
     written = manifest.server.mcp_config
     if written is None:
         return McpConfig("uv", ("run", "--directory", "${__dirname}", manifest.server.entry_point))
@@ -103,13 +101,13 @@ def config_of(manifest: Manifest, place: BundlePlace) -> McpConfig:
 
 
 def command_of(manifest: Manifest, place: BundlePlace, values: Mapping[str, Filled]) -> BundleCommand:
-    """The command with everything filled in.
+    """Returns the command with everything filled in.
 
     Args:
-        values: of settings, by key; of a secret the placeholder that stands for it in an entry.
+        values: of settings, by key; for a secret its placeholder.
 
     Raises:
-        TooltrayError: a list would have to stand in a part of a text.
+        TooltrayError: a list would have to be a part of a text.
     """
     config, fill = config_of(manifest, place), _Filler(place, manifest, values)
     env = {name: fill.text(text) for name, text in config.env.items() if not fill.is_left_out(text)}
@@ -119,7 +117,7 @@ def command_of(manifest: Manifest, place: BundlePlace, values: Mapping[str, Fill
 
 
 def problems_of(manifest: Manifest, place: BundlePlace) -> Iterator[Problem]:
-    """What in a manifest cannot work, whatever the settings are."""
+    """Yields what in a manifest cannot work, whatever the settings are."""
     config, entry = config_of(manifest, place), _tidy(manifest.server.entry_point)
     if not _is_there(entry, place):
         yield Problem(Phrase("The bundle does not have what it starts"), Phrase("its entry point is {name}", name=repr(entry)))
@@ -156,7 +154,7 @@ class _Filler:
         self._values = system | {f"{_SETTING}{key}": value for key, value in values.items()}
 
     def is_left_out(self, text: str) -> bool:
-        """Whether a text is nothing but a setting that was not given."""
+        """Returns whether a text is only a setting that was not given."""
         whole = _PLACEHOLDER.fullmatch(text)
         return whole is not None and whole[1] in self._absent
 
@@ -183,7 +181,7 @@ class _Filler:
 
 
 def _inside(manifest: Manifest, place: BundlePlace, command: str) -> str:
-    """The name in the bundle of the program that is run; empty: it is none of the bundle's."""
+    """Returns the name in the bundle of the program that is run; empty if it is not in the bundle."""
     name = command.replace("\\", "/") if place.platform == "win32" else command
     folder = place.folder.replace("\\", "/") if place.platform == "win32" else place.folder
     if name.startswith(f"{folder}/"):

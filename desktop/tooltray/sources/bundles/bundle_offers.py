@@ -1,6 +1,6 @@
-"""A bundle that was read, and what it is here: what it would run, what it asks for, what is wrong with it.
+"""A bundle that was read, and what is offered: what it would run, what it asks for, what is wrong, and warnings.
 
-Above it: bundle_installs. Below it: archive, manifest, bundle_start, bundle_settings, command_warnings, runtimes.
+A manifest may have any command. Warnings forbid nothing: the command is shown as it is, and the user decides.
 """
 
 import asyncio
@@ -88,19 +88,20 @@ class BundleReader:
         self._root, self._user_folder, self._environ = root, user_folder, environ
 
     async def read(self, file: BundleFile) -> BundleReading:
-        """
+        """Reads a bundle.
+
         Raises:
             TooltrayError: it is no bundle that can be used.
         """
         return await asyncio.to_thread(self._read, file)
 
     async def command(self, reading: BundleReading, values: Mapping[str, Filled]) -> BundleCommand:
-        """What would run; see command_of."""
+        """Returns what would run; see command_of."""
         command, environ = command_of(reading.manifest, reading.place, values), await self._environ()
         return await asyncio.to_thread(with_python, command, environ, str(self._user_folder))
 
     async def problems(self, reading: BundleReading, command: BundleCommand) -> tuple[Problem, ...]:
-        """Why it cannot run here; empty: it can."""
+        """Returns why it cannot run here; empty if it can."""
         wrong = tuple(problems_of(reading.manifest, reading.place))
         if wrong:
             return wrong

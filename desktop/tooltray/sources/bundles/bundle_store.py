@@ -1,9 +1,10 @@
-"""Bundles on the disk: their folders, and a record of each.
-
-Above it: bundle_installs. Below it: the disk. Knows no manifest and no server's entry.
+"""Bundles on the disk: their folders, a record of each, and the removal of those that are not needed.
 
 A bundle is in `bundles/NAME/VERSION-SUM/`, where SUM is the beginning of its SHA-256: two versions lie beside each other, and a server that
-runs keeps its files until it has ended. What begins with a full stop is in the making, and gone with the next start.
+runs keeps its files until it has ended. What begins with a full stop is incomplete, and is deleted at the next start.
+
+A folder is deleted when no entry names it and nothing runs from it. A removal that can still be undone keeps the secrets and the folder
+until the next start; so does an edit of the settings by hand.
 """
 
 import asyncio
@@ -41,7 +42,7 @@ REMOVING = ".removing-"
 
 
 class ServerChoices(msgspec.Struct, frozen=True):
-    """What was chosen for one server of a bundle.
+    """The choices for one server of a bundle.
 
     Attributes:
         values: of settings; no secret.
@@ -53,10 +54,11 @@ class ServerChoices(msgspec.Struct, frozen=True):
 
 
 class BundleRecord(msgspec.Struct, frozen=True):
-    """
+    """A bundle that is installed.
+
     Attributes:
         folder: below the folder of all bundles, with slashes.
-        author: who the manifest says has made it; nobody has checked that.
+        author: as the manifest names it; not verified.
         servers: by name.
     """
 
@@ -77,7 +79,7 @@ class _Records(msgspec.Struct):
 
 
 class BundleStore:
-    """Blocks; one change at a time, of whoever holds the home's lock.
+    """The folder of all bundles, and its list. All methods block; only the holder of the home's lock may change it.
 
     Args:
         root: the folder of all bundles; made with the first of them.
@@ -92,7 +94,7 @@ class BundleStore:
         return self._records
 
     def of_server(self, server: str) -> BundleRecord | None:
-        """The newest that a server was made of."""
+        """Returns the newest bundle that a server was made of."""
         return next((each for each in reversed(self._records) if server in each.servers), None)
 
     def path(self, record: BundleRecord) -> Path:
@@ -119,7 +121,7 @@ class BundleStore:
         self._write([*(each for each in self._records if each.folder != record.folder), record])
 
     def forget_server(self, server: str, besides: str = "") -> None:
-        """Takes a server out of all records but that of one folder.
+        """Drops a server from all records but that of one folder.
 
         Raises:
             TooltrayError: they cannot be written.
@@ -129,14 +131,14 @@ class BundleStore:
             self._write(records)
 
     def folders(self) -> list[Path]:
-        """All that are there, with a record or without one."""
+        """Returns all folders, with a record or without one."""
         return [path for name in _listed(self.root) for path in _listed(name)]
 
     def remove(self, folder: Path) -> None:
-        """Removes a folder and its record; what cannot be removed yet is left for the next start."""
+        """Deletes a folder and its record; what cannot be deleted yet is left for the next start."""
         with suppress(OSError, TooltrayError):
             aside = Path(mkdtemp(dir=self.root, prefix=REMOVING))
-            os.rename(folder, aside / "bundle")  # in one step: nobody finds half of it
+            os.rename(folder, aside / "bundle")  # in one step, so that it is never found incomplete
             shutil.rmtree(aside, ignore_errors=True)
             self._write([each for each in self._records if self.path(each) != folder])
         with suppress(OSError):  # other versions are in it
@@ -144,7 +146,7 @@ class BundleStore:
         logger.info("the bundle in %s is removed", folder)
 
     def tidy(self) -> None:
-        """Removes what interrupted work has left."""
+        """Deletes what interrupted work has left."""
         with suppress(OSError), os.scandir(self.root) as entries:
             for path in [entry.path for entry in entries if entry.name.startswith(".")]:
                 if os.path.isdir(path) and not os.path.islink(path):
@@ -175,7 +177,7 @@ class BundleStore:
 
 
 def folder_name(name: str, version: str, sha256: str) -> str:
-    """Where a bundle goes, below the folder of all."""
+    """Returns the folder of a bundle, below the folder of all."""
     return f"{_plain(name) or 'bundle'}/{_plain(version) or '0'}-{sha256[:SUM_CHARACTERS]}"
 
 
@@ -228,7 +230,7 @@ class BundleFolders:
     ) -> None:
         """
         Args:
-            proposed: the entries that wait for a person's yes.
+            proposed: the entries that wait for approval.
         """
         self._store, self._config, self._servers, self._proposed, self._spawn = store, config, servers, proposed, spawn
         self._retired: set[Path] = set()
@@ -237,9 +239,9 @@ class BundleFolders:
         bus.subscribe(ServerStateChanged, self._on_news)
 
     async def tidy(self) -> None:
-        """Removes what interrupted work has left, and all folders that nobody needs; for the start of a hub.
+        """Deletes what interrupted work has left, and all folders that are not needed; for the start of a hub.
 
-        Where something is wrong with the settings, an entry may be missing that comes back: then no folder goes.
+        Where something is wrong with the settings, an entry may be missing that comes back: then no folder is deleted.
         """
         async with self.changing:
             await finish_in_thread(self._store.tidy)
@@ -247,7 +249,7 @@ class BundleFolders:
                 await self._remove_unneeded(await finish_in_thread(self._store.folders))
 
     async def forget(self, server: str) -> None:
-        """A server was removed for good: its bundle goes as soon as it has ended. Never fails: the next start looks again."""
+        """Deletes the bundle of a server that was removed for good, once it has ended. Never fails: the next start tries again."""
         records = [each for each in self._store.records if server in each.servers]
         if not records:
             return
@@ -259,7 +261,7 @@ class BundleFolders:
         await self.retire(self._store.path(each) for each in records)
 
     async def retire(self, folders: Iterable[Path]) -> None:
-        """These go as soon as nobody needs them."""
+        """Deletes folders as soon as they are not needed."""
         self._retired.update(folders)
         await self._look_again()
 

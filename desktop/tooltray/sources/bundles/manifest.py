@@ -1,7 +1,7 @@
-"""The manifest of a bundle, versions 0.1 to 0.4, checked.
+"""The manifest of a bundle, versions 0.1 to 0.4, checked; the form of its settings, and the answers.
 
-Above it: bundle_start, bundle_settings, bundle_offers. Below it: archive, for its errors. Pure: knows no disk. Members that are not known
-are left alone, as the reference does with manifests that it did not write.
+Unknown members are ignored, as in the reference. There a default does not count as given, since hosts enter it: so the form shows the
+default, and it counts where the user gave nothing.
 """
 
 import re
@@ -18,7 +18,7 @@ from tooltray.sources.entries.form_answers import read_answers, unusable
 
 VERSIONS = ("0.1", "0.2", "0.3", "0.4")
 KEY = re.compile(r"[A-Za-z0-9_.-]{1,64}")  # of a setting; it becomes a part of a secret's name
-MAX_SETTINGS = 100  # nobody fills in more
+MAX_SETTINGS = 100  # a form with more cannot be filled in
 
 BundleKind: TypeAlias = Literal["node", "python", "binary", "uv"]
 _KINDS: Mapping[str, FieldKind] = {"string": "text", "number": "number", "boolean": "boolean", "directory": "folder", "file": "file"}
@@ -46,7 +46,7 @@ class McpConfig(msgspec.Struct, frozen=True):
     platform_overrides: Mapping[str, Override] = {}
 
     def on(self, platform: str) -> "McpConfig":
-        """What counts on a system (`linux`, `darwin`, `win32`)."""
+        """Returns what counts on a system (`linux`, `darwin`, `win32`)."""
         own = self.platform_overrides.get(platform, Override())
         return McpConfig(
             own.command or self.command,
@@ -110,9 +110,10 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 def read_manifest(data: bytes) -> Manifest:
-    """
+    """Decodes a manifest.
+
     Raises:
-        TooltrayError: it is no manifest; says which member is wrong, and how.
+        TooltrayError: it is no manifest; names the member that is wrong, and the reason.
     """
     try:
         manifest = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=Manifest)
@@ -142,7 +143,7 @@ def _why_not(manifest: Manifest) -> str:
 
 
 class Answers(HidesFields, frozen=True):
-    """What counts of a form.
+    """The answers that count.
 
     Attributes:
         values: without secrets; as they are filled into arguments and variables.
@@ -160,7 +161,7 @@ class Answers(HidesFields, frozen=True):
 def form_of(
     manifest: Manifest, folders: Mapping[str, str], kept: Mapping[str, FieldValue] | None = None, stored: Collection[str] = ()
 ) -> tuple[FormField, ...]:
-    """The fields of a form.
+    """Returns the fields of a form.
 
     Args:
         folders: what defaults may name, see system_folders.
@@ -208,7 +209,7 @@ def _field(key: str, setting: Setting, folders: Mapping[str, str], kept: FieldVa
         is_required=setting.required and not is_stored,
         is_secret=setting.sensitive,
         is_list=is_list,
-        default=None if setting.sensitive else shown,  # what stands in a manifest for everybody is no secret, and no answer either
+        default=None if setting.sensitive else shown,  # a value that every manifest has is no secret, and no answer either
         minimum=setting.min,
         maximum=setting.max,
     )

@@ -1,6 +1,7 @@
-"""Whether a bundle can run on this computer: its system, and the programs that it needs and does not bring along.
+"""Whether a bundle can run on this computer: its system, and the programs and versions that it needs and does not bring along.
 
-Above it: bundle_offers. Below it: command_lookup, and the programs themselves, which are asked for their version.
+Versions are ranges as manifests write them: `>=16.0.0`, `>=3.8,<4.0`, `^1.2`, `~1.2.3`, `18.x`, `1 - 2`, `a || b`. A range that is not
+understood excludes nothing: a mistake in it is no reason to keep a user from a server.
 """
 
 import re
@@ -30,13 +31,13 @@ AskVersion = Callable[[str, Mapping[str, str]], str]
 
 
 def version_in(text: str) -> Version | None:
-    """The first version in what a program prints."""
+    """Returns the first version in what a program prints; None if there is none."""
     found = _VERSION.search(text)
     return (int(found[1]), int(found[2] or 0), int(found[3] or 0)) if found else None
 
 
 def fits(version: Version, wanted: str) -> bool:
-    """Whether a version is in a range; always, if the range is not understood."""
+    """Returns whether a version is in a range."""
     return any(_fits_all(version, part.strip()) for part in wanted.split("||"))
 
 
@@ -71,13 +72,13 @@ def _fits_one(version: Version, term: re.Match[str]) -> bool:
 
 
 def _above(given: list[int], kept: int) -> Version:
-    """The first version that differs from a given one in its first so many parts."""
+    """Returns the first version that is higher in the first so many parts."""
     first, second, third = (*given[: kept - 1], given[kept - 1] + 1, 0, 0)[:3]
     return first, second, third
 
 
 def ask_version(program: str, environ: Mapping[str, str]) -> str:
-    """Blocks for VERSION_S at most."""
+    """Runs a program with `--version`. Blocks for VERSION_S at most."""
     try:
         done = subprocess.run(
             [program, "--version"], env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=VERSION_S, check=False
@@ -88,7 +89,7 @@ def ask_version(program: str, environ: Mapping[str, str]) -> str:
 
 
 def with_python(command: BundleCommand, environ: Mapping[str, str], folder: str) -> BundleCommand:
-    """The command with `python3` where a manifest says `python` and there is none of that name, as on most Linux systems."""
+    """Returns the command with `python3` if it has `python` and only the former exists, as on most Linux systems."""
     if command.command != "python" or look_up("python", env=environ, cwd=folder).resolved:
         return command
     return replace(command, command="python3") if look_up("python3", env=environ, cwd=folder).resolved else command
@@ -97,7 +98,7 @@ def with_python(command: BundleCommand, environ: Mapping[str, str], folder: str)
 def why_not_here(
     manifest: Manifest, place: BundlePlace, command: BundleCommand, environ: Mapping[str, str], ask: AskVersion = ask_version
 ) -> Iterator[Problem]:
-    """What keeps a bundle from running here. Blocks: it may ask a program for its version.
+    """Yields what keeps a bundle from running here. Blocks: it may ask a program for its version.
 
     Args:
         environ: the person's.
@@ -129,7 +130,7 @@ def why_not_here(
 
 
 def _wanted(manifest: Manifest, command: str) -> tuple[str, str]:
-    """The runtime's name and the versions that do. uv gets a Python by itself."""
+    """Returns the runtime's name and the versions that are good. uv installs a Python on its own."""
     name, runtimes = program_name(command), manifest.compatibility.runtimes
     if name == "node":
         return "Node.js", runtimes.node
