@@ -229,7 +229,7 @@ from tooltray.servers.upstream.stops import StoppedServers, Stops
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.servers.upstream.visibility import Visibility
 from tooltray.sources.bundles.api import BundlesApi
-from tooltray.sources.bundles.bundle_installs import BundleInstalls, BundleParts
+from tooltray.sources.bundles.bundle_installs import BundleInstalls
 from tooltray.sources.bundles.bundle_offers import BundleReader
 from tooltray.sources.bundles.bundle_store import BundleFolders, BundleStore
 from tooltray.sources.bundles.sources import BundleSources
@@ -706,11 +706,12 @@ class Hub(Composition):
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
     logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
     bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
-    bundle_folders: BundleFolders = part(store="bundle_store", proposed=lambda hub: lambda: hub.proposals.entries)
+    bundle_folders: BundleFolders = part(
+        store="bundle_store", configs=lambda hub: lambda: hub.servers.configs, proposed=lambda hub: lambda: hub.proposals.entries
+    )
     bundle_sources: BundleSources = part(folder="home.bundles")
     bundle_reader: BundleReader = part(root="home.bundles")
-    bundle_parts: BundleParts = part(sources="bundle_sources", reader="bundle_reader", store="bundle_store", folders="bundle_folders")
-    bundles: BundleInstalls = part()
+    bundles: BundleInstalls = part(sources="bundle_sources", reader="bundle_reader", folders="bundle_folders")
     tools_api: ToolsApi = part(calls="own_calls")
     tries_api: TriesApi = part()
     prompts_api: PromptsApi = part()

@@ -8,8 +8,6 @@ import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import msgspec
-
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.given_entries import FORBIDDEN_IN_NAMES
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
@@ -24,7 +22,7 @@ from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.confinement.new_servers import as_new
 from tooltray.sources.bundles.bundle_command import BundleCommand
 from tooltray.sources.bundles.bundle_offers import BundleReader, BundleReading
-from tooltray.sources.bundles.bundle_store import BundleFolders, BundleRecord, BundleStore, ServerChoices, plain_values
+from tooltray.sources.bundles.bundle_store import BundleFolders, BundleRecord, ServerChoices, plain_values
 from tooltray.sources.bundles.manifest import answers_to
 from tooltray.sources.bundles.sources import BundleSources
 from tooltray.sources.entries.api import ServersApi
@@ -55,29 +53,22 @@ class _Plan(HidesFields, frozen=True):
     is_update: bool
 
 
-class BundleParts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """Where bundles come from, what is in them, and where they are kept."""
-
-    sources: BundleSources
-    reader: BundleReader
-    store: BundleStore
-    folders: BundleFolders
-
-
 class BundleInstalls:
     """Belongs to the engine's loop."""
 
     def __init__(
         self,
         *,
-        bundle_parts: BundleParts,
+        sources: BundleSources,
+        reader: BundleReader,
+        folders: BundleFolders,
         config: McpConfHelper,
         secrets: SecretStore,
         server_secrets: ServerSecrets,
         servers_api: ServersApi,
     ) -> None:
-        self._sources, self._reader = bundle_parts.sources, bundle_parts.reader
-        self._store, self._folders = bundle_parts.store, bundle_parts.folders
+        self._sources, self._reader = sources, reader
+        self._store, self._folders = folders.store, folders
         self._config, self._secrets, self._server_secrets = config, secrets, server_secrets
         self._servers = servers_api
 

@@ -13,11 +13,11 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -204,13 +204,6 @@ def _listed(folder: Path) -> list[Path]:
         return []
 
 
-class KnownConfigs(Protocol):
-    """The part of ServerManager that is used here."""
-
-    @property
-    def configs(self) -> tuple[MCPServerConfig, ...]: ...
-
-
 class BundleFolders:
     """Belongs to the engine's loop.
 
@@ -223,16 +216,18 @@ class BundleFolders:
         *,
         store: BundleStore,
         config: McpConfHelper,
-        servers: KnownConfigs,
+        configs: Callable[[], Sequence[MCPServerConfig]],
         proposed: Callable[[], Mapping[str, Any]],
         bus: EventBus,
         spawn: Spawn,
     ) -> None:
         """
         Args:
+            configs: with which servers run.
             proposed: the entries that wait for approval.
         """
-        self._store, self._config, self._servers, self._proposed, self._spawn = store, config, servers, proposed, spawn
+        self.store, self._config, self._spawn = store, config, spawn
+        self._configs, self._proposed = configs, proposed
         self._retired: set[Path] = set()
         self.changing = asyncio.Lock()
         bus.subscribe(ServerRemoved, self._on_news)
@@ -244,21 +239,21 @@ class BundleFolders:
         Where something is wrong with the settings, an entry may be missing that comes back: then no folder is deleted.
         """
         async with self.changing:
-            await finish_in_thread(self._store.tidy)
+            await finish_in_thread(self.store.tidy)
             if not self._config.problems:
-                await self._remove_unneeded(await finish_in_thread(self._store.folders))
+                await self._remove_unneeded(await finish_in_thread(self.store.folders))
 
     async def forget(self, server: str) -> None:
         """Deletes the bundle of a server that was removed for good, once it has ended. Never fails: the next start tries again."""
-        records = [each for each in self._store.records if server in each.servers]
+        records = [each for each in self.store.records if server in each.servers]
         if not records:
             return
         try:
             async with self.changing:
-                await finish_in_thread(self._store.forget_server, server)
+                await finish_in_thread(self.store.forget_server, server)
         except TooltrayError as error:
             logger.warning("%s", error)
-        await self.retire(self._store.path(each) for each in records)
+        await self.retire(self.store.path(each) for each in records)
 
     async def retire(self, folders: Iterable[Path]) -> None:
         """Deletes folders as soon as they are not needed."""
@@ -274,15 +269,15 @@ class BundleFolders:
             await self._remove_unneeded(list(self._retired))
 
     async def _remove_unneeded(self, folders: Iterable[Path]) -> None:
-        sums = {self._store.path(each): each.sha256 for each in self._store.records}
+        sums = {self.store.path(each): each.sha256 for each in self.store.records}
         for folder in folders:
             if not self._is_needed(folder, sums.get(folder, "")):
                 self._retired.discard(folder)
-                await finish_in_thread(self._store.remove, folder)
+                await finish_in_thread(self.store.remove, folder)
 
     def _is_needed(self, folder: Path, sha256: str) -> bool:
         written = self._config.document.get("mcpServers")
         files = [dict(each.entry.written) for each in self._config.file_servers.values()]
-        running = [config.to_entry() for config in self._servers.configs]
+        running = [config.to_entry() for config in self._configs()]
         text = json.dumps([written, files, running, dict(self._proposed())], default=str)
         return json.dumps(str(folder))[1:-1] in text or bool(sha256 and sha256 in text)

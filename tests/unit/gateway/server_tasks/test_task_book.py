@@ -1,4 +1,4 @@
-"""task_book.py: which tasks are known, for how long, and how many; and task_store.py: what of it is on the disk."""
+"""task_book.py: which tasks are known, for how long, and how many; and what is on the disk."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""bundle_start.py: what would run, as the reference fills it in."""
+"""bundle_command.py: what would run, as the reference fills it in."""
 
 import json
 from collections.abc import Mapping

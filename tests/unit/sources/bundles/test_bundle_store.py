@@ -1,4 +1,4 @@
-"""bundle_store.py: folders and records on the disk."""
+"""bundle_store.py: folders and records on the disk; which folders are needed."""
 
 import json
 from collections.abc import AsyncIterator
@@ -113,7 +113,7 @@ class Place:
         self.folders = BundleFolders(
             store=self.store,
             config=self.config,
-            servers=self,
+            configs=lambda: self.configs,
             proposed=lambda: self.proposed,
             bus=self.bus,
             spawn=self.keeper.spawn,
