@@ -157,7 +157,7 @@ class ResultFitting:
         shown = _Shown(max(order.kept.tokens - NOTICE_TOKENS, SHORTEST_TOKENS))
         shown.add_all(parts)
         described = tuple(KeptPart(part.kind, part.title) for part in parts)
-        kept = self._store.keep(replace(order.kept, handle=new_handle(), parts=described), (part.pieces() for part in parts))
+        kept = self._store.save(replace(order.kept, handle=new_handle(), parts=described), (part.pieces() for part in parts))
         blocks = [*shown.blocks, dump({"type": "text", "text": _notice(kept, shown, order.reader)})]
         others = {name: value for name, value in members.items() if order.has_view or name != STRUCTURED}
         return closed(others | {CONTENT: Raw(b"[%b]" % b",".join(map(bytes, blocks)))})

@@ -89,7 +89,7 @@ class ResultStore:
         self._load()
         self.sweep()
 
-    def keep(self, result: KeptResult, parts: Iterable[Iterable[bytes]]) -> KeptResult:
+    def save(self, result: KeptResult, parts: Iterable[Iterable[bytes]]) -> KeptResult:
         """Writes a result, and deletes the oldest ones if it needs their room. Returns it with the places of its parts.
 
         Args:

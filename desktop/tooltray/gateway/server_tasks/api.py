@@ -45,8 +45,8 @@ class ServerTasksApi:
             message = str(error.get("message", "")) if isinstance(error, dict) else ""
             raise TooltrayError(Phrase("'{server}' does not cancel this task", server=task.server), message)
         state = messages.read_state(reply.result)
-        self._book.note(task, state if state and state.id else TaskState(task.own_id, messages.CANCELLED, task.ttl_s))
-        self._places.take(task)
+        self._book.record(task, state if state and state.id else TaskState(task.own_id, messages.CANCELLED, task.ttl_s))
+        self._places.drop(task)
 
 
 def _snapshot(task: ServerTask) -> ServerTaskSnapshot:

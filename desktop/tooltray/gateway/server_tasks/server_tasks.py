@@ -140,16 +140,16 @@ class ServerTasks:
         """Records the state that a reply gives of its task."""
         if reply.error:
             if method == GET and eras.error_code(reply.error) == INVALID_PARAMS:  # the server has it no longer
-                self._places.take(task)
+                self._places.drop(task)
                 self._book.drop(task)
             return
         state = messages.read_state(reply.result) if method in (GET, CANCEL) else None
         if state and state.id:
-            self._book.note(task, state)
+            self._book.record(task, state)
         elif method in (RESULT, CANCEL):  # a modern server only confirms a cancellation
-            self._book.note(task, TaskState(task.own_id, messages.CANCELLED if method == CANCEL else messages.COMPLETED, task.ttl_s))
+            self._book.record(task, TaskState(task.own_id, messages.CANCELLED if method == CANCEL else messages.COMPLETED, task.ttl_s))
         if task.is_over:
-            self._places.take(task)
+            self._places.drop(task)
 
     # lists
 
@@ -180,7 +180,7 @@ class ServerTasks:
         for task in tasks:
             if state := states.get(task.own_id):
                 found[task.id] = messages.with_id(state, task.id)
-                self._book.note(task, messages.read_state(state) or TaskState(task.own_id))
+                self._book.record(task, messages.read_state(state) or TaskState(task.own_id))
         return found
 
     async def _pages(self, managed: ManagedServer, exchange: Exchange) -> dict[str, Raw]:

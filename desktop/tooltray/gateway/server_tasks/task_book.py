@@ -143,7 +143,7 @@ class TaskBook:
         self._change()
         return task
 
-    def note(self, task: ServerTask, state: TaskState) -> None:
+    def record(self, task: ServerTask, state: TaskState) -> None:
         """Records the state of a task; one that has ended stays ended."""
         status = task.status if task.is_over else _known(state.status)
         if (status, state.ttl_s) != (task.status, task.ttl_s):
@@ -230,11 +230,11 @@ class TaskPlaces:
     def put(self, task: ServerTask, client: McpClient) -> None:
         """Records over which connection a task was begun, or asked for."""
         if task.is_over:
-            self.take(task)
+            self.drop(task)
         else:
             self._at.setdefault(client, {})[task.id] = task
 
-    def take(self, task: ServerTask) -> None:
+    def drop(self, task: ServerTask) -> None:
         """Drops a task that has ended."""
         for tasks in self._at.values():
             tasks.pop(task.id, None)
@@ -253,7 +253,7 @@ class TaskPlaces:
         for other in self._book.at(task.server, task.own_id):
             place = self.client_of(other)
             if other is not task and (place is None or place is client):
-                self.take(other)
+                self.drop(other)
                 self._book.drop(other)
         self.put(task, client)
 

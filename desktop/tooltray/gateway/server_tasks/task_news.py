@@ -124,9 +124,9 @@ class TaskNews:
                 self._early.popitem(last=False)
 
     def _tell(self, client: McpClient, task: ServerTask, method: str, params: Raw) -> None:
-        self._book.note(task, messages.read_state(params) or TaskState(task.own_id))
+        self._book.record(task, messages.read_state(params) or TaskState(task.own_id))
         if task.is_over:
-            self._places.take(task)
+            self._places.drop(task)
         sessions = self._of(task)
         of_all = self._linked(task.server, params) if any(session.state.server is None for session in sessions) else params
         for session in sessions:

@@ -50,7 +50,7 @@ class BundlesApi:
 
         Raises:
             Conflict: another bundle is there by now, or the name is taken.
-            Denied: a program asks, and no person.
+            Denied: a program asks, not the user.
             TooltrayError: it cannot run here, a value is missing or wrong, or something cannot be written. Then
                 nothing is left on the disk.
         """

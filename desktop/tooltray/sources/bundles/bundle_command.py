@@ -5,7 +5,7 @@ As in the reference, one system's command, args and env replace the whole of the
 
 - What is filled in is not looked at again, so that no value can name another.
 - A setting that was not given is empty; an argument or variable that is nothing but this setting is left out.
-- A placeholder that is not known is a problem, as it would be filled in from the person's environment, or from among the secrets.
+- A placeholder that is not known is a problem, as it would be filled in from the user's environment, or from among the secrets.
 - It runs in the bundle's folder, as the examples of the specification have paths from there.
 - `uv` without a command runs `uv run --directory FOLDER ENTRY_POINT`: the specification leaves that to the host.
 """
@@ -37,7 +37,7 @@ def system_folders(home: Path, config: Path | None = None) -> Mapping[str, str]:
     """Returns the user's folders that a manifest may name, by these names. Reads the disk: on Linux their names are in the user's language.
 
     Args:
-        config: the folder with `user-dirs.dirs`; None: `.config` of the person, where the system is one that has it.
+        config: the folder with `user-dirs.dirs`; None: `.config` of the user, where the system is one that has it.
     """
     text = _read((config or home / ".config") / "user-dirs.dirs") if config or sys.platform == "linux" else ""
     folders = {"HOME": str(home)}
@@ -78,7 +78,7 @@ class BundlePlace(msgspec.Struct, frozen=True):
     Attributes:
         folder: absolute.
         files: the names in it, with slashes.
-        folders: the person's, see system_folders.
+        folders: the user's, see system_folders.
         platform: as `sys.platform` has it.
     """
 

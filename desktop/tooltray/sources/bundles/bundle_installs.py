@@ -54,7 +54,7 @@ class _Plan(HidesFields, frozen=True):
 
 
 class BundleInstalls:
-    """Belongs to the engine's loop."""
+    """Installs, updates and removes servers of bundles. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -207,7 +207,7 @@ class BundleInstalls:
         programs = {plan.command.inside} - {""}
         is_new = await finish_in_thread(self._store.place, plan.record, reading.file.path, programs)
         try:
-            await finish_in_thread(self._store.keep, plan.record)
+            await finish_in_thread(self._store.save, plan.record)
             if plan.is_update:
                 unneeded = [name for name in await self._secrets.names() if name.startswith(f"{plan.server}/")]
                 await self._servers.update_mcp_server(plan.server, plan.entry, secrets=plan.secrets)
@@ -218,10 +218,10 @@ class BundleInstalls:
             if is_new:
                 await finish_in_thread(self._store.remove, self._store.path(plan.record))
             elif before:
-                await finish_in_thread(self._store.keep, before)
+                await finish_in_thread(self._store.save, before)
             raise
         if plan.is_update:
-            await finish_in_thread(self._store.forget_server, plan.server, plan.record.folder)
+            await finish_in_thread(self._store.drop_server, plan.server, plan.record.folder)
 
     def _snapshot(self, server: str, origin: Mapping[str, str], entry: Mapping[str, Any]) -> BundleSnapshot:
         found = next((each for each in self._store.records if each.sha256 == origin.get("sha256")), None)

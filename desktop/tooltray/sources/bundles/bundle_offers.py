@@ -76,14 +76,14 @@ class BundleReading(msgspec.Struct, frozen=True):
 
 
 class BundleReader:
-    """Belongs to the engine's loop."""
+    """Reads bundles and finds out what they would be here. Belongs to the engine's loop."""
 
     def __init__(self, *, root: Path, user_folder: Path, environ: Callable[[], Awaitable[Mapping[str, str]]]) -> None:
         """
         Args:
             root: the folder of all bundles.
-            user_folder: the person's.
-            environ: gives the person's environment.
+            user_folder: the user's home.
+            environ: gives the user's environment.
         """
         self._root, self._user_folder, self._environ = root, user_folder, environ
 

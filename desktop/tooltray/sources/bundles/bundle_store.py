@@ -112,7 +112,7 @@ class BundleStore:
         unpack(archive, target, programs=tuple(programs))
         return True
 
-    def keep(self, record: BundleRecord) -> None:
+    def save(self, record: BundleRecord) -> None:
         """Adds a record, or replaces that of the same folder.
 
         Raises:
@@ -120,7 +120,7 @@ class BundleStore:
         """
         self._write([*(each for each in self._records if each.folder != record.folder), record])
 
-    def forget_server(self, server: str, besides: str = "") -> None:
+    def drop_server(self, server: str, besides: str = "") -> None:
         """Drops a server from all records but that of one folder.
 
         Raises:
@@ -205,7 +205,7 @@ def _listed(folder: Path) -> list[Path]:
 
 
 class BundleFolders:
-    """Belongs to the engine's loop.
+    """Deletes the folders of bundles that are not needed. Belongs to the engine's loop.
 
     Attributes:
         changing: held by who installs: a folder is there before an entry names it.
@@ -250,7 +250,7 @@ class BundleFolders:
             return
         try:
             async with self.changing:
-                await finish_in_thread(self.store.forget_server, server)
+                await finish_in_thread(self.store.drop_server, server)
         except TooltrayError as error:
             logger.warning("%s", error)
         await self.retire(self.store.path(each) for each in records)

@@ -36,7 +36,7 @@ async def download(url: str, into: Callable[[bytes], None], *, environ: Mapping[
 
     Args:
         into: takes each piece, in a thread; what it raises ends the download.
-        environ: the person's.
+        environ: the user's.
 
     Raises:
         TooltrayError: it cannot be had.

@@ -66,7 +66,7 @@ class Tool(msgspec.Struct, frozen=True):
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """One value that a person gives; a member of `user_config`."""
+    """One value that the user gives; a member of `user_config`."""
 
     type: Literal["string", "number", "boolean", "directory", "file"]
     title: str = ""

@@ -101,7 +101,7 @@ def why_not_here(
     """Yields what keeps a bundle from running here. Blocks: it may ask a program for its version.
 
     Args:
-        environ: the person's.
+        environ: the user's.
     """
     platforms = manifest.compatibility.platforms
     if platforms is not None and place.platform not in platforms:

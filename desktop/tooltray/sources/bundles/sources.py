@@ -52,13 +52,13 @@ async def download(url: str, into: Callable[[bytes], None], *, environ: Mapping[
 
 
 class BundleSources:
-    """Belongs to one event loop."""
+    """Copies of the bundles that were read last. Belongs to one event loop."""
 
     def __init__(self, *, folder: Path, environ: Callable[[], Awaitable[Mapping[str, str]]], fetch: Download = download) -> None:
         """
         Args:
             folder: where copies are kept for a while.
-            environ: gives the person's environment, for proxies and certificate authorities.
+            environ: gives the user's environment, for proxies and certificate authorities.
         """
         self._folder, self._environ, self._fetch = folder, environ, fetch
         self._kept: dict[tuple[str, str], BundleFile] = {}

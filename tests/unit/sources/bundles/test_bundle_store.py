@@ -31,8 +31,8 @@ def test_a_bundle_is_placed_kept_and_removed_without_a_trace(tmp_path: Path) -> 
     assert store.place(one, archive, ["server/main.py"])
     assert not store.place(one, archive, [])
     store.place(two, archive, [])
-    store.keep(one)
-    store.keep(two)
+    store.save(one)
+    store.save(two)
     again = BundleStore(tmp_path / "bundles")
     assert again.records == (one, two)
     assert (again.of_server("s"), again.of_server("t")) == (one, None)
@@ -47,12 +47,12 @@ def test_a_bundle_is_placed_kept_and_removed_without_a_trace(tmp_path: Path) -> 
 def test_a_server_is_forgotten_but_for_one_folder(tmp_path: Path) -> None:
     store = BundleStore(tmp_path)
     one, two = record(servers={"s": ServerChoices(), "t": ServerChoices()}), record("notes/2", servers={"s": ServerChoices()})
-    store.keep(one)
-    store.keep(two)
-    store.forget_server("s", besides="notes/2")
+    store.save(one)
+    store.save(two)
+    store.drop_server("s", besides="notes/2")
     assert [set(each.servers) for each in store.records] == [{"t"}, {"s"}]
-    store.forget_server("s", besides="notes/2")
-    store.forget_server("s")
+    store.drop_server("s", besides="notes/2")
+    store.drop_server("s")
     assert [set(each.servers) for each in store.records] == [{"t"}, set()]
 
 
@@ -76,9 +76,9 @@ def test_a_list_that_cannot_be_read_is_set_aside(tmp_path: Path, content: str) -
 
 def test_a_list_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> None:
     store = BundleStore(tmp_path)
-    store.keep(record())
+    store.save(record())
     with full_disk(16), pytest.raises(TooltrayError, match="could not be written"):
-        store.keep(record("other/1"))
+        store.save(record("other/1"))
     assert len(store.records) == len(BundleStore(tmp_path).records) == 1
 
 
@@ -109,7 +109,7 @@ class Place:
         self.proposed: dict[str, Any] = {}
         self.record = BundleRecord("notes/1", "f00d", "notes", "Notes", "1", "me", "/a", 1.0, servers={"s": ServerChoices()})
         self.store.place(self.record, write_bundle(root / "a.mcpb"), [])
-        self.store.keep(self.record)
+        self.store.save(self.record)
         self.folders = BundleFolders(
             store=self.store,
             config=self.config,
