@@ -208,7 +208,6 @@ class HubParts(Hub):
             "own_url": lambda: own_url,
             "common": (),
             "count": counted_words,
-            "page_count": counted_words,
             "shipped": lambda: self.shipped_setup,
             "stats_told_after_s": 0.0,
             "second_look_s": 0.0,

@@ -30,6 +30,7 @@ from tooltray.foundation.installs.installations import Installations
 from tooltray.foundation.installs.own_program import OwnProgram
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import end_in_turn, finish_in_thread
+from tooltray.gateway.kept_results.result_store import sweep_hourly
 from tooltray.servers.launch.program_launch import raise_file_limit
 
 logger = logging.getLogger(__name__)
@@ -99,7 +100,7 @@ class Engine:
         hub.live_settings.start()
         hub.pauses.start()
         hub.client_edits.start()
-        hub.result_ends.start()
+        hub.spawn(sweep_hourly(hub.result_store), name="sweep kept results")
         hub.spawn(hub.past_stats.count(), name="calls of before")
         hub.spawn(hub.bundle_folders.tidy(), name="tidy bundles")
         await hub.doors.open()
@@ -178,7 +179,6 @@ class Engine:
             self.hub.log_keeper.close,
             self.hub.traces.close,
             self.hub.tasks.close,
-            self.hub.token_counter.close,
             self.hub.journal.close,
             self.hub.bundle_sources.close,
             self.hub.secrets.close,

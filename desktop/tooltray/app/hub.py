@@ -154,23 +154,17 @@ from tooltray.gateway.calls.subscriptions import Subscriptions
 from tooltray.gateway.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
 from tooltray.gateway.calls.tries import Tries
 from tooltray.gateway.calls.tries_api import TriesApi
-from tooltray.gateway.feedback.api import FeedbackApi
+from tooltray.gateway.feedback.api import FeedbackApi, ReadyAnswers, read_shipped
 from tooltray.gateway.feedback.feedback_history import FeedbackHistory, FeedbackNotes
 from tooltray.gateway.feedback.feedback_tool import FeedbackTool
 from tooltray.gateway.feedback.feedbacks import Feedbacks
-from tooltray.gateway.feedback.ready_answers import ReadyAnswers, read_shipped
-from tooltray.gateway.kept_results.result_ends import ResultEnds
 from tooltray.gateway.kept_results.result_fitting import ResultFitting
 from tooltray.gateway.kept_results.result_reading import ResultReading
 from tooltray.gateway.kept_results.result_store import ResultStore
-from tooltray.gateway.kept_results.token_counter import TokenCounter
 from tooltray.gateway.server_tasks.api import ServerTasksApi
 from tooltray.gateway.server_tasks.server_tasks import ServerTasks
-from tooltray.gateway.server_tasks.task_book import TaskBook
-from tooltray.gateway.server_tasks.task_listens import TaskListens
-from tooltray.gateway.server_tasks.task_news import Hearing, TaskNews
-from tooltray.gateway.server_tasks.task_places import TaskPlaces
-from tooltray.gateway.server_tasks.task_store import TaskStore
+from tooltray.gateway.server_tasks.task_book import TaskBook, TaskPlaces, TaskStore
+from tooltray.gateway.server_tasks.task_news import Hearing, TaskListens, TaskNews
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.sessions.caller import OwnCaller, Session
 from tooltray.protocol.sessions.client_limits import KnownLimits, read_client_limits
@@ -234,11 +228,9 @@ from tooltray.servers.upstream.stops import StoppedServers, Stops
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.servers.upstream.visibility import Visibility
 from tooltray.sources.bundles.api import BundlesApi
-from tooltray.sources.bundles.bundle_folders import BundleFolders
-from tooltray.sources.bundles.bundle_installs import BundleInstalls, BundleParts
+from tooltray.sources.bundles.bundle_installs import BundleInstalls
 from tooltray.sources.bundles.bundle_offers import BundleReader
-from tooltray.sources.bundles.bundle_store import BundleStore
-from tooltray.sources.bundles.packing import BundlePacking
+from tooltray.sources.bundles.bundle_store import BundleFolders, BundleStore
 from tooltray.sources.bundles.sources import BundleSources
 from tooltray.sources.clients.api import AiClientsApi
 from tooltray.sources.clients.client_edits import ClientEdits
@@ -493,12 +485,12 @@ class Hub(Composition):
         book="task_book",
         places="task_places",
         publisher=lambda hub: hub.resources.publisher,
-        note_told=Later("result_fitting.note_told"),
+        record_delivery=Later("result_fitting.record_delivery"),
     )
     listens: ServerListens = part()
     task_listens: TaskListens = part(book="task_book", places="task_places")
     server_tasks: ServerTasks = part(
-        relay="linking_relay", book="task_book", places="task_places", news="task_news", fit="result_fitting.of_task"
+        relay="linking_relay", book="task_book", places="task_places", news="task_news", fit="result_fitting.fit_task"
     )
 
     # what each session sees of it
@@ -526,11 +518,8 @@ class Hub(Composition):
     # results that are too large
 
     result_store: ResultStore = read(lambda hub: ResultStore(hub.home.results, most_bytes=lambda: _bytes_of_results(hub.config.settings)))
-    result_ends: ResultEnds = part(store="result_store")
-    token_counter: TokenCounter = part()
-    page_count: Count = made(lambda hub: hub.token_counter)
-    result_fitting: ResultFitting = part(store="result_store", count="page_count")
-    result_reading: ResultReading = part(store="result_store", count="page_count")
+    result_fitting: ResultFitting = part(store="result_store")
+    result_reading: ResultReading = part(store="result_store")
 
     # consent, projects, reports, files
 
@@ -701,12 +690,12 @@ class Hub(Composition):
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
     logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
     bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
-    bundle_folders: BundleFolders = part(store="bundle_store", proposed=lambda hub: lambda: hub.proposals.entries)
+    bundle_folders: BundleFolders = part(
+        store="bundle_store", configs=lambda hub: lambda: hub.servers.configs, proposed=lambda hub: lambda: hub.proposals.entries
+    )
     bundle_sources: BundleSources = part(folder="home.bundles")
     bundle_reader: BundleReader = part(root="home.bundles")
-    bundle_parts: BundleParts = part(sources="bundle_sources", reader="bundle_reader", store="bundle_store", folders="bundle_folders")
-    bundles: BundleInstalls = part()
-    packing: BundlePacking = part()
+    bundles: BundleInstalls = part(sources="bundle_sources", reader="bundle_reader", folders="bundle_folders")
     tools_api: ToolsApi = part(calls="own_calls")
     tries_api: TriesApi = part()
     prompts_api: PromptsApi = part()

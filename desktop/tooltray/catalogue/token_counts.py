@@ -7,10 +7,8 @@ two, not by whole factors.
 
 import json
 import logging
-import os
 import subprocess
 import sys
-import threading
 from collections.abc import Sequence
 
 import msgspec
@@ -25,7 +23,6 @@ TOKENIZER = "o200k_base"
 ESTIMATE = "estimate"
 COUNTED = ("name", "description", "inputSchema")  # the members of a definition that every client sends its model
 BYTES_PER_TOKEN = 4.6  # of these in JSON; measured: 4.5 to 4.8 for the servers that are used most, 4 for tools without descriptions
-STAY, STAYS_S = "stay", 60.0  # a model reads a page and the next one within a minute
 LONGEST_S = 60.0  # 5,000 definitions take about 1 s, most of it the start
 
 
@@ -80,31 +77,12 @@ def counted(texts: Sequence[str]) -> list[int] | None:
 
 
 def main() -> int:
-    """Counts the texts on standard input, a JSON array; writes their numbers, another one.
-
-    With the argument STAY each line is such an array, until there is none for STAYS_S.
-    """
+    """Counts the texts on standard input, a JSON array; writes their numbers, another one."""
     import bpe_openai  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     encoding = bpe_openai.get_encoding(TOKENIZER)
-    if sys.argv[1:] != [STAY]:
-        json.dump([len(encoding.encode_ordinary(text)) for text in json.load(sys.stdin)], sys.stdout)
-        return 0
-    leaving = _leaving()
-    for line in sys.stdin:
-        leaving.cancel()
-        sys.stdout.write(json.dumps([len(encoding.encode_ordinary(text)) for text in json.loads(line)]) + "\n")
-        sys.stdout.flush()
-        leaving = _leaving()
+    json.dump([len(encoding.encode_ordinary(text)) for text in json.load(sys.stdin)], sys.stdout)
     return 0
-
-
-def _leaving() -> threading.Timer:
-    """Ends the process when it is due; whoever asks again starts another."""
-    timer = threading.Timer(STAYS_S, os._exit, [0])
-    timer.daemon = True
-    timer.start()
-    return timer
 
 
 if __name__ == "__main__":

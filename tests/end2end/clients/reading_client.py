@@ -33,8 +33,7 @@ async def main(mode, count, token, target):
         last, end = await read(offset=len(utf8) - 1000)
         lines, _ = await read(lines="1000-1002")
         found, _ = await read(grep=f"row {count - 2} of")
-        matched, more = await read(grep=r'"row \d+0000 ', regex=True)
-        value, _ = await read(path=f"$.rows[{count - 1}].name")
+        matched, more = await read(grep="row 12345")
         rows = whole.split("\n")
         at = utf8.find(middle.encode(), half - 4)
         checks = {
@@ -44,8 +43,7 @@ async def main(mode, count, token, target):
             "end": utf8.endswith(last.encode()) and len(last.encode()) == 1000 and "the end" in end,
             "lines": lines == "\n".join(rows[999:1002]) + "\n",
             "grep": found == f"{count}: {rows[count - 1]}\n",
-            "regex": matched.count("\n") == (count - 1) // 10_000 and "these are all" in more,
-            "path": json.loads(value) == f"row {count - 1} of ü",
+            "all of them": matched.count("\n") == sum("row 12345" in row for row in rows) and "these are all" in more,
         }
         print(json.dumps({"handle": handle, "size": len(utf8), "checks": checks}), flush=True)
         while handle := (await asyncio.to_thread(sys.stdin.readline)).strip():

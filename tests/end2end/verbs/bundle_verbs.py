@@ -1,6 +1,5 @@
-"""Bundles: read, shown, installed, listed, packed, removed."""
+"""Bundles: read, shown, installed, listed, removed."""
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -60,22 +59,9 @@ async def remove(hub):
     assert "no bundle" in await hub.refusal("remove_bundle", server="kit")
 
 
-async def pack(hub):
-    folder = hub.world.home / "to-pack"
-    folder.mkdir()
-    shutil.copy(SERVERS / "habits.py", folder / "main.py")
-    entry = {"command": sys.executable, "args": ["main.py"], "cwd": str(folder)}
-    await hub("add_mcp_server", name="source", config=entry, is_default=False)
-    path = str(hub.world.home / "made.mcpb")
-    assert await hub("pack_bundle", server="source", path=path) == path
-    assert (await hub("read_bundle", source=path))["name"] == "source"
-    await hub("remove_mcp_server", name="source")
-
-
 CHECKS: Checks = {
     "get_bundles": listed,
     "install_bundle": install,
-    "pack_bundle": pack,
     "preview_bundle": preview,
     "read_bundle": read,
     "remove_bundle": remove,

@@ -269,7 +269,6 @@ _BUNDLES = (
     Operation("POST", "/mcp/bundles/read", BundlesApi.read_bundle, needs_trust=always),
     Operation("POST", "/mcp/bundles/preview", BundlesApi.preview_bundle, needs_trust=always),
     Operation("DELETE", "/mcp/bundles/{server}", BundlesApi.remove_bundle, status=204),
-    Operation("POST", "/mcp/bundles/{server}/pack", BundlesApi.pack_bundle, wrap="packed", needs_trust=always),
 )
 
 OPERATIONS = (*_HUB, *_SECRETS, *_QUESTIONS, *_CLIENTS, *_AI_CLIENTS, *_BUNDLES, *_PROJECTS, *_SETUP)

@@ -49,7 +49,7 @@ _CALL_SCHEMA = {
 
 _READ_WHAT = (
     "Reads more of a result that was too large and was cut: its handle stands at the end of what you got. With the handle alone it gives "
-    "the beginning; give offset to go on, or one of lines, grep and path. Each answer says how to go on."
+    "the beginning; give offset to go on, or one of lines and grep. Each answer says how to go on."
 )
 _READ_SCHEMA = {
     "type": "object",
@@ -58,9 +58,7 @@ _READ_SCHEMA = {
         "part": {"type": "integer", "minimum": 1, "description": "Which part of the result, where it has several; default: the first"},
         "offset": {"type": "integer", "minimum": 0, "description": "From this byte on"},
         "lines": {"type": "string", "description": "These lines, from 1: 100-200, 100- or 100"},
-        "grep": {"type": "string", "description": "The lines with these words, each with its number"},
-        "regex": {"type": "boolean", "description": "grep is a regular expression, of the kind that RE2 and Rust have"},
-        "path": {"type": "string", "description": "What is there, of JSON: $.items[0].name; [*] for all elements or values"},
+        "grep": {"type": "string", "description": "Only lines with these words, each with its number; plain words, no pattern"},
     },
     "required": ["handle"],
     "additionalProperties": False,

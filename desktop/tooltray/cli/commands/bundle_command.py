@@ -1,4 +1,4 @@
-"""`tooltray bundle ...`: shows, installs, lists, removes and makes bundles.
+"""`tooltray bundle ...`: shows, installs, lists and removes bundles.
 
 Above it: run. Below it: a hub, which is started if none runs: bundles come with programs that it is to run.
 """
@@ -22,7 +22,6 @@ from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot
 from tooltray.foundation.snapshots.forms import FieldValue, FormField
 
 READ_TIMEOUT_S = 1860.0  # a download may take half an hour; the hub's own limit is shorter and gives a reason
-PACK_TIMEOUT_S = 600.0  # thousands of files
 SHOWN_CHARACTERS = 16  # of a SHA-256, in a list
 
 
@@ -81,20 +80,6 @@ def remove(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         hub.ask(hub.api.bundles.remove_bundle(server=args.name), timeout_s=None)
     return answer(args, {"server": args.name, "removed": True}, tr("Removed {name}.", name=args.name))
-
-
-def pack(args: argparse.Namespace, home: Home) -> int:
-    path = os.path.abspath(args.output or f"{args.name.replace(os.sep, '-')}.mcpb")
-    if os.path.lexists(path) and not args.force:
-        raise TooltrayError(
-            tr("{path} is there already", path=path), hint=tr("Choose another file with --output, or replace it with --force")
-        )
-    with started_hub(home) as hub:
-        written = hub.ask(hub.api.bundles.pack_bundle(server=args.name, path=path), timeout_s=PACK_TIMEOUT_S)
-        offer = hub.ask(hub.api.bundles.read_bundle(source=written), timeout_s=READ_TIMEOUT_S)
-    asked = [tr("It asks for {names}.", names=", ".join(field.label for field in offer.fields))] if offer.fields else []
-    done = {"path": written, "sha256": offer.sha256, "fields": [field.key for field in offer.fields]}
-    return answer(args, done, tr("Packed {name} as {written}.", name=args.name, written=written), *map(clean_line, asked))
 
 
 def _read(hub: Hub, args: argparse.Namespace) -> BundleOffer:

@@ -13,7 +13,7 @@ SOURCE = Phrase("a .mcpb or .dxt file, or its address")
 
 
 def declare(commands: Commands) -> None:
-    bundles = group(commands, "bundle", tr("servers packed as one file: show, install, update, remove and make them"))
+    bundles = group(commands, "bundle", tr("servers packed as one file: show, install, update and remove them"))
     command(bundles, "show", tr("say what is in a bundle and what it would run, and install nothing"), "bundle_command:show").add_argument(
         "source", metavar="FILE", help=SOURCE
     )
@@ -29,10 +29,6 @@ def declare(commands: Commands) -> None:
     removing = command(bundles, "remove", tr("remove a bundle's server, its secrets and its files"), "bundle_command:remove")
     removing.add_argument("name", metavar="SERVER")
     removing.add_argument("--yes", action="store_true", help=tr("do not ask"))
-    packing = command(bundles, "pack", tr("make a bundle of a server, for others; without secrets"), "bundle_command:pack")
-    packing.add_argument("name", metavar="SERVER")
-    packing.add_argument("--output", metavar="FILE", default="", help=tr("default: SERVER.mcpb in this folder"))
-    packing.add_argument("--force", action="store_true", help=tr("replace a file that is there already"))
 
 
 def setting(text: str) -> tuple[str, str]:

@@ -75,7 +75,7 @@ class ToolOverride(JsonModel):
     """How one tool is shown to AI clients; what is not given is the tool's own.
 
     Attributes:
-        result_limit: tokens of a result that clients get at once, in the place of the server's; see kept_results.
+        result_limit: tokens of a result that clients get at once, in the place of the server's; see gateway/kept_results.
         flow: for the flow guard: it "reads" what strangers wrote, "sends" or publishes, "both" or "none"; None: as its name and hints say.
     """
 

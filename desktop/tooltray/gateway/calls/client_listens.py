@@ -13,7 +13,7 @@ from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.views.views import Views
 from tooltray.gateway.calls.extension_listens import ExtensionListens
 from tooltray.gateway.calls.subscriptions import Subscriptions
-from tooltray.gateway.server_tasks.task_listens import TaskListens
+from tooltray.gateway.server_tasks.task_news import TaskListens
 from tooltray.protocol.sessions.caller import Session
 
 LISTENS_WITHIN_S = 5.0  # a server may be slow to say that it tells updates; the client is answered all the same

@@ -1,1 +1,1 @@
-"""Reports of models to the person (`collect_feedback`), and the answers."""
+"""Reports of models and the user's answers: the tool `collect_feedback`."""

@@ -1,11 +1,62 @@
-"""The API about models' reports and a person's answers."""
+"""The API about models' reports, and ready answers, for answers that the user gives often."""
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
+from tooltray.config.settings.document import Document
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
 from tooltray.gateway.feedback.feedback_history import FeedbackNotes
 from tooltray.gateway.feedback.feedbacks import Feedbacks
-from tooltray.gateway.feedback.ready_answers import ReadyAnswers
+from tooltray.protocol.sessions.elicitation_form import plain
+
+MOST_READY = 20  # buttons in one window
+LONGEST_READY = 200  # characters of one
+
+
+def read_shipped(path: Path) -> tuple[str, ...]:
+    """Reads the default ready answers."""
+    return tuple(json.loads(path.read_bytes()))
+
+
+class ReadyAnswers:
+    """The user's ready answers, or the defaults. Belongs to the engine's loop."""
+
+    def __init__(self, *, config: McpConfHelper, shipped: tuple[str, ...]) -> None:
+        self._config, self._shipped = config, shipped
+
+    def all(self) -> list[str]:
+        return list(self._config.settings.ready_answers or self._shipped)
+
+    async def set(self, answers: list[str]) -> None:
+        """Replaces the ready answers; an empty list restores the defaults.
+
+        Raises:
+            TooltrayError: there are too many, one is empty or too long, or the settings cannot be written.
+        """
+        kept = list(dict.fromkeys(plain(answer, LONGEST_READY + 1) for answer in answers))
+        if len(kept) > MOST_READY:
+            raise TooltrayError(
+                Phrase("These are too many ready answers"),
+                Phrase("there are {number}", number=len(kept)),
+                Phrase("Keep at most {most_ready}.", most_ready=MOST_READY),
+            )
+        if not all(0 < len(answer) <= LONGEST_READY for answer in kept):
+            raise TooltrayError(
+                Phrase("A ready answer cannot be kept"),
+                Phrase("each has 1 to {longest_ready} characters", longest_ready=LONGEST_READY),
+                Phrase("Shorten it, or remove it."),
+            )
+
+        def edit(document: Document) -> None:
+            document.pop("readyAnswers", None)
+            if kept:
+                document["readyAnswers"] = kept
+
+        await self._config.edit(edit)
 
 
 class FeedbackApi:
@@ -13,11 +64,11 @@ class FeedbackApi:
         self._feedbacks, self._notes, self._ready = feedbacks, notes, ready
 
     async def get_feedback_requests(self) -> list[FeedbackSnapshot]:
-        """The reports that wait for an answer, the oldest first."""
+        """Returns the reports that wait for an answer, the oldest first."""
         return self._feedbacks.waiting()
 
     async def answer_feedback(self, id: str, text: str, attachments: Sequence[FeedbackAttachment] = ()) -> None:
-        """A person's answer to a report.
+        """Answers a report.
 
         Raises:
             TooltrayError: it waits no longer, the answer is empty, or a picture or file cannot be taken; says why.
@@ -25,7 +76,7 @@ class FeedbackApi:
         await self._feedbacks.answer(id, text, attachments)
 
     async def dismiss_feedback(self, id: str) -> None:
-        """The person has closed it without an answer; the model is told so.
+        """Closes a report without an answer, which the model learns.
 
         Raises:
             TooltrayError: it waits no longer.
@@ -33,16 +84,17 @@ class FeedbackApi:
         await self._feedbacks.dismiss(id)
 
     async def get_feedback_history(self, project_path: str = "", limit: int = 50) -> list[FeedbackEntry]:
-        """Reports and answers, the newest first; `project_path`: of this project alone."""
+        """Returns reports and answers, the newest first; only of the project `project_path` if it is given."""
         return await self._notes.read(project_path, limit)
 
     async def get_ready_answers(self) -> list[str]:
-        """Answers that a person gives often; those that come with Tooltray while none were set."""
+        """Returns the ready answers; the defaults while none are set."""
         return self._ready.all()
 
     async def set_ready_answers(self, answers: list[str]) -> None:
-        """
+        """Replaces the ready answers; an empty list restores the defaults.
+
         Raises:
-            TooltrayError: the settings cannot be written.
+            TooltrayError: an answer cannot be kept, or the settings cannot be written.
         """
         await self._ready.set(answers)

@@ -1,7 +1,7 @@
-"""Checks the pictures and files of a person's answer and turns them into content blocks of a tool result.
+"""Checks the pictures and files of an answer and turns them into content blocks of a tool result.
 
-Above it: Feedbacks. Below it: the disk, for files given by their path. Pictures are passed on unchanged: only their type and their size in
-pixels are read, from their first bytes. Knows the four types that AI clients accept: PNG, JPEG, GIF and WebP.
+Pictures are passed on unchanged: only their type and their size in pixels are read, from their first bytes. The types are those that AI
+clients accept: PNG, JPEG, GIF and WebP.
 """
 
 import binascii
@@ -90,7 +90,7 @@ def _little(data: bytes, at: int, size: int) -> int:
 
 
 MIB = 2**20
-MOST_ATTACHMENTS = 20  # nobody can read more
+MOST_ATTACHMENTS = 20  # more cannot be read
 MOST_PICTURE_BYTES = 5 * MIB // 4 * 3  # 5 MiB as base64, the limit of model services; a conversation with a larger picture fails for good
 MOST_BYTES = 20 * MIB  # in total; 27 MiB as base64, and a line of the control channel has at most 64
 MOST_FILE_BYTES = MIB  # a model has to read it

@@ -1,7 +1,7 @@
 """The reports of models and the answers of people on the disk: one bounded file per project.
 
 A report is stored as soon as it is opened, so that the next hub finds the reports that were open when a hub died, and when it has ended.
-Known secrets are masked. Of pictures and files only the names are stored. Above it: Feedbacks, and the API. Below it: atomic_file.
+Known secrets are masked. Of pictures and files only the names are stored.
 """
 
 import asyncio
@@ -202,7 +202,7 @@ MOST_CHARS = 4_000_000  # in one response; even escaped it fits into a line of t
 
 
 class FeedbackNotes:
-    """Belongs to the engine's loop."""
+    """Writes the history in the background, and reads it. Belongs to the engine's loop."""
 
     def __init__(self, *, history: FeedbackHistory, mask: Callable[[str], str], spawn: Spawn) -> None:
         """
@@ -226,7 +226,7 @@ class FeedbackNotes:
         self._spawn(self._write(entry.id), name="history of reports")
 
     async def read(self, project_path: str, limit: int) -> list[FeedbackEntry]:
-        """See FeedbackApi.get_feedback_history."""
+        """Returns entries, also those that are not written yet; see FeedbackApi.get_feedback_history."""
         async with self._disk:
             on_disk = await asyncio.to_thread(self._history.read, project_path)
         known = {entry.id: entry for entry in on_disk} | self._unwritten

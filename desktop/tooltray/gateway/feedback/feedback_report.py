@@ -1,10 +1,11 @@
-"""One report of a model, from the request to the answer, the calls that wait for it, and answers that are kept for clients that call again.
-
-Above it: Feedbacks, which manages the reports, and the tool, which waits for answers. Below it: snapshots, and DeadlineWheel.
-"""
+"""One report of a model: the request, the answer, the result that a call returns, and answers that are kept for clients that call again."""
 
 import asyncio
+import json
+import time
+from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -12,8 +13,23 @@ from msgspec.structs import replace
 from tooltray.foundation.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.gateway.feedback.feedback_attachments import Attachments
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
+from tooltray.protocol.envelope import Envelope, dump
+from tooltray.protocol.eras import Era
+from tooltray.protocol.sessions.elicitation_form import plain
+from tooltray.protocol.sessions.own_results import own_result
 
 WAITING, ANSWERED, DISMISSED, EXPIRED, WITHDRAWN, REPLACED = "waiting", "answered", "dismissed", "expired", "withdrawn", "replaced"
+MOST_TOOLS_NAMED = 40  # of one server; the client can list the others itself
+LONGEST_REASON = 1000  # characters
+ONLY_ATTACHMENTS = "The person wrote no text; see what is attached."
+NOT_SEEN = "The person has not seen your latest report: call collect_feedback again to show it."
+NOT_SEEN_ANEW = "The person has not seen the report again: if you had that answer, call collect_feedback again to show it."
+NO_ANSWERS = {
+    DISMISSED: "The person closed the report without an answer. Go on with what needs none, and ask again where you cannot.",
+    EXPIRED: "No answer came in time. Go on with what needs none, or call collect_feedback again to wait longer.",
+    REPLACED: "A newer report of this session has taken the place of this one; the answer goes to that call.",
+    WITHDRAWN: "The report was put away before an answer came. Call collect_feedback again.",
+}
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -124,7 +140,7 @@ MOST_KEPT = 16  # answers; each may have 27 MiB
 
 
 class KeptAnswers:
-    """Belongs to the engine's loop."""
+    """Answers that wait for the next call of their client. Belongs to the engine's loop."""
 
     def __init__(self, deadlines: DeadlineWheel) -> None:
         self._deadlines = deadlines
@@ -175,3 +191,61 @@ def _is_for(report: Report, session: str, asked: Asked) -> bool:
         return report.is_like(asked)
     path = report.snapshot.project_path
     return not asked.names_path or not path or asked.project_path in ("", path)
+
+
+def result(blocks: Sequence[dict[str, Any]], era: Era, *, is_error: bool = False) -> Envelope:
+    """Builds a tool result in the form of an era."""
+    return own_result("tools/call", dump({"content": list(blocks), "isError": is_error}), era)
+
+
+def text_block(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def answer_blocks(answer: Answer) -> list[dict[str, Any]]:
+    """Returns the blocks of an answer: text, then pictures and files, then the paths of files that are only named."""
+    if answer.outcome != ANSWERED:
+        return [text_block(NO_ANSWERS[answer.outcome])]
+    attachments = answer.attachments
+    blocks = [text_block(answer.text or ONLY_ATTACHMENTS), *attachments.blocks]
+    if attachments.paths:
+        files = "\n".join(f"- {json.dumps(path, ensure_ascii=False)}" for path in attachments.paths)
+        blocks.append(text_block(f"The person also points to these files on this computer:\n{files}"))
+    return blocks
+
+
+def nobody_blocks(report_id: str, how: str) -> list[dict[str, Any]]:
+    """Returns the blocks for a report that no person sees now. `how` says why not."""
+    return [
+        text_block(
+            f"{how}. The report is kept: it waits in Tooltray as {report_id}, where the user can read and answer it. "
+            "Go on with what needs no answer, and tell the person so; call collect_feedback again with the same report to get an answer "
+            "that was given meanwhile."
+        )
+    ]
+
+
+def notes_block(notes: Iterable[str]) -> list[dict[str, Any]]:
+    """Returns the block with notes, in a list; an empty list if there are none."""
+    lines = [f"- {note}" for note in notes if note]
+    return [text_block("\n".join(["Notes of Tooltray:", *lines]))] if lines else []
+
+
+def late_note(report: Report, summary: str) -> str:
+    """Says to which report an answer belongs that came before this call."""
+    at = time.strftime("%H:%M", time.localtime(report.snapshot.asked_at))
+    if report.is_repeated:
+        return f"This is once more the answer to the same report of {at}, in case it did not reach you. {NOT_SEEN_ANEW}"
+    note = f"This is the answer to your report of {at}, which you had stopped waiting for."
+    return note if report.snapshot.summary == summary else f"{note} {NOT_SEEN}"
+
+
+def started_note(server: str, tools: Sequence[str]) -> str:
+    if not tools:
+        return f"Server '{server}' has started for this project."
+    more = f" and {len(tools) - MOST_TOOLS_NAMED} more" if len(tools) > MOST_TOOLS_NAMED else ""
+    return f"Server '{server}' has started for this project. Its tools: {', '.join(tools[:MOST_TOOLS_NAMED])}{more}."
+
+
+def failed_note(server: str, reason: str) -> str:
+    return f"Server '{server}' did not start: {plain(reason, LONGEST_REASON)}"

@@ -1,21 +1,24 @@
-"""The tool `collect_feedback` of the built-in server: a model reports, a person answers, and the project's servers start meanwhile.
+"""The tool `collect_feedback`: a model reports, the user answers, and the project's servers start meanwhile.
 
-Above it: ToolCalls. Below it: Feedbacks, Projects, and the client's own person where no window shows the report.
+Arguments are parsed leniently and made safe to display; the model gets a remark for each correction.
 """
 
 import asyncio
+import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.tasks import Spawn
-from tooltray.gateway.feedback.feedback_arguments import LONGEST_PROJECT_NAME, BadArguments, FeedbackArguments, read_arguments
-from tooltray.gateway.feedback.feedback_report import Asked, Report
-from tooltray.gateway.feedback.feedback_result import (
+from tooltray.gateway.feedback.feedback_report import (
+    Asked,
+    Report,
     answer_blocks,
     failed_note,
     late_note,
@@ -35,6 +38,11 @@ from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.sources.projects.projects import ProjectReport, Projects
 
+LONGEST_SUMMARY = 20_000  # characters; a person reads no more
+LONGEST_PROJECT_NAME, LONGEST_SHOWN_PATH = 100, 4096
+LEAST_WAIT_S = 600.0  # models tend to give a person only half a minute
+MOST_WAIT_S = 86400.0  # a day; also the default
+NO_SUMMARY = "work_summary is missing: say in Markdown what you have done, and what you want to know"
 LONGEST_CLIENT = 100  # characters of a client's own name
 START_WAIT_S = 20.0  # for servers that still start when the answer is there; as calls wait
 STILL_STARTING = "Servers of this project are still starting; their tools come when they are ready."
@@ -45,6 +53,82 @@ _FORM = {
     "properties": {"answer": {"type": "string", "title": "Your answer", "description": "What the model is to know"}},
     "required": ["answer"],
 }
+
+
+class BadArguments(Exception):
+    """The required argument is missing; the text is for the model."""
+
+
+class FeedbackArguments(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        project_name, project_path: as the model wrote them; empty if missing.
+        wait_s: how many seconds the report waits for the person.
+        remarks: notes for the model about its arguments.
+    """
+
+    summary: str
+    project_name: str
+    project_path: str
+    wait_s: float
+    remarks: tuple[str, ...]
+
+    @property
+    def shown_path(self) -> str:
+        """The normalized folder for display and for the history; empty if the path is not absolute and printable."""
+        path = self.project_path
+        is_one = os.path.isabs(path) and path.isprintable() and len(path) <= LONGEST_SHOWN_PATH
+        return os.path.normpath(path) if is_one else ""
+
+
+def read_arguments(arguments: object) -> FeedbackArguments:
+    """Parses the arguments; wrong types are ignored with a remark.
+
+    Raises:
+        BadArguments: there is no summary.
+    """
+    given: Mapping[str, object] = arguments if isinstance(arguments, dict) else {}
+    remarks: list[str] = []
+    written = given.get("work_summary")
+    summary = plain(written, LONGEST_SUMMARY, keeps_lines=True)
+    if not summary:
+        raise BadArguments(NO_SUMMARY)
+    if isinstance(written, str) and len(written) > LONGEST_SUMMARY:
+        remarks.append(f"work_summary was cut after {LONGEST_SUMMARY:,} characters; keep it short.")
+    name = plain(_text(given, "project_name", remarks), LONGEST_PROJECT_NAME)
+    wait_s = _wait_s(given.get("timeout_s"), remarks)
+    return FeedbackArguments(summary, name, _text(given, "project_path", remarks), wait_s, tuple(remarks))
+
+
+def _text(given: Mapping[str, object], name: str, remarks: list[str]) -> str:
+    value = given.get(name)
+    if isinstance(value, str):
+        return value
+    if value is not None:
+        remarks.append(f"{name} must be text, and was ignored.")
+    return ""
+
+
+def _wait_s(value: object, remarks: list[str]) -> float:
+    if value is None:
+        return MOST_WAIT_S
+    seconds = _number(value)
+    if math.isnan(seconds):
+        remarks.append("timeout_s must be a number of seconds, and was ignored.")
+        return MOST_WAIT_S
+    if seconds < LEAST_WAIT_S:
+        remarks.append(f"timeout_s was raised to {LEAST_WAIT_S:g}: a person needs time to read and to answer.")
+    return min(max(seconds, LEAST_WAIT_S), MOST_WAIT_S)
+
+
+def _number(value: object) -> float:
+    """Parses a number, which models also write as text; nan for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return math.nan
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return math.nan
 
 
 class FeedbackTool:
@@ -109,7 +193,7 @@ class FeedbackTool:
                 asking.cancel()
 
     def _tell(self, report: Report, exchange: Exchange, began_at: float) -> None:
-        """Clients wind up their clocks when they hear of a call."""
+        """Sends progress, with which clients extend their time-outs."""
         if not (token := exchange.head.meta.progress_token):
             return
         how = "" if self._feedbacks.is_shown else f" It can be given in Tooltray, where the report waits as {report.id}."
@@ -126,7 +210,7 @@ class FeedbackTool:
         return not lacking(Question(method, _question(report)), caller.capabilities)
 
     async def _ask_there(self, report: Report, exchange: Exchange) -> None:
-        """Also while it is asked, an answer may come by the command line; then this is cancelled."""
+        """Asks by elicitation. An answer may come by the command line meanwhile, which cancels this."""
         report.is_asked_there = True
         loop = asyncio.get_running_loop()
         asked_at = loop.time()
@@ -140,7 +224,7 @@ class FeedbackTool:
             report.is_asked_there = False
 
     async def _take(self, report: Report, answer: Any, waited_s: float) -> bool:
-        """Whether a client's answer is one of its person's."""
+        """Takes the answer of an elicitation; returns whether the user gave it."""
         if not isinstance(answer, dict):
             return False
         content, action = answer.get("content"), answer.get("action")
@@ -169,7 +253,7 @@ class FeedbackTool:
         return list(self._named(await self._tools.published(server), state))
 
     def _named(self, published: Iterable[tuple[str, Route]], state: SessionState) -> Iterable[str]:
-        """What this session's model can call of it, which is nothing where it has another server alone."""
+        """Returns the tools that the session's model can call; none if the session has only another server."""
         mine = (each for each in published if state.server in (None, each[1].server) and each[1].definition.view.is_for_models)
         return (name for name, route in mine if self._offers(state, route))
 

@@ -1,7 +1,7 @@
-"""Manages reports of models that wait for a person's answer, and the answers.
+"""Reports of models that wait for an answer, and the answers.
 
-Above it: the presenter and the tool `collect_feedback`. Below it: the history on the disk, and the event bus, which informs the desktop of
-a report and of its end. A report outlives the call that opened it: a client that gave up gets the answer by calling again.
+The event bus informs the desktop of a report and of its end. A report outlives the call that opened it: a client that gave up gets the
+answer by calling again.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ REPORTS_HINT = Phrase("See which wait: tooltray feedback list, and which there w
 
 
 class Feedbacks:
-    """Belongs to the engine's loop. One report of each session is open at a time."""
+    """The open reports, at most one of each session. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Feedbacks:
 
     @contextlib.contextmanager
     def collecting(self, report: Report) -> Iterator[None]:
-        """Context in which a call waits for a report and returns the answer; a cancelled call leaves the answer to the next one."""
+        """Surrounds a call that waits for a report and returns the answer; a cancelled call leaves the answer to the next one."""
         report.waiters += 1
         began_at = self._now()
         try:
@@ -135,11 +135,11 @@ class Feedbacks:
     # for the person
 
     def waiting(self) -> list[FeedbackSnapshot]:
-        """See FeedbackApi.get_feedback_requests."""
+        """Returns the open reports; see FeedbackApi.get_feedback_requests."""
         return [report.shown for report in self._open.values()]
 
     async def answer(self, id: str, text: str, attachments: Sequence[FeedbackAttachment]) -> None:
-        """See FeedbackApi.answer_feedback."""
+        """Ends a report with an answer; see FeedbackApi.answer_feedback."""
         await self._find(id)
         text = text.strip().encode("utf-8", "replace").decode()
         if not text and not attachments:
@@ -158,7 +158,7 @@ class Feedbacks:
         self._end(await self._find(id), ANSWERED, Answer(ANSWERED, time.time(), text, read))
 
     async def dismiss(self, id: str) -> None:
-        """See FeedbackApi.dismiss_feedback."""
+        """Ends a report without an answer; see FeedbackApi.dismiss_feedback."""
         self._end(await self._find(id), DISMISSED)
 
     async def close(self) -> None:
@@ -229,7 +229,7 @@ class Feedbacks:
         """Returns an open report; suspends only if there is none.
 
         Raises:
-            TooltrayError: the report is not open; the error says what became of it.
+            TooltrayError: the report is not open; the error has the reason.
         """
         if report := self._open.get(id):
             return report
@@ -263,5 +263,5 @@ class Feedbacks:
 
 
 def _session_of(state: SessionState, asked: Asked) -> str:
-    """Whose a report is. Where requests of one client cannot be tied to each other, the same report again is of the same client."""
+    """Returns the key of a report's session. If the requests of a client cannot be tied together, an equal report has an equal key."""
     return "\n".join((asked.client, asked.project_path, asked.summary)) if state.is_passing else state.id

@@ -1,1 +1,1 @@
-"""Results that are too large for a client: cut, kept on the disk for a day, and read page by page."""
+"""Results that are too large for a client: cut, saved on the disk for a day, and read page by page."""

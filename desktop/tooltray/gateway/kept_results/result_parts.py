@@ -1,26 +1,85 @@
-"""The result of a tool, taken apart: what a model reads of it, in which order, and how large each part is.
+"""The result of a tool, taken apart into what a model reads, in its order and with sizes.
 
-Above it: ResultFitting. Below it: protocol/member_scanner. Parts are views of the result's own bytes: nothing is decoded until it is read.
+Parts are views of the result's own bytes, and strings are decoded piece by piece: a text of 100 MB is never a Python string.
 """
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 import msgspec
 from msgspec import Raw
 
-from tooltray.gateway.kept_results.json_strings import pieces
 from tooltray.protocol.envelope import load
 from tooltray.protocol.member_scanner import elements_of, opened, scanned_elements
 
+PIECE_BYTES = 2**18  # takes well under a millisecond, so that other threads get their turn
+_ESCAPE_BYTES = 6  # \\u and four digits, the longest one
+_HIGH_HALF = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
 TEXT, JSON, BLOCK = "text", "json", "block"
 CONTENT, STRUCTURED = "content", "structuredContent"
 IMAGE_TOKENS = 1600  # what hosts count for one, whatever its bytes
 BASE64_BYTES_PER_TOKEN = 1.4  # measured; for what hosts may hand on as text
 MOST_PARTS = 10_000  # a content of more blocks is one part, read as JSON
-MOST_BRACES = 1_000_000  # blocks are told apart at once where there are no more, which takes 80 MB
-LONGEST_WORD = 200  # characters of a URI or a MIME type in what a model is told
+MOST_BRACES = 1_000_000  # a content with no more is parsed at once, which takes 80 MB
+LONGEST_WORD = 200  # characters of a URI or a MIME type in a title
 _BLANKS = b" \t\r\n"
+
+
+def pieces(string: Raw) -> Iterator[bytes]:
+    """Yields the text of a JSON string as UTF-8, each piece of whole characters.
+
+    Halves of surrogate pairs, which UTF-8 does not have, are written as Python's "surrogatepass" does.
+
+    Args:
+        string: with its quotes.
+    """
+    inside = memoryview(string)[1:-1]
+    at = 0
+    while at < len(inside):
+        end = at + PIECE_BYTES
+        end = _end(inside, at, end) if end < len(inside) else len(inside)
+        yield _unescaped(bytes(inside[at:end]))
+        at = end
+
+
+def _end(inside: memoryview, at: int, end: int) -> int:
+    """Returns where a piece can end so that no escape sequence, pair of them or character is cut in two."""
+    last = bytes(inside[end - _ESCAPE_BYTES : end]).rfind(b"\\")
+    if last < 0:
+        while inside[end] & 0xC0 == 0x80:  # the middle of a character
+            end -= 1
+        return end
+    last += end - _ESCAPE_BYTES
+    if not _begins_escape(inside, at, last):
+        return last + 1
+    before = last - _ESCAPE_BYTES
+    is_pair = before > at and _HIGH_HALF.match(inside, before, last) and _begins_escape(inside, at, before)
+    return before if is_pair else last
+
+
+def _begins_escape(inside: memoryview, at: int, last: int) -> bool:
+    """Returns whether a backslash is not itself escaped: it is the first, third, ... of a row of them."""
+    first = last
+    while first > at and inside[first - 1] == ord("\\"):
+        first -= 1
+    return (last - first) % 2 == 0
+
+
+def _unescaped(piece: bytes) -> bytes:
+    if b"\\" not in piece:
+        return piece
+    quoted = b'"%b"' % piece
+    try:
+        return msgspec.json.decode(quoted, type=str).encode()
+    except ValueError:  # half a surrogate pair
+        return str(json.loads(quoted.decode("utf-8", "surrogatepass"), strict=False)).encode("utf-8", "surrogatepass")
+
+
+def text_of(utf8: bytes) -> str:
+    """Decodes a whole piece."""
+    return utf8.decode("utf-8", "surrogatepass")
 
 
 class ResultPart(msgspec.Struct, frozen=True):
@@ -30,7 +89,7 @@ class ResultPart(msgspec.Struct, frozen=True):
         kind: TEXT and JSON are read page by page, a BLOCK as a whole.
         raw: the block as it is in the result; of JSON the value.
         string: of TEXT: the JSON string that it is in.
-        title: what it is, for the model: "text", "image image/png", ...
+        title: says to the model what it is: "text", "image image/png", ...
     """
 
     kind: str
@@ -39,7 +98,7 @@ class ResultPart(msgspec.Struct, frozen=True):
     string: Raw = Raw(b"")
 
     def pieces(self) -> Iterator[bytes]:
-        """What can be read of it, as UTF-8."""
+        """Yields what can be read page by page, as UTF-8."""
         if self.kind == TEXT:
             yield from pieces(self.string)
         else:
@@ -51,19 +110,19 @@ class ResultPart(msgspec.Struct, frozen=True):
 
     @property
     def block_tokens(self) -> int:
-        """About how many tokens a BLOCK is."""
+        """How many tokens a BLOCK has, estimated."""
         return IMAGE_TOKENS if self.title.startswith("image") else round(len(memoryview(self.raw)) / BASE64_BYTES_PER_TOKEN)
 
 
 def _character(view: memoryview, end: int) -> int:
-    """Where a character begins, at `end` or shortly before it."""
+    """Returns where a character begins, at `end` or shortly before it."""
     while end < len(view) and view[end] & 0xC0 == 0x80:
         end -= 1
     return min(end, len(view))
 
 
 def parts_of(members: Mapping[str, Raw]) -> list[ResultPart] | None:
-    """The parts of a result, the structured content last; None: it is not the result of a tool.
+    """Returns the parts of a result, the structured content last; None if it is not the result of a tool.
 
     Args:
         members: of the result.
@@ -80,7 +139,7 @@ def parts_of(members: Mapping[str, Raw]) -> list[ResultPart] | None:
 
 
 def _blocks(content: Raw) -> list[Raw]:
-    """Those of a content; of too many the first ones."""
+    """Returns the blocks of a content; only the first ones if there are too many."""
     view = memoryview(content)
     braces = sum(bytes(view[at : at + 2**20]).count(b"{") for at in range(0, len(view), 2**20)) if len(view) > MOST_BRACES else 0
     if braces <= MOST_BRACES:
@@ -112,7 +171,7 @@ def _is_object(value: Raw | None) -> bool:
 
 
 def _word(value: Raw | None) -> str:
-    """A short string; empty: it is none."""
+    """Returns a short string; empty for anything else."""
     if value is None or len(memoryview(value)) > LONGEST_WORD:
         return ""
     try:
@@ -123,9 +182,9 @@ def _word(value: Raw | None) -> str:
 
 
 def repeated(parts: Sequence[ResultPart]) -> ResultPart | None:
-    """The text of which the structured content is nothing but a repetition; None: it says something of its own, or there is none.
+    """Returns the text that the structured content repeats; None if it has something of its own, or there is none.
 
-    It is one if the one text is the same JSON but for white space, or the one value in an object that SDKs put around a text.
+    It repeats the only text if both are the same JSON but for white space, or if it is the object that SDKs put around a text.
     """
     if len(parts) != 2 or parts[0].kind != TEXT or parts[1].kind != JSON:
         return None
@@ -144,7 +203,7 @@ def _is_wrapped(value: Raw, string: Raw) -> bool:
 
 
 def _are_alike(first: Iterator[bytes], second: Iterator[bytes]) -> bool:
-    """Whether two texts differ in nothing but white space."""
+    """Returns whether two texts are equal but for white space."""
     one = other = b""
     while True:
         one, other = one or _next(first), other or _next(second)

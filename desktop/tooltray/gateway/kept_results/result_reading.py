@@ -1,13 +1,11 @@
-"""`read_result`: what was kept of a large result, page by page, to the client that it was kept for.
+"""`read_result`: the rest of a large result, page by page, for the client that got its beginning.
 
-Above it: MetaCalls, which sends it these calls. Below it: ResultStore, and what finds lines, words and values. A handle of another client's
-or project's is as unknown as one that there never was. Files are read, and tokens counted, in a thread.
+To another client, or in another project, a handle is as unknown as one that never existed.
 """
 
-import mmap
+import re
 from collections.abc import Iterator
-from itertools import islice
-from pathlib import Path
+from io import BufferedReader
 
 import msgspec
 from msgspec import Raw
@@ -15,22 +13,17 @@ from msgspec import Raw
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views import meta_tools
-from tooltray.catalogue.views.tool_costs import Count
 from tooltray.catalogue.views.views import Views
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.gateway.kept_results import json_path, text_search
-from tooltray.gateway.kept_results.json_strings import text_of
-from tooltray.gateway.kept_results.pages import page
-from tooltray.gateway.kept_results.read_arguments import ReadArguments, line_range, read_arguments
+from tooltray.gateway.kept_results.pages import LONGEST_TOKEN_BYTES, READ_BYTES, estimate_tokens, page, search
 from tooltray.gateway.kept_results.result_fitting import NOTICE_TOKENS, SHORTEST_TOKENS, project_of
-from tooltray.gateway.kept_results.result_parts import BLOCK
+from tooltray.gateway.kept_results.result_parts import BLOCK, text_of
 from tooltray.gateway.kept_results.result_store import KeptPart, KeptResult, ResultStore
-from tooltray.gateway.kept_results.text_search import READ_BYTES, Line
-from tooltray.protocol.envelope import Envelope, dump
-from tooltray.protocol.member_scanner import closed
+from tooltray.protocol.envelope import NOTHING, Envelope, dump
+from tooltray.protocol.member_scanner import closed, opened
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.own_results import own_result
 from tooltray.protocol.sessions.session_state import SessionState
@@ -41,14 +34,35 @@ UNKNOWN = TooltrayError(
     "Call the tool again.",
 )
 LONGEST_CHARACTER_BYTES = 4
+LONGEST_WORDS = 1000  # characters
+NO_END = 10**15
+_LINES = re.compile(r"\s*(\d{1,15})\s*(-)?\s*(\d{1,15})?\s*")
+_TAKES = "It takes handle and, if wanted, part, offset, and one of lines and grep."
 
 
-class Piece(msgspec.Struct, frozen=True):
-    """What is answered.
+class ReadArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The arguments of `read_result`. A misspelt one is an error: otherwise the model would read the beginning again and again.
+
+    Attributes:
+        part: from 1.
+        offset: in bytes of the part.
+        lines: a range of lines; see line_range.
+        grep: words; only lines with them are wanted. Not together with `lines`.
+    """
+
+    handle: str
+    part: int = 1
+    offset: int = 0
+    lines: str | None = None
+    grep: str | None = None
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """The answer to a call.
 
     Attributes:
         block: of the content.
-        note: where it is, and how to go on.
+        note: where this is in the part, and how to go on.
     """
 
     block: Raw
@@ -56,10 +70,10 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class ResultReading:
-    """Has no state of its own."""
+    """The work behind `read_result`. Files are read in a thread."""
 
-    def __init__(self, *, store: ResultStore, count: Count, views: Views, tools: ToolManager, flow_guard: FlowGuard) -> None:
-        self._store, self._count, self._views, self._tools, self._guard = store, count, views, tools, flow_guard
+    def __init__(self, *, store: ResultStore, views: Views, tools: ToolManager, flow_guard: FlowGuard) -> None:
+        self._store, self._views, self._tools, self._guard = store, views, tools, flow_guard
 
     async def __call__(self, exchange: Exchange) -> Envelope:
         try:
@@ -67,11 +81,11 @@ class ResultReading:
             kept = self._store.find(arguments.handle)
             if kept is None or not self._may_read(kept, exchange.session.state):
                 raise UNKNOWN
-            piece = await finish_in_thread(self._read, kept, arguments)
+            answer = await finish_in_thread(self._read, kept, arguments)
         except TooltrayError as error:
             return meta_tools.refusal(error, exchange.era)
         self._guard.note_again(self._route(kept), kept.server, exchange.session.state)
-        blocks = (piece.block, dump({"type": "text", "text": f"[{piece.note}]"}))
+        blocks = (answer.block, dump({"type": "text", "text": f"[{answer.note}]"}))
         return own_result("tools/call", closed({"content": meta_tools.array(blocks), "isError": Raw(b"false")}), exchange.era)
 
     def _may_read(self, kept: KeptResult, state: SessionState) -> bool:
@@ -82,228 +96,152 @@ class ResultReading:
         return route is None or self._views.offers(state, route)  # a profile may have a server without this tool
 
     def _route(self, kept: KeptResult) -> Route | None:
-        """The tool that gave a result, if it is still there."""
+        """Returns the tool that gave a result; None if its server does not offer it any more."""
         return self._tools.routes(kept.server).get(kept.tool)
 
-    def _read(self, kept: KeptResult, arguments: ReadArguments) -> Piece:
-        """In a thread.
+    def _read(self, kept: KeptResult, arguments: ReadArguments) -> Answer:
+        """Reads what was asked for; blocks.
 
         Raises:
-            TooltrayError: it is not there any more, or has nothing of the kind; in words for a model.
+            TooltrayError: there is no such part, line or byte; in words for a model.
         """
-        number = 1 if arguments.part is None else arguments.part
-        if not 1 <= number <= len(kept.parts):
-            raise TooltrayError(f"this result has no part {number}", f"it has {len(kept.parts)}, from 1")
-        reader = _PartReader(self._store.data(kept), kept.parts[number - 1], max(kept.tokens - NOTICE_TOKENS, SHORTEST_TOKENS), self._count)
+        if not 1 <= arguments.part <= len(kept.parts):
+            raise TooltrayError(f"this result has no part {arguments.part}", f"it has {len(kept.parts)}, from 1")
+        tokens = max(kept.tokens - NOTICE_TOKENS, SHORTEST_TOKENS)
         try:
-            return reader.read(arguments)
+            with open(self._store.data(kept), "rb", opener=open_regular) as file:
+                return _PartReader(file, kept.parts[arguments.part - 1], tokens).read(arguments)
         except OSError:
             raise UNKNOWN from None  # it has just made room for another
 
 
 class _PartReader:
-    """Reads one part; blocks."""
+    """Reads one part of a result. Positions are bytes of the part."""
 
-    def __init__(self, data: Path, part: KeptPart, tokens: int, count: Count) -> None:
-        self._data, self._part, self._tokens, self._count = data, part, tokens, count
+    def __init__(self, file: BufferedReader, part: KeptPart, tokens: int) -> None:
+        self._file, self._part, self._tokens = file, part, tokens
 
-    def read(self, arguments: ReadArguments) -> Piece:
+    def read(self, arguments: ReadArguments) -> Answer:
         if self._part.kind == BLOCK:
-            block = Raw(b"".join(self._pieces(0)))
-            return Piece(block, f"{self._part.title}, whole: {self._part.size:,} bytes")
+            return Answer(Raw(self._bytes(0, self._part.size)), f"{self._part.title}, whole: {self._part.size:,} bytes")
         if arguments.grep is not None:
-            return self._grep(arguments)
-        if arguments.path is not None:
-            return self._path(arguments.path, arguments.offset)
-        first, last = line_range(arguments.lines) if arguments.lines else (1, 0)
-        start, end = self._between(first, last) if last else (0, self._part.size)
+            return self._grep(arguments.grep, arguments.offset)
+        start, end = self._range(*line_range(arguments.lines)) if arguments.lines else (0, self._part.size)
         return self._page(max(start, arguments.offset), end)
 
-    def _page(self, start: int, end: int) -> Piece:
+    def _page(self, start: int, end: int) -> Answer:
         if start > end:
             raise TooltrayError(f"there is nothing at {start:,}", f"this part has {self._part.size:,} bytes")
-        shown = page(self._pieces(start, end), self._tokens, self._count).utf8
-        return _text(shown, self._place(start, start + len(shown), end))
-
-    def _place(self, start: int, stop: int, end: int) -> str:
-        of_all = f"bytes {start:,} to {stop:,} of {self._part.size:,}"
+        begin = self._character(start)
+        most_bytes = self._tokens * LONGEST_TOKEN_BYTES + LONGEST_CHARACTER_BYTES
+        shown = page([self._bytes(begin, min(end, begin + most_bytes))], self._tokens).utf8
+        stop = begin + len(shown)
         if stop >= self._part.size:
-            return f"{of_all}: the end"
-        return (
-            f'{of_all}; go on with "offset": {stop}'
-            if stop < end
-            else f'{of_all}: the last of these lines; behind them is "offset": {stop}'
-        )
+            next_step = "the end"
+        elif stop < end:
+            next_step = f'go on with "offset": {stop}'
+        else:
+            next_step = f'the last of these lines; behind them is "offset": {stop}'
+        return _answer(shown, f"bytes {begin:,} to {stop:,} of {self._part.size:,}; {next_step}")
 
-    def _between(self, first: int, last: int) -> tuple[int, int]:
-        """Where some lines begin and end."""
-        start = self._line_start(first)
+    def _grep(self, words: str, offset: int) -> Answer:
+        if not 0 < len(words) <= LONGEST_WORDS:
+            raise TooltrayError("grep cannot look for this", f"it takes 1 to {LONGEST_WORDS} characters")
+        start = self._character(offset)
+        number = 1 + sum(block.count(b"\n") for block in self._blocks(start))
+        self._file.seek(self._part.at + start)
+        shown, left = bytearray(), self._tokens
+        for hit in search(self._file, self._part.size, words.encode("utf-8", "surrogatepass"), at=start, number=number):
+            place = f"{hit.number}: " if hit.is_whole else f"{hit.number} (byte {hit.at}): "
+            line = place.encode() + hit.utf8 + b"\n"
+            tokens = estimate_tokens(line)
+            if tokens > left and shown:
+                return _answer(shown, _lines_note(f'there are more: go on with "offset": {hit.at}'))
+            if tokens > left:
+                more = f'the line is cut, and there may be more: go on with "offset": {hit.at + len(hit.utf8)}'
+                return _answer(page([line], left).utf8, _lines_note(more))
+            shown, left = shown + line, left - tokens
+        if shown:
+            return _answer(shown, _lines_note("these are all"))
+        where = f" behind {start:,}" if start else ""
+        return _answer(b"", f"no line with these words in the {self._part.size:,} bytes of this part{where}")
+
+    def _range(self, first: int, last: int) -> tuple[int, int]:
+        """Returns where some lines begin and end.
+
+        Raises:
+            TooltrayError: the part has not so many lines.
+        """
+        start, end = self._line_start(first), self._line_start(last + 1)
         if start is None:
-            raise TooltrayError(f"there is no line {first:,}", f"this part has {self._line_count():,}")
-        end = self._line_start(last + 1)
+            ends = sum(block.count(b"\n") for block in self._blocks(self._part.size))
+            lines = ends if self._bytes(self._part.size - 1, self._part.size) == b"\n" else ends + 1
+            raise TooltrayError(f"there is no line {first:,}", f"this part has {lines:,}")
         return start, self._part.size if end is None else end
 
     def _line_start(self, number: int) -> int | None:
-        at, before = 0, number - 1  # line ends before it
-        for piece in self._pieces(0):
-            inside = piece.count(b"\n")
-            if inside >= before:
+        """Returns where a line begins; None if the part has not so many."""
+        at, ends = 0, number - 1  # line ends before the line
+        for block in self._blocks(self._part.size):
+            inside = block.count(b"\n")
+            if inside >= ends:
                 within = 0
-                for _ in range(before):
-                    within = piece.index(b"\n", within) + 1
+                for _ in range(ends):
+                    within = block.index(b"\n", within) + 1
                 return at + within if at + within < self._part.size or number == 1 else None
-            at, before = at + len(piece), before - inside
+            at, ends = at + len(block), ends - inside
         return None
 
-    def _line_count(self) -> int:
-        ends, last = 0, b""
-        for last in self._pieces(0):
-            ends += last.count(b"\n")
-        return ends + (not last.endswith(b"\n"))
-
-    # words
-
-    def _grep(self, arguments: ReadArguments) -> Piece:
-        matches = text_search.matcher(arguments.grep or "", is_pattern=arguments.regex)
-        start = self._character(arguments.offset)
-        lines_before = sum(piece.count(b"\n") for piece in self._pieces(0, start))
-        only = b"" if arguments.regex else (arguments.grep or "").encode("utf-8", "surrogatepass")
-        lines = text_search.Bounded(text_search.lines(self._pieces(start), at=start, number=lines_before + 1, only=only))
-        written = _Written(text_search.found(lines, matches))
-        shown = page(written, self._tokens, self._count).utf8
-        if not shown and lines.stopped_at is not None:
-            return _text(b"", f"nothing of the kind so far; {_goes_on(lines.stopped_at)}")
-        if not shown:
-            where = f" behind {start:,}" if start else ""
-            return _text(b"", f"nothing of the kind in the {self._part.size:,} bytes of this part{where}")
-        behind = written.behind(len(shown))
-        if behind is None:
-            note = "these are all" if lines.stopped_at is None else _goes_on(lines.stopped_at)
-        else:
-            note = f'there are more: go on with "offset": {behind}'
-        return _text(shown, f"line: text, and where a line is long the bytes of it; {note}")
-
-    # values
-
-    def _path(self, path: str, offset: int) -> Piece:
-        steps = json_path.read_path(path)
-        if not self._part.size:
-            raise TooltrayError("this part is empty")
-        with open(self._data, "rb", opener=open_regular) as file:
-            whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        text = memoryview(whole)[self._part.at : self._part.at + self._part.size]
-        try:
-            values = list(islice(json_path.chosen(_checked(text), steps), json_path.MOST_VALUES + 1))
-            json_path.check_number(len(values))
-        except (ValueError, RecursionError):
-            raise TooltrayError("this part is no JSON", hint="Read it by offset, lines or grep.") from None
-        if not values:
-            raise TooltrayError(f"nothing is at {path}", hint="A shorter path shows what is there.")
-        size = sum(len(memoryview(value)) for value in values) + len(values) - 1
-        if offset > size:
-            raise TooltrayError(f"there is nothing at {offset:,}", f"what is at this path has {size:,} bytes")
-        shown = page(_values_from(values, offset), self._tokens, self._count).utf8
-        stop = offset + len(shown)
-        note = "the end" if stop >= size else f'go on with the same path and "offset": {stop}'
-        counted = f"{len(values):,} values, one a line: " if len(values) > 1 else ""
-        return _text(shown, f"{counted}bytes {offset:,} to {stop:,} of {size:,} at {path}: {note}")
-
-    # the file
-
     def _character(self, offset: int) -> int:
-        """Where the next character begins."""
+        """Returns where the next character begins, at `offset` or shortly behind it."""
         offset = min(offset, self._part.size)  # a file cannot be asked for any number
-        piece = self._raw(offset, min(offset + 4, self._part.size))
-        return min(offset + next((at for at, byte in enumerate(piece) if byte & 0xC0 != 0x80), len(piece)), self._part.size)
+        following = self._bytes(offset, min(offset + LONGEST_CHARACTER_BYTES, self._part.size))
+        return offset + next((at for at, byte in enumerate(following) if byte & 0xC0 != 0x80), len(following))
 
-    def _raw(self, start: int, end: int) -> bytes:
-        with open(self._data, "rb", opener=open_regular) as file:
-            file.seek(self._part.at + start)
-            return file.read(max(end - start, 0))
+    def _blocks(self, end: int) -> Iterator[bytes]:
+        """Yields the part up to `end`; a block may end within a character."""
+        for at in range(0, end, READ_BYTES):
+            yield self._bytes(at, min(at + READ_BYTES, end))
 
-    def _pieces(self, start: int, end: int | None = None) -> Iterator[bytes]:
-        """Of whole characters."""
-        start, end = self._character(start), self._part.size if end is None else end
-        with open(self._data, "rb", opener=open_regular) as file:
-            file.seek(self._part.at + start)
-            rest, left = b"", end - start
-            while left > 0 and (read := file.read(min(READ_BYTES, left))):
-                left -= len(read)
-                piece = rest + read
-                cut = _whole(piece) if left > 0 else len(piece)
-                rest = piece[cut:]
-                yield piece[:cut]
+    def _bytes(self, start: int, end: int) -> bytes:
+        self._file.seek(self._part.at + start)
+        return self._file.read(max(end - start, 0))
 
 
-class _Written:
-    """Lines as they are shown, each with its number; iterated over once.
+def read_arguments(params: Raw) -> ReadArguments:
+    """Reads the arguments out of a call's parameters.
 
-    A page of them is taken apart again by where each one ended.
-    """
-
-    def __init__(self, lines: Iterator[Line]) -> None:
-        self._lines = lines
-        self._ends: list[tuple[int, Line]] = []
-
-    def __iter__(self) -> Iterator[bytes]:
-        end = 0
-        for line in self._lines:
-            where = b"%d (byte %d): " % (line.number, line.at) if len(line.utf8) >= text_search.WINDOW_BYTES // 2 else b"%d: " % line.number
-            written = where + line.utf8 + b"\n"
-            end += len(written)
-            self._ends.append((end, line))
-            yield written
-
-    def behind(self, shown: int) -> int | None:
-        """Where to go on behind so many bytes; None: that was everything."""
-        cut = [line for end, line in self._ends if end > shown]
-        following = cut[0] if cut else next(self._lines, None)
-        if following is None:
-            return None
-        is_first = bool(self._ends) and following is self._ends[0][1]
-        return following.at + len(following.utf8) if is_first else following.at
-
-
-def _goes_on(at: int) -> str:
-    """Of a search that was ended."""
-    return f'the search was ended after {text_search.LONGEST_SEARCH_S:g} s: go on with "offset": {at}, or with a simpler pattern'
-
-
-def _whole(piece: bytes) -> int:
-    """Where the last whole character ends."""
-    back = next(back for back in range(1, LONGEST_CHARACTER_BYTES + 1) if piece[-back] & 0xC0 != 0x80)
-    first = piece[-back]
-    length = 1 if first < 0x80 else 2 if first < 0xE0 else 3 if first < 0xF0 else LONGEST_CHARACTER_BYTES
-    return len(piece) if length <= back else len(piece) - back
-
-
-def _checked(text: memoryview) -> Raw:
-    """
     Raises:
-        ValueError: it does not begin as JSON does.
+        TooltrayError: one is missing or of the wrong kind; in words for a model.
     """
-    start = next((at for at, byte in enumerate(text[:4096]) if byte not in b" \t\r\n"), None)
-    if start is None or text[start] not in b'{["-0123456789tfn':
-        raise ValueError("no JSON")
-    msgspec.json.decode(text, type=Raw)
-    return Raw(text[start:])
+    try:
+        arguments = msgspec.json.decode(opened(params).get("arguments", NOTHING) or b"{}", type=ReadArguments)
+    except (ValueError, RecursionError) as error:
+        raise TooltrayError("read_result cannot use these arguments", str(error), _TAKES) from None
+    if arguments.lines is not None and arguments.grep is not None:
+        raise TooltrayError("read_result takes one of lines and grep at a time")
+    if arguments.offset < 0:
+        raise TooltrayError("the offset is 0 or more")
+    return arguments
 
 
-def _values_from(values: list[Raw], offset: int) -> Iterator[bytes]:
-    """What some values are as lines, from a byte on."""
-    for number, value in enumerate(values):
-        view = memoryview(value)
-        for part in (memoryview(b"\n") if number else memoryview(b""), view):
-            at = min(offset, len(part))
-            offset -= at
-            while at < len(part) and part[at] & 0xC0 == 0x80:
-                at += 1
-            while at < len(part):
-                end = min(at + READ_BYTES, len(part))
-                end = at + _whole(bytes(part[at:end])) if end < len(part) else end
-                yield bytes(part[at:end])
-                at = end
+def line_range(lines: str) -> tuple[int, int]:
+    """Returns the first line and the last one, from 1: of "100-200", "100-" or "100".
+
+    Raises:
+        TooltrayError: it is no such range; in words for a model.
+    """
+    match = _LINES.fullmatch(lines)
+    first = int(match[1]) if match else 0
+    last = (int(match[3]) if match[3] else NO_END if match[2] else first) if match else 0
+    if not 1 <= first <= last:
+        raise TooltrayError(f"{lines[:40]!r} is no range of lines", hint='It looks like "100-200", and the first line is 1.')
+    return first, last
 
 
-def _text(utf8: bytes, note: str) -> Piece:
-    return Piece(dump({"type": "text", "text": text_of(utf8)}), note)
+def _answer(utf8: bytes | bytearray, note: str) -> Answer:
+    return Answer(dump({"type": "text", "text": text_of(bytes(utf8))}), note)
+
+
+def _lines_note(how_on: str) -> str:
+    return f"line: text, and where a line is long the bytes of it; {how_on}"

@@ -1,16 +1,16 @@
-"""Results on the disk: two files for each, what it is and what is in it; for a day, and no more than so many megabytes of all of them.
+"""Results on the disk: two files for each, its description and its data; for a day, up to so many megabytes of all of them.
 
-Above it: ResultFitting, which keeps, and ResultReading. Below it: the disk. Knows no session: whose a result is stands in it as text.
-A result is there when the file that describes it is; so one that was being written when the hub was killed is forgotten at the next start.
+The description is written last: a result that was being written when the hub was killed is deleted at the next start.
 """
 
+import asyncio
 import errno
 import logging
 import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,16 +18,19 @@ import msgspec
 from msgspec.structs import replace
 
 from tooltray.foundation.files.atomic_file import read_own
+from tooltray.foundation.tasks import finish_in_thread
 
 KEPT_FOR_S = 24 * 3600.0  # a conversation that comes back later calls again
-HANDLE_BYTES = 16  # of chance: nobody guesses one
+HANDLE_BYTES = 16  # of chance, so that a handle cannot be guessed
 LARGEST_DESCRIPTION_BYTES = 4 * 2**20  # of ten thousand parts
 DATA, DESCRIPTION = ".data", ".json"
 logger = logging.getLogger(__name__)
+SWEPT_EVERY_S = 3600.0
 
 
 class KeptPart(msgspec.Struct, frozen=True):
-    """
+    """One part of a result.
+
     Attributes:
         kind, title: see ResultPart.
         at, size: where it is in the data, in bytes.
@@ -40,12 +43,13 @@ class KeptPart(msgspec.Struct, frozen=True):
 
 
 class KeptResult(msgspec.Struct, frozen=True):
-    """
+    """The description of a result.
+
     Attributes:
         handle: by which clients name it.
-        owner: whose it is, see SessionState; empty: of whoever knows its handle, and is nobody in particular.
+        owner: see SessionState; empty: a client without an identity; the handle is all that it needs.
         project: the folder that its session worked on; empty: none.
-        server, tool: where it comes from, by the server's own name.
+        server, tool: where it comes from; the tool by the server's own name.
         tokens: how many a page may have.
         kept_at: unix seconds.
     """
@@ -66,17 +70,17 @@ class KeptResult(msgspec.Struct, frozen=True):
 
 
 class NoRoom(OSError):
-    """A result is larger than everything that may be kept."""
+    """A result is larger than all results together may be."""
 
 
 class ResultStore:
-    """That of one home. Everything blocks on the disk; any thread may call it."""
+    """The results of one home. All methods block on the disk, and any thread may call them."""
 
     def __init__(self, folder: Path, *, most_bytes: Callable[[], int], now: Callable[[], float] = time.time) -> None:
-        """Finds what is there, and removes what is too old or was never finished.
+        """Loads the descriptions, and deletes results that are too old or incomplete.
 
         Args:
-            most_bytes: how much may be kept, as the settings are now.
+            most_bytes: how large all results together may be, by the settings as they are now.
             now: unix seconds.
         """
         self._folder, self._most_bytes, self._now = folder, most_bytes, now
@@ -85,15 +89,15 @@ class ResultStore:
         self._load()
         self.sweep()
 
-    def keep(self, result: KeptResult, parts: Iterable[Iterable[bytes]]) -> KeptResult:
-        """Writes a result; the oldest ones make room for it.
+    def save(self, result: KeptResult, parts: Iterable[Iterable[bytes]]) -> KeptResult:
+        """Writes a result, and deletes the oldest ones if it needs their room. Returns it with the places of its parts.
 
         Args:
-            result: where its parts are is found out as they are written.
+            result: the places of its parts are not read.
             parts: the data of each, in pieces.
 
         Raises:
-            OSError: the disk is full, ...; nothing of it is left then.
+            OSError: the disk is full, ...; nothing is left on it then.
         """
         data = self._path(result.handle, DATA)
         try:
@@ -103,7 +107,9 @@ class ResultStore:
             result = replace(result, parts=_placed(result.parts, sizes))
             self._take(result)
             with open(self._path(result.handle, DESCRIPTION), "xb", opener=_private) as file:
-                file.write(msgspec.json.encode(result))  # not synced to the disk, which takes seconds: half of one is forgotten
+                file.write(
+                    msgspec.json.encode(result)
+                )  # not synced to the disk, which takes seconds: an incomplete one is deleted at the start
         except BaseException:
             with self._changing:
                 self._kept.pop(result.handle, None)
@@ -112,16 +118,16 @@ class ResultStore:
         return result
 
     def _take(self, result: KeptResult) -> None:
-        """Counts one from now on: another that is written at the same moment has to leave room for it."""
+        """Makes room and counts the result, so that another one that is written at the same moment leaves room for it."""
         with self._changing:
             self._make_room(result.size)
             self._kept[result.handle] = result
 
     def _written(self, file: BinaryIO, pieces: Iterable[bytes]) -> int:
-        """How much it was.
+        """Writes one part and returns its size.
 
         Raises:
-            NoRoom: there is more than may be kept.
+            NoRoom: the result is larger than all may be.
         """
         before = file.tell()
         for piece in pieces:
@@ -131,21 +137,21 @@ class ResultStore:
         return file.tell() - before
 
     def find(self, handle: str) -> KeptResult | None:
-        """The one of this handle, if it is still kept."""
+        """Returns the result of a handle; None if there is none, or its day is over."""
         found = self._kept.get(handle)
         return found if found and not self._is_old(found) else None
 
     def data(self, result: KeptResult) -> Path:
-        """The file with its parts."""
+        """Returns the file with the parts of a result."""
         return self._path(result.handle, DATA)
 
     def sweep(self) -> None:
-        """Removes what is too old, and the oldest ones where they are more than may be kept."""
+        """Deletes results that are too old, and the oldest if all together are too large."""
         with self._changing:
             self._make_room(0)
 
     def _make_room(self, size: int) -> None:
-        """Removes what is too old, and the oldest ones until so many bytes more may be kept."""
+        """Deletes results that are too old, and the oldest until there is room for `size` more bytes."""
         total = sum(each.size for each in self._kept.values()) + size
         for each in list(self._kept.values()):
             if self._is_old(each) or total > self._most_bytes():
@@ -196,3 +202,10 @@ def new_handle() -> str:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
+
+
+async def sweep_hourly(store: ResultStore, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+    """Removes results when their day is over, also while no other is saved. Never returns."""
+    while True:
+        await sleep(SWEPT_EVERY_S)
+        await finish_in_thread(store.sweep)

@@ -1,1 +1,1 @@
-"""Tasks of servers: whose each one is, under which id its client knows it, and the way of `tasks/*` to its server and back."""
+"""Tasks of servers: to which client each belongs, under which id the client knows it, and `tasks/*` to the server and back."""

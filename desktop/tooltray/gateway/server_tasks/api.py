@@ -1,14 +1,9 @@
-"""The API about tasks of servers: which there are, whose they are, and their end by a person.
-
-Below it: TaskBook, and ServerManager, whose servers are told.
-"""
+"""The API about tasks of servers: lists and cancels them."""
 
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.server_tasks import ServerTaskSnapshot
-from tooltray.gateway.server_tasks.task_book import TaskBook
-from tooltray.gateway.server_tasks.task_places import TaskPlaces
-from tooltray.gateway.server_tasks.task_store import ServerTask
+from tooltray.gateway.server_tasks.task_book import ServerTask, TaskBook, TaskPlaces
 from tooltray.protocol import task_messages as messages
 from tooltray.protocol.envelope import load
 from tooltray.protocol.eras import TASKS_EXTENSION, Era
@@ -24,11 +19,11 @@ class ServerTasksApi:
         self._servers, self._book, self._places = servers, book, places
 
     async def get_server_tasks(self) -> list[ServerTaskSnapshot]:
-        """The tasks that servers work on for AI clients, and those that have ended and are kept, the latest first."""
+        """Returns the tasks that servers work on for AI clients, and ended ones that are kept, the latest first."""
         return [_snapshot(task) for task in reversed(list(self._book))]
 
     async def cancel_server_task(self, id: str) -> None:
-        """Tells a server that nobody wants a task any more. It decides itself whether and when it ends the work.
+        """Asks a server to cancel a task. The server decides whether and when it ends the work.
 
         Args:
             id: as `get_server_tasks` has it.
@@ -50,8 +45,8 @@ class ServerTasksApi:
             message = str(error.get("message", "")) if isinstance(error, dict) else ""
             raise TooltrayError(Phrase("'{server}' does not cancel this task", server=task.server), message)
         state = messages.read_state(reply.result)
-        self._book.note(task, state if state and state.id else TaskState(task.own_id, messages.CANCELLED, task.ttl_s))
-        self._places.take(task)
+        self._book.record(task, state if state and state.id else TaskState(task.own_id, messages.CANCELLED, task.ttl_s))
+        self._places.drop(task)
 
 
 def _snapshot(task: ServerTask) -> ServerTaskSnapshot:

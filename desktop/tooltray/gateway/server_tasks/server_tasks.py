@@ -1,9 +1,7 @@
-"""Tasks of servers: notes each one as a call begins it, gives it an id of the hub's for clients of all servers, and carries `tasks/*` to
-the server that has it. A task is its client's alone; for everybody else there is none.
+"""Tasks of servers: records each one as a call begins it, gives it an id for clients of all servers, and carries `tasks/*` to its server.
 
-Clients that have one server alone know its tasks by the server's own ids. There, an id that was never seen goes on to the server, as it
-would without a hub in between; that of another client does not. Above it: the stages of a call and the router. Below it: TaskBook,
-TaskPlaces, and LinkingRelay: results have the URIs that clients know.
+A task is only its client's; to other clients it does not exist. Clients with one server know its tasks by the server's own ids. There, an
+id that was never seen is sent to the server, as it would be without a hub in between; the id of another client's task is not.
 """
 
 import asyncio
@@ -15,10 +13,8 @@ from msgspec import Raw
 from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.list_pages import MAX_PAGES, TooLong, check_length
 from tooltray.catalogue.views.views import Views
-from tooltray.gateway.server_tasks.task_book import TaskBook
+from tooltray.gateway.server_tasks.task_book import ServerTask, TaskBook, TaskPlaces
 from tooltray.gateway.server_tasks.task_news import TaskNews
-from tooltray.gateway.server_tasks.task_places import TaskPlaces
-from tooltray.gateway.server_tasks.task_store import ServerTask
 from tooltray.protocol import eras
 from tooltray.protocol import task_messages as messages
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
@@ -41,7 +37,7 @@ ServerHandler = Callable[[ManagedServer, Exchange], Coroutine[object, None, Enve
 
 
 class ServerTasks:
-    """Belongs to the engine's loop."""
+    """The handlers of `tasks/*`. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -63,24 +59,24 @@ class ServerTasks:
         self._book, self._places, self._news = book, places, news
 
     def handlers(self) -> Mapping[str, Work]:
-        """For sessions that have all servers."""
+        """Returns the handlers for sessions with all servers."""
         return {**dict.fromkeys((GET, RESULT, CANCEL, UPDATE), self._of_all), LIST: self._list_all}
 
     def handlers_of_one(self) -> Mapping[str, ServerHandler]:
-        """For sessions that have one server alone."""
+        """Returns the handlers for sessions with one server."""
         return {**dict.fromkeys((GET, RESULT, CANCEL, UPDATE), self._of_one), LIST: self._list_one}
 
     # how one begins
 
     def may_begin(self, exchange: Exchange) -> bool:
-        """Whether a call may be answered with a task; asked of every call."""
+        """Returns whether a call may be answered with a task. Runs with every call."""
         if exchange.head.task:
             return True
         declared = exchange.head.meta.capabilities if exchange.era is Era.MODERN else exchange.caller.capabilities
         return messages.EXTENSION_HINT in bytes(declared)
 
     async def noted(self, server: str, tool: str, exchange: Exchange, sending: Coroutine[object, None, Envelope]) -> Envelope:
-        """The reply to a call that may begin a task; by the time it is there, the task is known also to the next hub."""
+        """Returns the reply to a call that may begin a task, after the task is on the disk, so that the next hub knows it."""
         reply = await sending
         state = None if reply.error else messages.read_begun(reply.result)
         if state is None:
@@ -111,7 +107,7 @@ class ServerTasks:
         return Envelope(result=named(reply.result, task.id))
 
     async def _of_one(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
-        """Methods that the client's era does not have are the server's to refuse."""
+        """Answers a session with one server, which itself refuses methods that its era does not have."""
         own_id = messages.read_id(exchange.request.params)
         same = self._book.at(managed.name, own_id) if own_id else []
         if own := [task for task in same if self._may_have(exchange, task)]:
@@ -141,19 +137,19 @@ class ServerTasks:
         return await self._relay.send_with_retry(managed, exchange, timeout_s=RESULT_WAIT_S if is_wait else None)
 
     def _note(self, task: ServerTask, method: str, reply: Envelope) -> None:
-        """What a reply says of its task."""
+        """Records the state that a reply gives of its task."""
         if reply.error:
             if method == GET and eras.error_code(reply.error) == INVALID_PARAMS:  # the server has it no longer
-                self._places.take(task)
+                self._places.drop(task)
                 self._book.drop(task)
             return
         state = messages.read_state(reply.result) if method in (GET, CANCEL) else None
         if state and state.id:
-            self._book.note(task, state)
-        elif method in (RESULT, CANCEL):  # a modern server has heard that nobody wants it any more
-            self._book.note(task, TaskState(task.own_id, messages.CANCELLED if method == CANCEL else messages.COMPLETED, task.ttl_s))
+            self._book.record(task, state)
+        elif method in (RESULT, CANCEL):  # a modern server only confirms a cancellation
+            self._book.record(task, TaskState(task.own_id, messages.CANCELLED if method == CANCEL else messages.COMPLETED, task.ttl_s))
         if task.is_over:
-            self._places.take(task)
+            self._places.drop(task)
 
     # lists
 
@@ -171,7 +167,7 @@ class ServerTasks:
         return Envelope(result=closed({"tasks": dump([listed[task.id] for task in own if task.id in listed])}))
 
     async def _listed(self, server: str, tasks: list[ServerTask], exchange: Exchange) -> dict[str, Raw]:
-        """Of one server's tasks, those that it still has, by id. A program is not started for it: it would have none."""
+        """Returns the tasks that a server still has, by id. Starts no program for it, which would have none."""
         managed = self._servers.find(server)
         if managed is None:
             return {}
@@ -184,11 +180,11 @@ class ServerTasks:
         for task in tasks:
             if state := states.get(task.own_id):
                 found[task.id] = messages.with_id(state, task.id)
-                self._book.note(task, messages.read_state(state) or TaskState(task.own_id))
+                self._book.record(task, messages.read_state(state) or TaskState(task.own_id))
         return found
 
     async def _pages(self, managed: ManagedServer, exchange: Exchange) -> dict[str, Raw]:
-        """All that a server lists, by its own ids."""
+        """Returns all tasks that a server lists, by its own ids."""
         found: dict[str, Raw] = {}
         asked, params, size_bytes = set[bytes](), Raw(b"{}"), 0
         while params and bytes(params) not in asked and len(asked) < MAX_PAGES:
@@ -207,7 +203,7 @@ class ServerTasks:
         return found
 
     async def _each(self, managed: ManagedServer, tasks: list[ServerTask], exchange: Exchange) -> dict[str, Raw]:
-        """Of a server that has no list, these."""
+        """Returns some tasks of a server without a list, each with a request of its own."""
         found: dict[str, Raw] = {}
         for task in tasks:
             request = Envelope(id=exchange.request.id, method=GET, params=dump({"taskId": task.own_id}))
@@ -218,7 +214,7 @@ class ServerTasks:
         return found
 
     async def _list_one(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
-        """Page by page, as the server makes them; of a connection that clients share only the client's own."""
+        """Answers page by page, as the server does; over a connection that clients share, only with the client's own tasks."""
         reply = await self._relay.send_with_retry(managed, exchange)
         client = managed.client_for(exchange.era, exchange.session)
         if reply.error or exchange.era is Era.MODERN or (client and client.owner):
@@ -234,7 +230,7 @@ class ServerTasks:
 
 
 def _fault(exchange: Exchange) -> Envelope | None:
-    """Why a request is refused before anybody looks for its task."""
+    """Returns why a request is refused whatever its task is; None if it is not."""
     if exchange.request.method not in OF_ERA[exchange.era]:
         return failure(METHOD_NOT_FOUND, "Method not found", exchange.request.method)
     if exchange.era is Era.MODERN and not messages.declares_tasks(exchange.request.params):

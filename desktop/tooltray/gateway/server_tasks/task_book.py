@@ -1,27 +1,94 @@
-"""All tasks of servers that are known: by id, by server, by owner; bounded in number and time, and kept on the disk.
+"""The tasks of servers that are known, on the disk too, and the connection of each.
 
-Above it: ServerTasks, TaskNews and the API. Below it: TaskStore. Knows no connection and no message.
+Their number and time are bounded. One file of the home has them, so that a client can come back for its task after the hub has ended; the
+file has no arguments and no results of calls.
 """
 
 import asyncio
+import logging
 import secrets
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from weakref import WeakKeyDictionary
 
+import msgspec
+
+from tooltray.foundation.files.atomic_file import read_own, set_aside, write_atomically
 from tooltray.foundation.tasks import Spawn, finish_in_thread
-from tooltray.gateway.server_tasks.task_store import ServerTask, TaskStore
-from tooltray.protocol.task_messages import STATES, TaskState
+from tooltray.protocol.task_messages import ENDED, STATES, WORKING, TaskState
+from tooltray.servers.upstream.mcp_client import McpClient
 
+LARGEST_BYTES = 64 * 2**20  # as many tasks as are kept, each with the longest id, have 45 MB
+logger = logging.getLogger(__name__)
 MOST_TASKS = 10_000  # a client that begins more has its oldest forgotten
-ID_BYTES = 16  # of chance in an id: nobody guesses it, also where nothing tells clients apart
+ID_BYTES = 16  # of chance, so that an id cannot be guessed; it is all that protects tasks of clients without an identity
 KEPT_WITHOUT_TTL_S = 7 * 86400.0  # of which their servers do not say how long they keep them
 GRACE_S = 3600.0  # behind a task's time: its server says better than the hub that it is gone
 LONGEST_KEPT_S = 30 * 86400.0  # whatever a server says
 SWEPT_EVERY_S = 60.0  # looking through 10,000 tasks takes milliseconds
+WORKS_FOR_S = 86400.0  # a task without a time of its own keeps its server from being stopped as idle for so long
+
+
+class ServerTask(msgspec.Struct, kw_only=True):
+    """A task of a server.
+
+    Attributes:
+        id: by which clients of all servers know it.
+        own_id: by which its server knows it, and clients with only that server.
+        owner: see SessionState; empty: a client without an identity; the id is all that it needs.
+        client: as the client names itself; for people.
+        tool: the server's own name for it.
+        is_modern: it belongs to the connection for modern clients.
+        status: the last that was seen.
+        created_at: unix seconds.
+        ttl_s: how long its server keeps it, in seconds; None: it does not say, or without end.
+    """
+
+    id: str
+    own_id: str
+    server: str
+    owner: str
+    client: str = ""
+    tool: str = ""
+    is_modern: bool = False
+    status: str = WORKING
+    created_at: float
+    ttl_s: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.status in ENDED
+
+
+class TaskStore:
+    """The file of one home. `save` blocks on the disk and may be called from any thread."""
+
+    def __init__(self, path: Path) -> None:
+        """Reads the file. One that cannot be used is set aside: then no earlier task is known."""
+        self._path, self._writing = path, threading.Lock()
+        self.found: list[ServerTask] = []
+        try:
+            self.found = msgspec.json.decode(read_own(path, LARGEST_BYTES), type=list[ServerTask])
+        except FileNotFoundError:
+            pass
+        except (ValueError, RecursionError):
+            logger.warning("which client each task of a server is of cannot be read; what was there is now in %s", set_aside(path))
+        except OSError as error:
+            logger.warning("which client each task of a server is of cannot be read: %s", error.strerror or error)
+
+    def save(self, tasks: Sequence[ServerTask]) -> None:
+        """Writes the tasks. If the disk is full, they are known until the hub ends, which is logged."""
+        try:
+            with self._writing:
+                write_atomically(self._path, msgspec.json.encode(tasks))
+        except OSError as error:
+            logger.warning("which client each task of a server is of cannot be kept: %s", error.strerror or error)
 
 
 class TaskBook:
-    """Belongs to the engine's loop."""
+    """All known tasks of servers, by id, by server and by owner. Belongs to the engine's loop."""
 
     def __init__(self, store: TaskStore, *, spawn: Spawn, most: int = MOST_TASKS, now: Callable[[], float] = time.time) -> None:
         """
@@ -44,19 +111,19 @@ class TaskBook:
         return iter(list(self._by_id.values()))
 
     def find(self, id: str) -> ServerTask | None:
-        """The one of this id as clients of all servers know it."""
+        """Returns the task of an id that clients of all servers know; None if there is none."""
         return self._unexpired(self._by_id.get(id))
 
     def at(self, server: str, own_id: str) -> list[ServerTask]:
-        """Those that a server knows by this id: several where it has a copy for each client."""
+        """Returns the tasks that a server knows by an id: several if it has a copy for each client."""
         return [task for task in self._by_own.get((server, own_id), []) if self._unexpired(task)]
 
     def of(self, owner: str) -> list[ServerTask]:
-        """Those of one owner, the oldest first."""
+        """Returns the tasks of one owner, the oldest first."""
         return [task for task in list(self._of.get(owner, {}).values()) if self._unexpired(task)]
 
     def add(self, server: str, state: TaskState, *, owner: str, client: str, tool: str, is_modern: bool) -> ServerTask:
-        """A server has begun a task."""
+        """Adds a task that a server has begun."""
         self._sweep()
         if len(self._by_id) >= self._most:
             self._make_room()
@@ -76,15 +143,15 @@ class TaskBook:
         self._change()
         return task
 
-    def note(self, task: ServerTask, state: TaskState) -> None:
-        """What was heard of a task; one that has ended stays so."""
+    def record(self, task: ServerTask, state: TaskState) -> None:
+        """Records the state of a task; one that has ended stays ended."""
         status = task.status if task.is_over else _known(state.status)
         if (status, state.ttl_s) != (task.status, task.ttl_s):
             task.status, task.ttl_s = status, state.ttl_s
             self._change()
 
     def drop(self, task: ServerTask) -> None:
-        """Its server has it no longer."""
+        """Drops a task that its server has no longer."""
         if self._by_id.get(task.id) is task:
             self._leave(task)
             self._change()
@@ -122,7 +189,7 @@ class TaskBook:
             del self._of[task.owner]
 
     def _make_room(self) -> None:
-        """Of whoever has the most: one that has ended, else the oldest."""
+        """Drops a task of the owner with the most: one that has ended, else the oldest."""
         most = max(self._of.values(), key=len)
         self._leave(next((task for task in most.values() if task.is_over), None) or next(iter(most.values())))
 
@@ -144,3 +211,59 @@ def _kept_until(task: ServerTask) -> float:
 
 def _known(status: str) -> str:
     return status if status in STATES else "working"
+
+
+class TaskPlaces:
+    """The connection of each task: copies of one server may give the same id, and a copy with a task is not idle.
+
+    Belongs to the engine's loop.
+    """
+
+    def __init__(self, *, book: TaskBook, now: Callable[[], float] = time.time) -> None:
+        """
+        Args:
+            now: unix seconds, as for the book.
+        """
+        self._book, self._now = book, now
+        self._at: WeakKeyDictionary[McpClient, dict[str, ServerTask]] = WeakKeyDictionary()
+
+    def put(self, task: ServerTask, client: McpClient) -> None:
+        """Records over which connection a task was begun, or asked for."""
+        if task.is_over:
+            self.drop(task)
+        else:
+            self._at.setdefault(client, {})[task.id] = task
+
+    def drop(self, task: ServerTask) -> None:
+        """Drops a task that has ended."""
+        for tasks in self._at.values():
+            tasks.pop(task.id, None)
+
+    def client_of(self, task: ServerTask) -> McpClient | None:
+        """Returns the connection of a task; None if it is closed."""
+        return next((client for client, tasks in self._at.items() if task.id in tasks and not client.dispatcher.is_closed), None)
+
+    def works_at(self, client: McpClient) -> bool:
+        """Returns whether a task works at a connection, so that its server is in use without a call."""
+        tasks = self._at.get(client, {})
+        return any(not task.is_over and self._now() < task.created_at + _works_for_s(task) for task in tasks.values())
+
+    def begin(self, task: ServerTask, client: McpClient) -> None:
+        """Records the connection of a new task. Drops an earlier one with the same id, unless another copy of the server has it."""
+        for other in self._book.at(task.server, task.own_id):
+            place = self.client_of(other)
+            if other is not task and (place is None or place is client):
+                self.drop(other)
+                self._book.drop(other)
+        self.put(task, client)
+
+    def task_at(self, client: McpClient, own_id: str) -> ServerTask | None:
+        """Returns the task that a server means by an id over a connection; None if none is known."""
+        same = [(task, self.client_of(task)) for task in self._book.at(client.name, own_id)]
+        here = [task for task, place in same if place is client]
+        unplaced = [task for task, place in same if place is None and client.owner is None]  # from before the hub or the server restarted
+        return next(reversed(here or unplaced), None)
+
+
+def _works_for_s(task: ServerTask) -> float:
+    return WORKS_FOR_S if task.ttl_s is None else min(task.ttl_s, WORKS_FOR_S)

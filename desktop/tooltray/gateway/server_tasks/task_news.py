@@ -1,23 +1,21 @@
-"""What servers say of their tasks by themselves: news of a task's state, and questions that belong to one. Both reach the sessions of the
-task's own client, with the id that each session knows, and nobody else.
+"""What servers send about their tasks: changes of state and questions. Both reach only the sessions of the task's own client.
 
-Above it: the composition, which hands `question` to McpClient. Below it: TaskBook and TaskPlaces. News are no promise: those of a task that
-nobody has heard of yet wait for the answer that tells of it, the last of each; those of a client that is away are not kept.
+News are not guaranteed. The last one of a task whose beginning the client has not heard of waits for that answer; news for a client that is
+away are dropped.
 """
 
 import asyncio
 import contextlib
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Protocol
 
 from msgspec import Raw
 
 from tooltray.catalogue.result_uris import Publish, in_passing
 from tooltray.foundation.events import EventBus
-from tooltray.gateway.server_tasks.task_book import TaskBook
-from tooltray.gateway.server_tasks.task_places import TaskPlaces
-from tooltray.gateway.server_tasks.task_store import ServerTask
+from tooltray.foundation.tasks import Spawn
+from tooltray.gateway.server_tasks.task_book import ServerTask, TaskBook, TaskPlaces
 from tooltray.protocol import eras
 from tooltray.protocol import task_messages as messages
 from tooltray.protocol.eras import Era
@@ -26,26 +24,28 @@ from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.protocol.task_messages import TaskState
 from tooltray.servers.upstream.managed_server import ServerNotified
 from tooltray.servers.upstream.mcp_client import McpClient, TaskQuestion
+from tooltray.servers.upstream.server_listen import ServerListens
 
-NoteTold = Callable[[str, str, SessionState], None]
-"""Takes a server, its tool (empty: nobody knows which), and the state of a session."""
+RecordDelivery = Callable[[str, str, SessionState], None]
+"""Takes a server, its tool (empty: unknown), and the state of a session."""
 MOST_EARLY, LONGEST_EARLY_BYTES = 256, 2**16  # news that come before the answer which begins their task
+LISTENS_WITHIN_S = 5.0  # a server may be slow to confirm; the client is answered all the same
 
 
 class Hearing(Session, Protocol):
     """A session of an AI client as it is connected."""
 
     def tell_server_news(self, method: str, params: Raw) -> None:
-        """In the legacy way, if the client is a legacy one and has had its first answer."""
+        """Notifies a legacy client that has had its first answer."""
         ...
 
     def tell_task_news(self, id: str, params: Raw) -> None:
-        """To a modern client, if it listens for this task."""
+        """Notifies a modern client if it listens for the task."""
         ...
 
 
 class TaskNews:
-    """Belongs to the engine's loop."""
+    """The way of news and questions from servers to the clients of their tasks. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -54,24 +54,24 @@ class TaskNews:
         places: TaskPlaces,
         connected: Callable[[], Collection[Hearing]],
         publisher: Callable[[str], Publish | None],
-        note_told: NoteTold,
+        record_delivery: RecordDelivery,
         bus: EventBus,
     ) -> None:
         """
         Args:
             connected: the sessions of AI clients that are connected now.
             publisher: gives the URIs by which clients of all servers know those of a server, by its name; None: they stay.
-            note_told: called when the outcome of a task goes to a session.
+            record_delivery: called when the outcome of a task goes to a session.
         """
         self._book, self._places, self._connected, self._publisher = book, places, connected, publisher
-        self._note_told = note_told
+        self._record_delivery = record_delivery
         self._unannounced: set[str] = set()
         self._early: OrderedDict[tuple[McpClient, str], tuple[str, Raw]] = OrderedDict()
         bus.subscribe(ServerNotified, self._on_server_notified)
 
     @contextlib.contextmanager
     def unannounced(self, task: ServerTask) -> Iterator[None]:
-        """Until the answer that tells of a task is on its way, which is in the same turn of the loop as the end of the block."""
+        """Holds back news of a task until its client has the answer with the id, one turn of the loop after the end of the block."""
         self._unannounced.add(task.id)
         try:
             yield
@@ -79,7 +79,7 @@ class TaskNews:
             asyncio.get_running_loop().call_soon(self._announced, task)
 
     def question(self, client: McpClient, params: Raw) -> TaskQuestion | None:
-        """Who is to be asked what a server asks for a task; None where its params name no task that is known."""
+        """Returns the sessions to ask what a server asks for a task; None if its params name no known task."""
         own_id = messages.read_related(params)
         task = self._places.task_at(client, own_id) if own_id else None
         if task is None:
@@ -92,7 +92,7 @@ class TaskNews:
         return in_passing(params, publish) if publish else params
 
     def _of(self, task: ServerTask) -> list[Hearing]:
-        """The connected sessions that may hear of a task."""
+        """Returns the connected sessions that may hear of a task."""
         return [each for each in self._connected() if each.state.owner == task.owner and each.state.server in (None, task.server)]
 
     def _announced(self, task: ServerTask) -> None:
@@ -112,7 +112,7 @@ class TaskNews:
             self._tell(client, task, event.method, params)
         elif task is None and client.owner and client.owner.state.server:
             if messages.has_outcome(params):
-                self._note_told(client.owner.state.server, "", client.owner.state)
+                self._record_delivery(client.owner.state.server, "", client.owner.state)
             client.owner.tell(event.method, params)  # its own copy of its one server: everything there is its own
         else:
             self._keep_early(client, state.id, event.method, params)
@@ -124,16 +124,62 @@ class TaskNews:
                 self._early.popitem(last=False)
 
     def _tell(self, client: McpClient, task: ServerTask, method: str, params: Raw) -> None:
-        self._book.note(task, messages.read_state(params) or TaskState(task.own_id))
+        self._book.record(task, messages.read_state(params) or TaskState(task.own_id))
         if task.is_over:
-            self._places.take(task)
+            self._places.drop(task)
         sessions = self._of(task)
         of_all = self._linked(task.server, params) if any(session.state.server is None for session in sessions) else params
         for session in sessions:
             if messages.has_outcome(params):
-                self._note_told(task.server, task.tool, session.state)
+                self._record_delivery(task.server, task.tool, session.state)
             id, news = (task.own_id, params) if session.state.server else (task.id, of_all)
             if client.era is Era.MODERN:
                 session.tell_task_news(id, messages.with_id(news, id))
             else:
                 session.tell_server_news(method, messages.with_id(news, id))
+
+
+class TaskListens:
+    """The tasks that modern clients listen for; a client hears only of its own tasks, and of those that their servers confirm.
+
+    Belongs to the engine's loop.
+    """
+
+    def __init__(self, *, book: TaskBook, places: TaskPlaces, listens: ServerListens, spawn: Spawn) -> None:
+        self._book, self._places, self._listens, self._spawn = book, places, listens, spawn
+        self._wanted: dict[tuple[Session, bytes], list[ServerTask]] = {}
+
+    async def listen(self, session: Session, key: bytes, ids: Sequence[str]) -> list[str]:
+        """Begins to listen; returns the ids, as the client knows them, of the tasks that it will hear of.
+
+        Args:
+            key: distinguishes the listens of one session.
+        """
+        known = {id: task for id in ids if (task := self._find(session, id)) and not task.is_over}
+        if not known:
+            return []
+        self._wanted[session, key] = list(known.values())
+        clients = {client for task in known.values() if (client := self._places.client_of(task))}
+        asking = [self._spawn(self._subscribe(client), name=f"tasks of '{client.name}'") for client in clients]
+        done = (await asyncio.wait(asking, timeout=LISTENS_WITHIN_S))[0] if asking else set()
+        confirmed = {task for each in done if not each.cancelled() and not each.exception() for task in each.result()}
+        return [id for id, task in known.items() if task.id in confirmed]
+
+    def end(self, session: Session, key: bytes) -> None:
+        """Ends what `listen` began."""
+        for client in {self._places.client_of(task) for task in self._wanted.pop((session, key), [])}:
+            if client:
+                self._spawn(self._subscribe(client), name=f"tasks of '{client.name}'")
+
+    def _find(self, session: Session, id: str) -> ServerTask | None:
+        state = session.state
+        same = self._book.at(state.server, id) if state.server else [self._book.find(id)]
+        return next((task for task in same if task and task.owner == state.owner), None)
+
+    async def _subscribe(self, client: McpClient) -> frozenset[str]:
+        """Subscribes at a server to exactly the tasks that clients listen for; returns the ids of those that it confirms."""
+        wanted = {task.own_id: task.id for tasks in self._wanted.values() for task in tasks if self._places.client_of(task) is client}
+        if not (listen := self._listens.of(client)):
+            return frozenset()
+        confirmed = await listen.listen_to_tasks(frozenset(wanted))
+        return frozenset(wanted[own_id] for own_id in confirmed & wanted.keys())

@@ -1,7 +1,4 @@
-"""The API about bundles: servers packed as `.mcpb` or `.dxt` files.
-
-Below it: bundle_installs, packing.
-"""
+"""The API about bundles: servers packed as `.mcpb` or `.dxt` files."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -11,12 +8,11 @@ from tooltray.foundation.snapshots.forms import FieldValue, NewServer
 
 if TYPE_CHECKING:
     from tooltray.sources.bundles.bundle_installs import BundleInstalls
-    from tooltray.sources.bundles.packing import BundlePacking
 
 
 class BundlesApi:
-    def __init__(self, *, bundles: "BundleInstalls", packing: "BundlePacking") -> None:
-        self._bundles, self._packing = bundles, packing
+    def __init__(self, *, bundles: "BundleInstalls") -> None:
+        self._bundles = bundles
 
     async def read_bundle(self, source: str) -> BundleOffer:
         """Reads a bundle, and installs nothing.
@@ -30,7 +26,7 @@ class BundlesApi:
         return await self._bundles.read(source)
 
     async def preview_bundle(self, source: str, sha256: str, values: Mapping[str, FieldValue]) -> NewServer:
-        """The server that a bundle would be, for a person to look at.
+        """Returns the server that a bundle would be, for the user to look at.
 
         Args:
             sha256: of the bundle that was read.
@@ -54,13 +50,14 @@ class BundlesApi:
 
         Raises:
             Conflict: another bundle is there by now, or the name is taken.
-            Denied: a program asks, and no person.
-            TooltrayError: it cannot run here, a value is missing or wrong, or something cannot be written. Nothing is left of it then.
+            Denied: a program asks, not the user.
+            TooltrayError: it cannot run here, a value is missing or wrong, or something cannot be written. Then
+                nothing is left on the disk.
         """
         return await self._bundles.install(source, sha256, values, server)
 
     async def get_bundles(self) -> list[BundleSnapshot]:
-        """The servers that came as bundles."""
+        """Returns the servers that came as bundles."""
         return self._bundles.snapshots()
 
     async def remove_bundle(self, server: str) -> None:
@@ -71,18 +68,3 @@ class BundlesApi:
             TooltrayError: it cannot be removed.
         """
         await self._bundles.remove(server)
-
-    async def pack_bundle(self, server: str, path: str) -> str:
-        """Makes a bundle of a server whose program is in a folder of this computer; its secrets and variables become settings.
-
-        Args:
-            path: of the file to write, absolute; one that is there is replaced.
-
-        Returns:
-            The path.
-
-        Raises:
-            NotFound: there is no such server.
-            TooltrayError: it runs elsewhere, is downloaded, or has no folder of its own; or the file cannot be written.
-        """
-        return await self._packing.pack(server, path)

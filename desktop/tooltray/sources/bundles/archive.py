@@ -1,16 +1,18 @@
-"""A bundle as a file: a ZIP whose members are looked at before anything is unpacked, and its signature, which nobody trusts.
+"""A bundle as a file: a ZIP whose members and names are checked before anything is unpacked, and a signature, which is not verified.
 
-Above it: reading and installing of bundles. Below it: member_names, zipfile. Knows no manifest. Blocks for as long as the disk takes.
-A bundle is refused as a whole or unpacked as a whole, into a new folder that gets its name when everything is in it.
+A bundle is refused as a whole or unpacked as a whole, into a new folder that gets its name when everything is in it. Names must be good on
+every system, so that what a user looked at here is what others get. Everything here blocks on the disk.
 """
 
 import os
+import re
 import shutil
 import stat
 import struct
+import unicodedata
 import zipfile
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
@@ -21,8 +23,12 @@ import msgspec
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import hint_for
 from tooltray.foundation.phrases import Phrase
-from tooltray.sources.bundles.member_names import clash_among, why_not
 
+MAX_NAME_BYTES = 200  # of one part; file systems take 255, and encryption of folders takes some of them
+MAX_PATH_BYTES = 1024  # of a whole name; macOS takes no more
+MAX_DEPTH = 40  # folders in one another; node_modules of real bundles have some 15
+_NOT_ON_WINDOWS = re.compile(r'[<>:"|?*]')  # a colon is also a drive letter, or a second stream of a file
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?: *\..*)?", re.IGNORECASE)
 MANIFEST = "manifest.json"
 MAX_MANIFEST_BYTES = 2**20  # one with a hundred tools has 50 KB
 MAX_FILES = 60_000  # node_modules of the largest known bundles have some 20,000
@@ -41,13 +47,64 @@ _CHUNK_BYTES = 2**20
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, ValueError, NotImplementedError, OverflowError, RuntimeError)
 
 
+def why_not(name: str) -> str:
+    """Returns why a file may not have a name; empty if it may.
+
+    Args:
+        name: as in the archive; a folder's ends with a slash.
+    """
+    parts = name.removesuffix("/").split("/")
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
+        return Phrase("a control character is in its name")
+    if "\\" in name:
+        return Phrase("a backslash is in its name")
+    if name.startswith("/") or _NOT_ON_WINDOWS.search(name):
+        return Phrase("it names a place outside of the bundle, or has a character that not every system takes")
+    if len(parts) > MAX_DEPTH or len(_bytes(name)) > MAX_PATH_BYTES or any(len(_bytes(part)) > MAX_NAME_BYTES for part in parts):
+        return Phrase("its name is too long, or lies in too many folders")
+    return next(filter(None, map(_why_not_part, parts)), "")
+
+
+def folded(name: str) -> str:
+    """Returns a key that is equal for two names that some file system takes for one."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def clash_among(names: Iterable[str]) -> tuple[str, str]:
+    """Returns two names that are one file or folder on some system, or a file and a folder of one name; empty if there are none."""
+    seen: dict[str, tuple[str, bool]] = {}
+    files: set[str] = set()
+    for name in names:
+        parts = name.removesuffix("/").split("/")
+        for depth in range(1, len(parts) + 1):
+            this = "/".join(parts[:depth]), depth < len(parts) or name.endswith("/")
+            before = seen.setdefault(folded(this[0]), this)
+            if before != this or this[0] in files:
+                return before[0], this[0]
+        if not name.endswith("/"):
+            files.add(name)
+    return "", ""
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _why_not_part(part: str) -> str:
+    if part in ("", ".", ".."):
+        return Phrase("it names a place outside of the bundle")
+    if part.endswith((".", " ")) or part.startswith(" "):
+        return Phrase("a part of its name ends with a full stop or a space, which Windows drops")
+    return Phrase("Windows keeps this name for a device") if _DEVICES.fullmatch(part) else ""
+
+
 class Archive(msgspec.Struct, frozen=True):
-    """What is in a bundle.
+    """The contents of a bundle.
 
     Attributes:
         manifest: as it is in the file.
         files: their names, with slashes.
-        is_signed: there is a signature behind the ZIP; nobody has checked it.
+        is_signed: there is a signature behind the ZIP; it is not verified.
     """
 
     manifest: bytes
@@ -57,7 +114,7 @@ class Archive(msgspec.Struct, frozen=True):
 
 
 def read_archive(path: Path) -> Archive:
-    """Looks at everything in a bundle, and unpacks its manifest alone.
+    """Checks everything in a bundle, and unpacks only its manifest.
 
     Raises:
         TooltrayError: it cannot be read, or something in it would not stay inside its folder; says what.
@@ -122,7 +179,7 @@ def _opened(file: IO[bytes]) -> zipfile.ZipFile:
 
 
 def _checked(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    """All members, after a look at each and at all together."""
+    """Returns all members, after a check of each and of all together."""
     members = archive.infolist()
     if len(members) > MAX_FILES:
         raise refused(Phrase("it has more than {most} files", most=MAX_FILES))
@@ -168,7 +225,7 @@ def _write(archive: zipfile.ZipFile, info: zipfile.ZipInfo, folder: Path, *, is_
 
 
 def _is_signed(file: IO[bytes]) -> bool:
-    """Whether `MCPB_SIG_V1`, a length, so many bytes and `MCPB_SIG_END` stand at the end."""
+    """Returns whether the file ends with `MCPB_SIG_V1`, a length, so many bytes and `MCPB_SIG_END`."""
     end = file.seek(0, os.SEEK_END)
     file.seek(max(0, end - MAX_SIGNATURE_BYTES))
     tail = file.read()

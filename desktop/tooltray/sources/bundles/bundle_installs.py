@@ -1,16 +1,12 @@
 """Bundles as servers: shown, installed, updated, removed.
 
-Above it: BundlesApi. Below it: sources, bundle_offers, bundle_store, bundle_folders; ServerAddition and ServersApi, which have the entries.
-
-A bundle is known by its SHA-256: what a person has seen is what is installed. A newer one of the same name takes the place of the older one
-in the same server; its settings stay, and what a person has changed of the entry, too.
+A bundle is identified by its SHA-256: exactly what the user has seen is installed. A newer bundle of the same name updates the server of
+the older one; its settings stay, and so do the user's changes to the entry.
 """
 
 import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
-
-import msgspec
 
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.given_entries import FORBIDDEN_IN_NAMES
@@ -24,18 +20,17 @@ from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot
 from tooltray.foundation.snapshots.forms import FieldValue, NewServer
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.confinement.new_servers import as_new
-from tooltray.sources.bundles.bundle_folders import BundleFolders
+from tooltray.sources.bundles.bundle_command import BundleCommand
 from tooltray.sources.bundles.bundle_offers import BundleReader, BundleReading
-from tooltray.sources.bundles.bundle_settings import answers_to
-from tooltray.sources.bundles.bundle_start import BundleCommand
-from tooltray.sources.bundles.bundle_store import BundleRecord, BundleStore, ServerChoices, plain_values
+from tooltray.sources.bundles.bundle_store import BundleFolders, BundleRecord, ServerChoices, plain_values
+from tooltray.sources.bundles.manifest import answers_to
 from tooltray.sources.bundles.sources import BundleSources
 from tooltray.sources.entries.api import ServersApi
 from tooltray.sources.entries.pasted_names import clean_name
 from tooltray.sources.entries.server_entries import ORIGIN, free_name
 from tooltray.sources.entries.server_secrets import ServerSecrets
 
-LONGEST_DESCRIPTION = 300  # characters of it on a card
+LONGEST_DESCRIPTION = 300  # characters on a card
 _OF_BUNDLE = ("command", "args", "env", "cwd", ORIGIN)
 
 
@@ -58,37 +53,27 @@ class _Plan(HidesFields, frozen=True):
     is_update: bool
 
 
-class BundleParts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """Where bundles come from, what is in them, and where they are kept."""
-
-    sources: BundleSources
-    reader: BundleReader
-    store: BundleStore
-    folders: BundleFolders
-
-
 class BundleInstalls:
-    """Belongs to the engine's loop."""
+    """Installs, updates and removes servers of bundles. Belongs to the engine's loop."""
 
     def __init__(
         self,
         *,
-        bundle_parts: BundleParts,
+        sources: BundleSources,
+        reader: BundleReader,
+        folders: BundleFolders,
         config: McpConfHelper,
         secrets: SecretStore,
         server_secrets: ServerSecrets,
         servers_api: ServersApi,
     ) -> None:
-        self._sources, self._reader = bundle_parts.sources, bundle_parts.reader
-        self._store, self._folders = bundle_parts.store, bundle_parts.folders
+        self._sources, self._reader = sources, reader
+        self._store, self._folders = folders.store, folders
         self._config, self._secrets, self._server_secrets = config, secrets, server_secrets
         self._servers = servers_api
 
     async def read(self, source: str) -> BundleOffer:
-        """
-        Raises:
-            TooltrayError: there is no bundle that could be used.
-        """
+        """Reads a bundle; see BundlesApi.read_bundle."""
         file = await self._sources.read(source)
         reading = await self._reader.read(file)
         here = self._here(reading.manifest.name)
@@ -96,11 +81,7 @@ class BundleInstalls:
         return await self._reader.offer(reading, source, fields, here, _origin(self._config.entries.get(here, {})).get("version", ""))
 
     async def preview(self, source: str, sha256: str, values: Mapping[str, FieldValue]) -> NewServer:
-        """
-        Raises:
-            Conflict: another bundle is there by now.
-            TooltrayError: a value is missing or wrong.
-        """
+        """Returns what installing would add; see BundlesApi.preview_bundle."""
         reading = await self._reader.read(await self._sources.again(source, sha256))
         plan = await self._plan(reading, source, values, "")
         manifest = reading.manifest
@@ -116,7 +97,7 @@ class BundleInstalls:
         )
 
     async def install(self, source: str, sha256: str, values: Mapping[str, FieldValue], server: str) -> str:
-        """Returns the server's name; see BundlesApi."""
+        """Installs or updates; returns the server's name. See BundlesApi.install_bundle."""
         if await must_wait():
             hint = Phrase("Add it in the window, or with: tooltray bundle install")
             raise Denied(Phrase("A bundle is installed by a person"), Phrase("it brings a program along, and starts it"), hint)
@@ -136,11 +117,7 @@ class BundleInstalls:
         return [self._snapshot(name, origin, entry) for name, (origin, entry) in origins.items() if origin]
 
     async def remove(self, server: str) -> None:
-        """
-        Raises:
-            NotFound: it is no server of a bundle.
-            TooltrayError: it cannot be removed.
-        """
+        """Removes a bundle's server; see BundlesApi.remove_bundle."""
         if not _origin(self._config.entries.get(server, {})):
             raise NotFound(Phrase("There is no bundle '{name}'", name=server), hint=Phrase("See which there are: tooltray bundle list"))
         removal = await self._servers.remove_mcp_server(server)
@@ -173,7 +150,7 @@ class BundleInstalls:
         )
 
     def _target(self, bundle: str, wanted: str) -> tuple[str, bool]:
-        """The server, and whether it is there already.
+        """Returns the name of the server, and whether it exists already.
 
         Raises:
             Conflict: another server has the name.
@@ -194,14 +171,14 @@ class BundleInstalls:
         return record.servers[server].values if record else {}
 
     async def _stored(self, server: str) -> set[str]:
-        """The keys whose secrets are there."""
+        """Returns the keys whose secrets are stored."""
         if not server:
             return set()
         prefix = f"{server}/"
         return {name.removeprefix(prefix) for name in await self._secrets.names() if name.startswith(prefix)}
 
     def _merged(self, server: str, entry: dict[str, Any], old: BundleRecord | None) -> dict[str, Any]:
-        """The new entry with what a person has chosen besides: rules, time-outs, variables of their own."""
+        """Returns the new entry with the user's own choices: rules, time-outs, variables."""
         before = self._config.server_entry(server).entry
         variables = dict(before.get("env") or {})
         ours = old.servers[server].variables if old else tuple(variables)
@@ -225,12 +202,12 @@ class BundleInstalls:
         )
 
     async def _carry_out(self, plan: _Plan, reading: BundleReading) -> None:
-        """Puts the bundle in its place and its server into the settings; or nothing at all."""
+        """Unpacks the bundle and adds its server to the settings; or changes nothing."""
         before = next((each for each in self._store.records if each.folder == plan.record.folder), None)
         programs = {plan.command.inside} - {""}
         is_new = await finish_in_thread(self._store.place, plan.record, reading.file.path, programs)
         try:
-            await finish_in_thread(self._store.keep, plan.record)
+            await finish_in_thread(self._store.save, plan.record)
             if plan.is_update:
                 unneeded = [name for name in await self._secrets.names() if name.startswith(f"{plan.server}/")]
                 await self._servers.update_mcp_server(plan.server, plan.entry, secrets=plan.secrets)
@@ -241,10 +218,10 @@ class BundleInstalls:
             if is_new:
                 await finish_in_thread(self._store.remove, self._store.path(plan.record))
             elif before:
-                await finish_in_thread(self._store.keep, before)
+                await finish_in_thread(self._store.save, before)
             raise
         if plan.is_update:
-            await finish_in_thread(self._store.forget_server, plan.server, plan.record.folder)
+            await finish_in_thread(self._store.drop_server, plan.server, plan.record.folder)
 
     def _snapshot(self, server: str, origin: Mapping[str, str], entry: Mapping[str, Any]) -> BundleSnapshot:
         found = next((each for each in self._store.records if each.sha256 == origin.get("sha256")), None)
@@ -265,7 +242,7 @@ class BundleInstalls:
 
 
 def _origin(entry: Mapping[str, Any]) -> Mapping[str, str]:
-    """Where an entry says it is from, if that is a bundle."""
+    """Returns the origin in an entry; empty if that is no bundle."""
     origin = entry.get(ORIGIN)
     if not isinstance(origin, dict) or origin.get("kind") != "bundle":
         return {}

@@ -1,26 +1,64 @@
-"""A bundle that was read, and what it is here: what it would run, what it asks for, what is wrong with it.
+"""A bundle that was read, and what is offered: what it would run, what it asks for, what is wrong, and warnings.
 
-Above it: bundle_installs. Below it: archive, manifest, bundle_start, bundle_settings, command_warnings, runtimes.
+A manifest may have any command. Warnings forbid nothing: the command is shown as it is, and the user decides.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping
+import re
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.discovery import BundleOffer
 from tooltray.foundation.snapshots.forms import FieldValue, FormField
+from tooltray.servers.launch.command_lookup import downloads, program_name
 from tooltray.sources.bundles.archive import Archive, read_archive
-from tooltray.sources.bundles.bundle_settings import Filled, form_of
-from tooltray.sources.bundles.bundle_start import BundleCommand, BundlePlace, command_of, problems_of
+from tooltray.sources.bundles.bundle_command import BundleCommand, BundlePlace, command_of, problems_of, system_folders
 from tooltray.sources.bundles.bundle_store import folder_name
-from tooltray.sources.bundles.command_warnings import warnings_of
-from tooltray.sources.bundles.manifest import Manifest, read_manifest
+from tooltray.sources.bundles.manifest import Filled, Manifest, form_of, read_manifest
 from tooltray.sources.bundles.runtimes import why_not_here, with_python
 from tooltray.sources.bundles.sources import BundleFile
-from tooltray.sources.bundles.system_folders import system_folders
+
+_SHELLS = re.compile(r"(?:ba|z|da|fi|k|c)?sh|cmd|powershell|pwsh|env|sudo|osascript|wscript|cscript|mshta|rundll32", re.IGNORECASE)
+_RUNTIMES = {
+    "node": re.compile(r"node"),
+    "python": re.compile(r"python[0-9.]*|py"),
+    "uv": re.compile(r"uv"),
+    "binary": re.compile(r"(?!)"),
+}
+_INLINE = re.compile(r"-[A-Za-z]*[ecp]|--eval|--print|--require|-r|--import")  # code in arguments, and code from elsewhere before it
+_LOADS_CODE = re.compile(
+    r"LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|NODE_OPTIONS|PYTHONSTARTUP|BASH_ENV|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS"
+)
+
+
+def warnings_of(manifest: Manifest, place: BundlePlace, command: BundleCommand) -> Iterator[Problem]:
+    line, program = joined(command.words), program_name(command.command)
+    if _SHELLS.fullmatch(program):
+        yield Problem(Phrase("It runs words through a shell"), Phrase("what would run is: {line}", line=line))
+    elif not command.inside and not _RUNTIMES[manifest.server.type].fullmatch(program):
+        yield Problem(Phrase("It runs a program that is not in the bundle"), Phrase("what would run is: {line}", line=line))
+    elif not command.inside and program != "uv" and any(map(_INLINE.fullmatch, command.args[:1])):
+        yield Problem(Phrase("It runs code that stands in its arguments"), Phrase("what would run is: {line}", line=line))
+    if manifest.server.type != "uv" and not command.inside and downloads(command.command, command.args):
+        yield Problem(Phrase("It downloads what it runs"), Phrase("that is not in the bundle, and can be another program each time"))
+    if not _runs_entry_point(manifest, place, command):
+        name = repr(manifest.server.entry_point)
+        yield Problem(Phrase("It does not run what it says it is"), Phrase("its entry point is {name}, and its command is not", name=name))
+    if found := [name for name in command.env if _LOADS_CODE.fullmatch(name.upper())]:
+        yield Problem(Phrase("It changes what other programs load"), Phrase("it sets {names}", names=", ".join(found)))
+
+
+def _runs_entry_point(manifest: Manifest, place: BundlePlace, command: BundleCommand) -> bool:
+    entry = manifest.server.entry_point.replace("${__dirname}/", "").removeprefix("./")
+    module = entry.removesuffix("/__main__.py").removesuffix(".py").replace("/", ".")
+    words = [word.replace("\\", "/") for word in (command.inside, *command.args)]
+    whole = f"{place.folder}/{entry}".replace("\\", "/")
+    return any(word.removesuffix(".exe").removeprefix("./") in (entry, entry.removesuffix(".exe"), whole, module) for word in words)
 
 
 class BundleReading(msgspec.Struct, frozen=True):
@@ -38,31 +76,32 @@ class BundleReading(msgspec.Struct, frozen=True):
 
 
 class BundleReader:
-    """Belongs to the engine's loop."""
+    """Reads bundles and finds out what they would be here. Belongs to the engine's loop."""
 
     def __init__(self, *, root: Path, user_folder: Path, environ: Callable[[], Awaitable[Mapping[str, str]]]) -> None:
         """
         Args:
             root: the folder of all bundles.
-            user_folder: the person's.
-            environ: gives the person's environment.
+            user_folder: the user's home.
+            environ: gives the user's environment.
         """
         self._root, self._user_folder, self._environ = root, user_folder, environ
 
     async def read(self, file: BundleFile) -> BundleReading:
-        """
+        """Reads a bundle.
+
         Raises:
             TooltrayError: it is no bundle that can be used.
         """
         return await asyncio.to_thread(self._read, file)
 
     async def command(self, reading: BundleReading, values: Mapping[str, Filled]) -> BundleCommand:
-        """What would run; see command_of."""
+        """Returns what would run; see command_of."""
         command, environ = command_of(reading.manifest, reading.place, values), await self._environ()
         return await asyncio.to_thread(with_python, command, environ, str(self._user_folder))
 
     async def problems(self, reading: BundleReading, command: BundleCommand) -> tuple[Problem, ...]:
-        """Why it cannot run here; empty: it can."""
+        """Returns why it cannot run here; empty if it can."""
         wrong = tuple(problems_of(reading.manifest, reading.place))
         if wrong:
             return wrong

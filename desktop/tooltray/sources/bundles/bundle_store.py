@@ -1,29 +1,37 @@
-"""Bundles on the disk: their folders, and a record of each.
-
-Above it: bundle_installs. Below it: the disk. Knows no manifest and no server's entry.
+"""Bundles on the disk: their folders, a record of each, and the removal of those that are not needed.
 
 A bundle is in `bundles/NAME/VERSION-SUM/`, where SUM is the beginning of its SHA-256: two versions lie beside each other, and a server that
-runs keeps its files until it has ended. What begins with a full stop is in the making, and gone with the next start.
+runs keeps its files until it has ended. What begins with a full stop is incomplete, and is deleted at the next start.
+
+A folder is deleted when no entry names it and nothing runs from it. A removal that can still be undone keeps the secrets and the folder
+until the next start; so does an edit of the settings by hand.
 """
 
+import asyncio
+import json
 import logging
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 import msgspec
 
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import EventBus, ServerRemoved
 from tooltray.foundation.files.atomic_file import read_own, set_aside, write_atomically
 from tooltray.foundation.home.home import hint_for
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.forms import FieldValue
-from tooltray.sources.bundles.archive import unpack
-from tooltray.sources.bundles.member_names import why_not
+from tooltray.foundation.tasks import Spawn, finish_in_thread
+from tooltray.servers.upstream.managed_server import ServerStateChanged
+from tooltray.sources.bundles.archive import unpack, why_not
 
 logger = logging.getLogger(__name__)
 RECORDS = "installed.json"
@@ -34,7 +42,7 @@ REMOVING = ".removing-"
 
 
 class ServerChoices(msgspec.Struct, frozen=True):
-    """What was chosen for one server of a bundle.
+    """The choices for one server of a bundle.
 
     Attributes:
         values: of settings; no secret.
@@ -46,10 +54,11 @@ class ServerChoices(msgspec.Struct, frozen=True):
 
 
 class BundleRecord(msgspec.Struct, frozen=True):
-    """
+    """A bundle that is installed.
+
     Attributes:
         folder: below the folder of all bundles, with slashes.
-        author: who the manifest says has made it; nobody has checked that.
+        author: as the manifest names it; not verified.
         servers: by name.
     """
 
@@ -70,7 +79,7 @@ class _Records(msgspec.Struct):
 
 
 class BundleStore:
-    """Blocks; one change at a time, of whoever holds the home's lock.
+    """The folder of all bundles, and its list. All methods block; only the holder of the home's lock may change it.
 
     Args:
         root: the folder of all bundles; made with the first of them.
@@ -85,7 +94,7 @@ class BundleStore:
         return self._records
 
     def of_server(self, server: str) -> BundleRecord | None:
-        """The newest that a server was made of."""
+        """Returns the newest bundle that a server was made of."""
         return next((each for each in reversed(self._records) if server in each.servers), None)
 
     def path(self, record: BundleRecord) -> Path:
@@ -103,7 +112,7 @@ class BundleStore:
         unpack(archive, target, programs=tuple(programs))
         return True
 
-    def keep(self, record: BundleRecord) -> None:
+    def save(self, record: BundleRecord) -> None:
         """Adds a record, or replaces that of the same folder.
 
         Raises:
@@ -111,8 +120,8 @@ class BundleStore:
         """
         self._write([*(each for each in self._records if each.folder != record.folder), record])
 
-    def forget_server(self, server: str, besides: str = "") -> None:
-        """Takes a server out of all records but that of one folder.
+    def drop_server(self, server: str, besides: str = "") -> None:
+        """Drops a server from all records but that of one folder.
 
         Raises:
             TooltrayError: they cannot be written.
@@ -122,14 +131,14 @@ class BundleStore:
             self._write(records)
 
     def folders(self) -> list[Path]:
-        """All that are there, with a record or without one."""
+        """Returns all folders, with a record or without one."""
         return [path for name in _listed(self.root) for path in _listed(name)]
 
     def remove(self, folder: Path) -> None:
-        """Removes a folder and its record; what cannot be removed yet is left for the next start."""
+        """Deletes a folder and its record; what cannot be deleted yet is left for the next start."""
         with suppress(OSError, TooltrayError):
             aside = Path(mkdtemp(dir=self.root, prefix=REMOVING))
-            os.rename(folder, aside / "bundle")  # in one step: nobody finds half of it
+            os.rename(folder, aside / "bundle")  # in one step, so that it is never found incomplete
             shutil.rmtree(aside, ignore_errors=True)
             self._write([each for each in self._records if self.path(each) != folder])
         with suppress(OSError):  # other versions are in it
@@ -137,7 +146,7 @@ class BundleStore:
         logger.info("the bundle in %s is removed", folder)
 
     def tidy(self) -> None:
-        """Removes what interrupted work has left."""
+        """Deletes what interrupted work has left."""
         with suppress(OSError), os.scandir(self.root) as entries:
             for path in [entry.path for entry in entries if entry.name.startswith(".")]:
                 if os.path.isdir(path) and not os.path.islink(path):
@@ -168,7 +177,7 @@ class BundleStore:
 
 
 def folder_name(name: str, version: str, sha256: str) -> str:
-    """Where a bundle goes, below the folder of all."""
+    """Returns the folder of a bundle, below the folder of all."""
     return f"{_plain(name) or 'bundle'}/{_plain(version) or '0'}-{sha256[:SUM_CHARACTERS]}"
 
 
@@ -193,3 +202,82 @@ def _listed(folder: Path) -> list[Path]:
             return [Path(each.path) for each in entries if not each.name.startswith(".") and each.is_dir(follow_symlinks=False)]
     except OSError:
         return []
+
+
+class BundleFolders:
+    """Deletes the folders of bundles that are not needed. Belongs to the engine's loop.
+
+    Attributes:
+        changing: held by who installs: a folder is there before an entry names it.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: BundleStore,
+        config: McpConfHelper,
+        configs: Callable[[], Sequence[MCPServerConfig]],
+        proposed: Callable[[], Mapping[str, Any]],
+        bus: EventBus,
+        spawn: Spawn,
+    ) -> None:
+        """
+        Args:
+            configs: with which servers run.
+            proposed: the entries that wait for approval.
+        """
+        self.store, self._config, self._spawn = store, config, spawn
+        self._configs, self._proposed = configs, proposed
+        self._retired: set[Path] = set()
+        self.changing = asyncio.Lock()
+        bus.subscribe(ServerRemoved, self._on_news)
+        bus.subscribe(ServerStateChanged, self._on_news)
+
+    async def tidy(self) -> None:
+        """Deletes what interrupted work has left, and all folders that are not needed; for the start of a hub.
+
+        Where something is wrong with the settings, an entry may be missing that comes back: then no folder is deleted.
+        """
+        async with self.changing:
+            await finish_in_thread(self.store.tidy)
+            if not self._config.problems:
+                await self._remove_unneeded(await finish_in_thread(self.store.folders))
+
+    async def forget(self, server: str) -> None:
+        """Deletes the bundle of a server that was removed for good, once it has ended. Never fails: the next start tries again."""
+        records = [each for each in self.store.records if server in each.servers]
+        if not records:
+            return
+        try:
+            async with self.changing:
+                await finish_in_thread(self.store.drop_server, server)
+        except TooltrayError as error:
+            logger.warning("%s", error)
+        await self.retire(self.store.path(each) for each in records)
+
+    async def retire(self, folders: Iterable[Path]) -> None:
+        """Deletes folders as soon as they are not needed."""
+        self._retired.update(folders)
+        await self._look_again()
+
+    def _on_news(self, event: object) -> None:
+        if self._retired:
+            self._spawn(self._look_again(), name="remove bundles")
+
+    async def _look_again(self) -> None:
+        async with self.changing:
+            await self._remove_unneeded(list(self._retired))
+
+    async def _remove_unneeded(self, folders: Iterable[Path]) -> None:
+        sums = {self.store.path(each): each.sha256 for each in self.store.records}
+        for folder in folders:
+            if not self._is_needed(folder, sums.get(folder, "")):
+                self._retired.discard(folder)
+                await finish_in_thread(self.store.remove, folder)
+
+    def _is_needed(self, folder: Path, sha256: str) -> bool:
+        written = self._config.document.get("mcpServers")
+        files = [dict(each.entry.written) for each in self._config.file_servers.values()]
+        running = [config.to_entry() for config in self._configs()]
+        text = json.dumps([written, files, running, dict(self._proposed())], default=str)
+        return json.dumps(str(folder))[1:-1] in text or bool(sha256 and sha256 in text)

@@ -1,9 +1,7 @@
-"""Downloads a bundle, through the person's proxies and with their certificate authorities.
+"""Downloads a bundle, through the user's proxies and with their certificate authorities.
 
-Above it: sources, which imports it when an address is first used. Below it: aiohttp. Knows nothing of bundles but how large they may be.
-
-Over https, or over http from this computer itself. Each redirection is held to the same, and none leads from elsewhere to this computer:
-what listens here trusts who is here.
+Only over https, or over http from this computer itself. Each redirection is held to the same, and none leads from elsewhere to this
+computer, where programs trust its users.
 """
 
 import asyncio
@@ -38,7 +36,7 @@ async def download(url: str, into: Callable[[bytes], None], *, environ: Mapping[
 
     Args:
         into: takes each piece, in a thread; what it raises ends the download.
-        environ: the person's.
+        environ: the user's.
 
     Raises:
         TooltrayError: it cannot be had.
@@ -78,9 +76,13 @@ async def _take(response: aiohttp.ClientResponse, into: Callable[[bytes], None],
 
 
 def checked_address(url: str, before: URL | None) -> URL:
-    """
+    """Returns an address that bundles may be downloaded from.
+
     Args:
-        before: what leads there; None: the person.
+        before: the address that redirects there; None: the user gave it.
+
+    Raises:
+        TooltrayError: it is no such address; names the reason.
     """
     try:
         target = URL(url)

@@ -1,23 +1,30 @@
-"""The manifest of a bundle, versions 0.1 to 0.4, checked.
+"""The manifest of a bundle, versions 0.1 to 0.4, checked; the form of its settings, and the answers.
 
-Above it: bundle_start, bundle_settings, bundle_offers. Below it: archive, for its errors. Pure: knows no disk. Members that are not known
-are left alone, as the reference does with manifests that it did not write.
+Unknown members are ignored, as in the reference. There a default does not count as given, since hosts enter it: so the form shows the
+default, and it counts where the user gave nothing.
 """
 
 import re
-from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from collections.abc import Collection, Mapping, Sequence
+from typing import ClassVar, Literal, TypeAlias
 
 import msgspec
 
+from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.forms import FieldKind, FieldValue, FormField
 from tooltray.sources.bundles.archive import refused
+from tooltray.sources.entries.form_answers import read_answers, unusable
 
 VERSIONS = ("0.1", "0.2", "0.3", "0.4")
 KEY = re.compile(r"[A-Za-z0-9_.-]{1,64}")  # of a setting; it becomes a part of a secret's name
-MAX_SETTINGS = 100  # nobody fills in more
+MAX_SETTINGS = 100  # a form with more cannot be filled in
 
 BundleKind: TypeAlias = Literal["node", "python", "binary", "uv"]
+_KINDS: Mapping[str, FieldKind] = {"string": "text", "number": "number", "boolean": "boolean", "directory": "folder", "file": "file"}
+_PLACEHOLDER = re.compile(r"\$\{[^}]*\}")
+
+Filled: TypeAlias = str | tuple[str, ...]
 
 
 class Author(msgspec.Struct, frozen=True):
@@ -39,7 +46,7 @@ class McpConfig(msgspec.Struct, frozen=True):
     platform_overrides: Mapping[str, Override] = {}
 
     def on(self, platform: str) -> "McpConfig":
-        """What counts on a system (`linux`, `darwin`, `win32`)."""
+        """Returns what counts on a system (`linux`, `darwin`, `win32`)."""
         own = self.platform_overrides.get(platform, Override())
         return McpConfig(
             own.command or self.command,
@@ -59,7 +66,7 @@ class Tool(msgspec.Struct, frozen=True):
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """One value that a person gives; a member of `user_config`."""
+    """One value that the user gives; a member of `user_config`."""
 
     type: Literal["string", "number", "boolean", "directory", "file"]
     title: str = ""
@@ -103,9 +110,10 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 def read_manifest(data: bytes) -> Manifest:
-    """
+    """Decodes a manifest.
+
     Raises:
-        TooltrayError: it is no manifest; says which member is wrong, and how.
+        TooltrayError: it is no manifest; names the member that is wrong, and the reason.
     """
     try:
         manifest = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=Manifest)
@@ -132,3 +140,94 @@ def _why_not(manifest: Manifest) -> str:
         return Phrase("user_config has more than {most} members", most=MAX_SETTINGS)
     odd = next((key for key in manifest.user_config if not KEY.fullmatch(key)), None)
     return "" if odd is None else Phrase("user_config: {key} cannot be the name of a setting", key=repr(odd[:80]))
+
+
+class Answers(HidesFields, frozen=True):
+    """The answers that count.
+
+    Attributes:
+        values: without secrets; as they are filled into arguments and variables.
+        given: without secrets; as they were given, to be kept for the next version.
+        secrets: the values of secrets by their keys; never shown, never stored but among the secrets.
+    """
+
+    hidden: ClassVar = ("secrets",)
+
+    values: Mapping[str, Filled]
+    given: Mapping[str, FieldValue]
+    secrets: Mapping[str, str]
+
+
+def form_of(
+    manifest: Manifest, folders: Mapping[str, str], kept: Mapping[str, FieldValue] | None = None, stored: Collection[str] = ()
+) -> tuple[FormField, ...]:
+    """Returns the fields of a form.
+
+    Args:
+        folders: what defaults may name, see system_folders.
+        kept: what was given for an earlier version.
+        stored: keys whose secrets are there already, and stay if nothing is typed.
+    """
+    return tuple(_field(key, each, folders, (kept or {}).get(key), key in stored) for key, each in manifest.user_config.items())
+
+
+def answers_to(fields: Sequence[FormField], given: Mapping[str, FieldValue]) -> Answers:
+    """Checks what was given, and takes defaults where nothing was.
+
+    Raises:
+        TooltrayError: see read_answers; or a value has a placeholder in it.
+    """
+    kept: dict[str, FieldValue] = {}
+    values: dict[str, Filled] = {}
+    secrets: dict[str, str] = {}
+    texts = read_answers(fields, given)
+    for field in (field for field in fields if texts[field.key]):
+        each = texts[field.key]
+        if any("${" in text for text in each):  # it would be filled in once more when the server starts
+            raise unusable(field, Phrase("'{mark}' cannot be in it", mark="${"))
+        if field.is_secret:
+            secrets[field.key] = each[0]
+        else:
+            values[field.key] = each if field.is_list else each[0]
+            kept[field.key] = list(each) if field.is_list else _plain(field, each[0])
+    return Answers(values, kept, secrets)
+
+
+def _field(key: str, setting: Setting, folders: Mapping[str, str], kept: FieldValue | None, is_stored: bool) -> FormField:
+    is_list = setting.multiple and not setting.sensitive and setting.type != "boolean"
+    default = _expanded(setting.default, folders)
+    before = tuple(kept) if isinstance(kept, Sequence) and not isinstance(kept, str) else kept
+    shown = default if before is None else before
+    if is_list and isinstance(shown, str):
+        shown = (shown,)
+    return FormField(
+        key=key,
+        label=setting.title or key,
+        kind=_KINDS[setting.type],
+        description=setting.description,
+        placeholder=Phrase("kept as it is") if is_stored else "",
+        is_required=setting.required and not is_stored,
+        is_secret=setting.sensitive,
+        is_list=is_list,
+        default=None if setting.sensitive else shown,  # a value that every manifest has is no secret, and no answer either
+        minimum=setting.min,
+        maximum=setting.max,
+    )
+
+
+def _expanded(default: object, folders: Mapping[str, str]) -> str | float | bool | tuple[str, ...] | None:
+    if isinstance(default, tuple):
+        return tuple(str(_expanded(each, folders)) for each in default)
+    if isinstance(default, str):
+        return _PLACEHOLDER.sub(lambda found: folders.get(found[0][2:-1], found[0]), default)
+    return default if isinstance(default, bool | int | float) else None
+
+
+def _plain(field: FormField, text: str) -> str | float | bool:
+    """Returns the value that a form shows again."""
+    match field.kind:
+        case "number":
+            return float(text)
+        case "boolean":
+            return text == "true"
+    return text

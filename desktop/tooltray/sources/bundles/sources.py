@@ -1,7 +1,4 @@
-"""Where bundles come from: a file, or an address. What was read is kept, so that exactly that is installed.
-
-Above it: bundle_installs. Below it: the disk; download, which is imported in a thread when an address is first used.
-"""
+"""Where bundles come from: a file, or an address. A copy of what was read is kept, so that exactly that is installed."""
 
 import asyncio
 import hashlib
@@ -43,31 +40,31 @@ class BundleFile(msgspec.Struct, frozen=True):
 
 
 class Download(Protocol):
-    """Fetches an address into a file; `download.download`, or a fake of it."""
+    """Fetches an address into a file; `download.download`, or a fake."""
 
     async def __call__(self, url: str, into: Callable[[bytes], None], *, environ: Mapping[str, str], most_bytes: int) -> None: ...
 
 
 async def download(url: str, into: Callable[[bytes], None], *, environ: Mapping[str, str], most_bytes: int) -> None:
-    """As `download.download`; without an address nobody pays for the HTTP library."""
+    """Calls `download.download`, which is imported in a thread on first use, since the HTTP library is large."""
     module = await asyncio.to_thread(importlib.import_module, "tooltray.sources.bundles.download")
     await module.download(url, into, environ=environ, most_bytes=most_bytes)
 
 
 class BundleSources:
-    """Belongs to one event loop."""
+    """Copies of the bundles that were read last. Belongs to one event loop."""
 
     def __init__(self, *, folder: Path, environ: Callable[[], Awaitable[Mapping[str, str]]], fetch: Download = download) -> None:
         """
         Args:
             folder: where copies are kept for a while.
-            environ: gives the person's environment, for proxies and certificate authorities.
+            environ: gives the user's environment, for proxies and certificate authorities.
         """
         self._folder, self._environ, self._fetch = folder, environ, fetch
         self._kept: dict[tuple[str, str], BundleFile] = {}
 
     async def read(self, source: str) -> BundleFile:
-        """Copies a bundle and says what it is.
+        """Copies a bundle.
 
         Args:
             source: an absolute path, or an address that begins with `file:`, `https:` or, on this computer, `http:`.
@@ -84,7 +81,7 @@ class BundleSources:
         return file
 
     async def again(self, source: str, sha256: str) -> BundleFile:
-        """What was read before, or is still the same.
+        """Returns a bundle that was read before, or reads it again.
 
         Raises:
             Conflict: another bundle is there by now.
@@ -100,12 +97,12 @@ class BundleSources:
         return found
 
     async def close(self) -> None:
-        """Removes all copies."""
+        """Deletes all copies."""
         for source, sha256 in list(self._kept):
             await self.forget(source, sha256)
 
     async def forget(self, source: str, sha256: str) -> None:
-        """The copy is not needed any more."""
+        """Deletes the copy of a bundle."""
         if kept := self._kept.pop((source, sha256), None):
             await finish_in_thread(_remove, kept.path)
 
@@ -123,7 +120,7 @@ class BundleSources:
 
 
 class _Copy:
-    """A copy in the making; gone again unless it is finished."""
+    """A copy in the making; deleted unless it is finished."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -132,9 +129,10 @@ class _Copy:
         self._sum, self._size, self._is_finished = hashlib.sha256(), 0, False
 
     def add(self, data: bytes) -> None:
-        """
+        """Appends data.
+
         Raises:
-            TooltrayError: it is too large.
+            TooltrayError: the bundle is too large.
             OSError: the disk is full.
         """
         self._size += len(data)
@@ -159,9 +157,10 @@ class _Copy:
 
 
 def _path_of(source: str) -> Path:
-    """
+    """Returns the path of a file.
+
     Raises:
-        TooltrayError: it is neither an absolute path nor an address of a file.
+        TooltrayError: the source is neither an absolute path nor an address of a file.
     """
     if source.lower().startswith("file:"):
         parts = urlsplit(source)

@@ -32,14 +32,12 @@ from tooltray.sources.discovery.package_words import (
     shown,
 )
 from tooltray.sources.discovery.registry_json import Argument, Described, Input, Package, Remote
+from tooltray.sources.entries.form_answers import REFERENCE, read_answers, read_number
 
 MADE = ("type", "command", "args", "env", "url", "headers")
 """Members of an entry that are made here."""
 MAX_FIELDS = 200  # of one option; the largest published has some forty
-MAX_VALUES = 64  # of one field that takes several
-MAX_VALUE = 32768  # characters; a key in PEM form has a few thousand
 _BRACES = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
-_REFERENCE = re.compile(r"\$\{[^}]+\}")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _OPTION = re.compile(r"[-/]{0,2}[A-Za-z0-9][\w.:-]*=?", re.ASCII)
@@ -134,7 +132,7 @@ def made_of(choice: Choice, values: Mapping[str, FieldValue], *, server: str) ->
     Raises:
         TooltrayError: a value is missing, or is none that can be given; says which.
     """
-    answers = _checked(choice.option.fields, values)
+    answers = read_answers(choice.option.fields, values)
     filling = _Filling(choice.keys, answers, server)
     entry = filling.package(choice.what) if isinstance(choice.what, Package) else filling.remote(choice.what)
     warnings = list(_warnings(choice.what, entry, filling.secret_arguments))
@@ -269,16 +267,8 @@ def _default(value: Input, kind: FieldKind, *, is_list: bool) -> str | float | b
     if kind == "boolean":
         return given == "true"
     if kind == "number":
-        return _number(given)
+        return read_number(given)
     return (given,) if is_list else given
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if abs(number) < 1e15 else None  # with more, a float has not all digits; nan is not, either
 
 
 def _inputs(arguments: Iterable[Argument]) -> Iterator[Input]:
@@ -292,50 +282,6 @@ def _texts(values: Iterable[Input]) -> list[str]:
         found += [text for text in (value.value, value.default, *value.choices) if text]
         found += _texts(each for _, each in value.variables)
     return found
-
-
-# answers
-
-
-def _checked(fields: Sequence[FormField], values: Mapping[str, FieldValue]) -> dict[str, tuple[str, ...]]:
-    """The texts that each field gets; none for a field that is left empty."""
-    known = {field.key for field in fields}
-    if (unknown := next((key for key in values if key not in known), None)) is not None:
-        keys = Phrase("It asks for: {keys}", keys=", ".join(known)) if known else Phrase("It asks for nothing")
-        raise TooltrayError(Phrase("Nothing is asked for under '{key}'", key=shown(unknown)), keys)
-    return {field.key: _texts_of(field, values.get(field.key)) for field in fields}
-
-
-def _texts_of(field: FormField, given: FieldValue | None) -> tuple[str, ...]:
-    value = field.default if given is None else given
-    several = [value] if isinstance(value, str | float | int) else list(value or ())
-    if len(several) > 1 and not field.is_list:
-        raise _odd(field, Phrase("only one value can be given"))
-    texts = tuple(text for text in (_text_of(field, each) for each in several[: MAX_VALUES + 1]) if text.strip())
-    if len(texts) > MAX_VALUES:
-        raise _odd(field, Phrase("more than {most} values", most=MAX_VALUES))
-    if field.is_required and not texts:
-        raise TooltrayError(Phrase("'{field}' is missing", field=field.label), field.description)
-    return texts
-
-
-def _text_of(field: FormField, given: str | float | bool) -> str:
-    text = given if isinstance(given, str) else json.dumps(int(given) if isinstance(given, float) and given.is_integer() else given)
-    if len(text) > MAX_VALUE or "\0" in text:
-        raise _odd(field, Phrase("it is too long, or has a character in it that cannot be given"))
-    if _REFERENCE.fullmatch(text):
-        return text
-    if field.kind == "choice" and text and text not in field.choices:
-        raise _odd(field, Phrase("it must be one of {choices}", choices=", ".join(field.choices)))
-    if field.kind == "number" and text and _number(text) is None:
-        raise _odd(field, Phrase("it must be a number"))
-    if field.kind == "boolean" and text not in ("", "true", "false"):
-        raise _odd(field, Phrase("it must be true or false"))
-    return text
-
-
-def _odd(field: FormField, why: str) -> TooltrayError:
-    return TooltrayError(Phrase("The value of '{field}' cannot be used", field=field.label), why)
 
 
 # the entry
@@ -375,7 +321,7 @@ class _Filling:
     def remote(self, remote: Remote) -> dict[str, Any]:
         known = dict(remote.variables)
         url = _BRACES.sub(lambda found: self._in_url(found, known), remote.url)
-        if not is_address(_REFERENCE.sub("x", url)):
+        if not is_address(REFERENCE.sub("x", url)):
             raise TooltrayError(Phrase("'{text}' is no address", text=shown(url)), "", Phrase("Check what you gave for it"))
         headers = {name: text for name, value in remote.headers for text in self._values(value)}
         if (odd := next((name for name, text in headers.items() if re.search(r"[\r\n]", text)), None)) is not None:
@@ -425,10 +371,10 @@ class _Filling:
         field = self._keys.fields[key]
         is_secret = field.is_secret or (field.kind == "text" and looks_secret(key, text))  # publishers forget to say so
         if not is_secret or not text:
-            return text if _REFERENCE.fullmatch(text) else encode(text)
+            return text if REFERENCE.fullmatch(text) else encode(text)
         if self._in_arguments:
             self.secret_arguments.append(key)
-        if _REFERENCE.fullmatch(text):
+        if REFERENCE.fullmatch(text):
             return text
         if (key, text) not in self._placeholders:
             name = self._free_secret(re.sub(r"[^A-Za-z0-9_.-]", "_", key).lstrip("-.") or "SECRET")

@@ -129,18 +129,6 @@ def test_remove_asks_before_it_takes_files_and_secrets_away(person: Tooltray, hu
         assert hub.params_of("remove_bundle") == {"server": "notes"}
 
 
-def test_pack_replaces_no_file_unless_told_to(tooltray: Tooltray, hub_home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "notes.mcpb"
-    with FakeControlHub(hub_home, {"pack_bundle": str(path), "read_bundle": offer(fields=(KEY,))}) as hub:
-        done = tooltray("bundle", "pack", "notes")
-        assert "It asks for A key." in done.out
-        assert hub.params_of("pack_bundle") == {"server": "notes", "path": str(path)}
-        path.touch()
-        assert "there already" in tooltray("bundle", "pack", "notes").err
-        assert tooltray("bundle", "pack", "notes", "--force", "--json").json["fields"] == ["key"]
-
-
-@pytest.mark.parametrize("words", [("show",), ("install", "a", "--set", "novalue"), ("pack",)])
+@pytest.mark.parametrize("words", [("show",), ("install", "a", "--set", "novalue")])
 def test_what_is_typed_wrong_is_said(tooltray: Tooltray, words: tuple[str, ...]) -> None:
     assert tooltray("bundle", *words).code == 2

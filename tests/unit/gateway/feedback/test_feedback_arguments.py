@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.portable import absolute
 
-from tooltray.gateway.feedback.feedback_arguments import LONGEST_SUMMARY, BadArguments, read_arguments
+from tooltray.gateway.feedback.feedback_tool import LONGEST_SUMMARY, BadArguments, read_arguments
 
 SHOP = absolute("code", "shop")
 

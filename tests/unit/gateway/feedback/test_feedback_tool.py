@@ -22,7 +22,7 @@ from tooltray.foundation.events import EventBus, FeedbackAsked
 from tooltray.foundation.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.gateway.feedback.feedback_result import MOST_TOOLS_NAMED, failed_note, notes_block, started_note
+from tooltray.gateway.feedback.feedback_report import MOST_TOOLS_NAMED, failed_note, notes_block, started_note
 from tooltray.gateway.feedback.feedbacks import LONGEST_ANSWER, MOST_OPEN
 from tooltray.protocol.envelope import Envelope, failure
 from tooltray.servers.builtin.hub_server import COLLECT_FEEDBACK, HubServer

@@ -13,7 +13,7 @@ from tests.fakes.hub_parts import Client, HubParts, hub_parts, started
 from tests.fakes.scripted_server import ScriptedServer, raw, text, tool
 
 from tooltray.foundation.snapshots.clients import SessionProject
-from tooltray.gateway.kept_results import text_search
+from tooltray.gateway.kept_results.pages import estimate_tokens
 from tooltray.gateway.kept_results.result_fitting import MAX_CHARACTERS_KEY, allowed_characters
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.sessions.session_flow import SessionFlow
@@ -78,13 +78,13 @@ async def test_a_large_result_becomes_its_beginning_and_a_handle_and_pages_give_
         result, handle = await cut(parts, client)
         beginning, notice = (block["text"] for block in result["content"])
         assert LARGE.startswith(beginning)
-        assert len((beginning + notice).split()) <= LIMIT
+        assert estimate_tokens((beginning + notice).encode()) <= LIMIT
         assert f"{len(LARGE.encode()):,} bytes" in notice
         assert f'"offset": {len(beginning.encode())}' in notice
         assert (result["isError"], result["_meta"]) == (False, {"a": 1})
         pages = await all_pages(parts, client, handle)
         assert "".join(pages) == LARGE
-        assert all(len(page.split()) <= LIMIT for page in pages)
+        assert all(estimate_tokens(page.encode()) <= LIMIT for page in pages)
 
 
 async def test_a_result_within_the_limit_comes_as_the_server_wrote_it(tmp_path: Path) -> None:
@@ -99,10 +99,10 @@ async def test_a_result_within_the_limit_comes_as_the_server_wrote_it(tmp_path: 
     ("fields", "client_limit", "is_cut"),
     [
         ({"resultLimit": 3000}, None, True),
-        ({"resultLimit": 9000}, None, False),
-        ({"resultLimit": 3000, "toolOverrides": {"t0": {"resultLimit": 9000}}}, None, False),
+        ({"resultLimit": 90_000}, None, False),
+        ({"resultLimit": 3000, "toolOverrides": {"t0": {"resultLimit": 90_000}}}, None, False),
         ({"resultLimit": 9000, "toolOverrides": {"t0": {"resultLimit": 3000}}}, None, True),
-        ({"resultLimit": 9000}, 3000, True),
+        ({"resultLimit": 90_000}, 3000, True),
         ({"resultLimit": 3000}, 9000, True),
         ({"resultLimit": None}, 3000, True),
         ({"resultLimit": None}, None, False),
@@ -127,7 +127,7 @@ async def test_a_person_gets_all_of_it(tmp_path: Path) -> None:
 
 async def test_other_contents_stay_if_they_fit_and_are_read_whole_if_not(tmp_path: Path) -> None:
     image = {"type": "image", "mimeType": "image/png", "data": "AAAA"}
-    blob = {"type": "resource", "resource": {"uri": "file:///b", "mimeType": "application/zip", "blob": "A" * 9000}}
+    blob = {"type": "resource", "resource": {"uri": "file:///b", "mimeType": "application/zip", "blob": "A" * 90_000}}
     written = {"type": "resource", "resource": {"uri": "file:///t", "text": LARGE}}
     result = {"content": [{"type": "text", "text": "first", "annotations": {"priority": 1}}, image, blob, written]}
     async with hub_parts(tmp_path, **limited(served(result), resultLimit=2500)) as parts:
@@ -159,8 +159,8 @@ async def test_structured_content_that_repeats_the_text_is_not_counted_and_goes_
             assert len(await all_pages(parts, client, handle)) > 1
         result, handle = await cut(parts, client, "t2")
         assert "part 2: structuredContent" in result["content"][-1]["text"]
-        page, note = await read(parts, client, handle, part=2, path="$.rows[1]")
-        assert (page, "the end" in note) == ("7", True)
+        page, note = await read(parts, client, handle, part=2, offset=len(dump(other["structuredContent"])) - 2)
+        assert (page, "the end" in note) == ("]}", True)
 
 
 async def test_what_a_view_shows_keeps_its_structured_content(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_how_many_characters_a_definition_allows(said: object, characters: int) 
     assert allowed_characters(raw) == characters
 
 
-@pytest.mark.parametrize("result", [{"content": 7}, {"content": [7]}, {"other": "x" * 9000}, {"content": []}])
+@pytest.mark.parametrize("result", [{"content": 7}, {"content": [7]}, {"other": "x" * 90_000}, {"content": []}])
 async def test_what_is_no_result_of_a_tool_passes(tmp_path: Path, result: dict[str, Any]) -> None:
     result["padding"] = "word " * 9000
     async with hub_parts(tmp_path, **limited(served(result))) as parts:
@@ -210,14 +210,6 @@ async def test_a_result_that_is_no_object_is_an_error_and_not_cut(tmp_path: Path
     async with hub_parts(tmp_path, **limited(program)) as parts:
         await started(parts)
         assert "its result is no object" in (await parts.call("t0", owned(parts)))["error"]["message"]
-
-
-async def test_where_the_tokenizer_goes_away_in_the_middle_the_estimate_counts(tmp_path: Path) -> None:
-    counts: list[Any] = [lambda texts: [999] * len(texts), lambda texts: None]
-    waits = {"page_count": lambda texts: counts.pop(0)(texts)}
-    async with hub_parts(tmp_path, waits=waits, **limited(served(text("x" * 600)))) as parts:
-        await started(parts)
-        assert (await cut(parts, owned(parts)))[0] == text("x" * 600)
 
 
 @pytest.mark.expected_warnings("delivered whole")
@@ -250,7 +242,7 @@ async def test_the_result_of_a_task_is_cut_too(tmp_path: Path, is_modern: bool) 
         exchange = exchange_of(Envelope(method="tasks/get", params=dump({})), owned(parts))
 
         async def fit(reply: Envelope) -> Envelope:
-            return await parts.result_fitting.of_task("s", "t0", exchange, reply)
+            return await parts.result_fitting.fit_task("s", "t0", exchange, reply)
 
         task = {"taskId": "1", "status": "completed", "result": text(LARGE)} if is_modern else text(LARGE)
         reply = await with_result(Envelope(result=dump(task)), is_modern, fit)
@@ -259,7 +251,7 @@ async def test_the_result_of_a_task_is_cut_too(tmp_path: Path, is_modern: bool) 
         for other in ([], {"taskId": "1"}, {"result": {"content": []}}):
             before = Envelope(result=dump(other))
             assert await with_result(before, True, fit) is before
-        assert await parts.result_fitting.of_task("s", "none", exchange, before) is before
+        assert await parts.result_fitting.fit_task("s", "none", exchange, before) is before
 
 
 async def test_what_stands_behind_a_text_that_is_cut_is_named(tmp_path: Path) -> None:
@@ -271,7 +263,7 @@ async def test_what_stands_behind_a_text_that_is_cut_is_named(tmp_path: Path) ->
         assert len(result["content"]) == 2
         assert "part 20: text, 7 bytes\nand 11 more parts" in result["content"][1]["text"]
         assert (await read(parts, client, handle, part=30))[0] == "the end"
-        assert "empty" in (await read(parts, client, handle, part=31, path="$"))[1]
+        assert (await read(parts, client, handle, part=31))[0] == ""
 
 
 # who reads it
@@ -322,7 +314,7 @@ async def test_what_strangers_wrote_counts_for_the_session_that_reads_it_later(t
         await read(parts, later, handle)
         of_task = owned(parts)
         exchange = exchange_of(Envelope(method="tasks/result", params=dump({})), of_task)
-        await parts.result_fitting.of_task("s", "t0", exchange, Envelope(result=dump(text(""))))
+        await parts.result_fitting.fit_task("s", "t0", exchange, Envelope(result=dump(text(""))))
         assert later.state.flow == of_task.state.flow == SessionFlow("s", "t0")
 
 
@@ -339,7 +331,7 @@ async def test_the_next_hub_has_it_too(tmp_path: Path) -> None:
 # reading
 
 
-async def test_lines_words_and_patterns(tmp_path: Path) -> None:
+async def test_lines_and_words(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **limited(served(text(LARGE), text(LARGE + "\n")))) as parts:
         await started(parts)
         client = owned(parts)
@@ -351,21 +343,11 @@ async def test_lines_words_and_patterns(tmp_path: Path) -> None:
             assert (await read(parts, client, handle, lines="2000-3000"))[0].rstrip("\n") == LINES[-1]
             assert "no line 2,001" in (await read(parts, client, handle, lines="2001"))[1]
             assert (await read(parts, client, handle, grep="line 777:"))[0] == f"777: {LINES[776]}\n"
-            assert (await read(parts, client, handle, grep="line 77[78]:", regex=True))[0].count("\n") == 2
-            assert "nothing of the kind" in (await read(parts, client, handle, grep="line 9999"))[1]
+            assert "no line with these words" in (await read(parts, client, handle, grep="line 77[78]:"))[1]
             hits = "".join(await all_pages(parts, client, handle, grep="word"))
             assert hits == "".join(f"{number}: {line}\n" for number, line in enumerate(LINES, 1))
         long_range = "".join(await all_pages(parts, client, handle, lines="1-300"))
         assert long_range == "\n".join(LINES[:300]) + "\n"
-
-
-async def test_a_search_that_takes_too_long_says_where_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_search, "LONGEST_SEARCH_S", 0.0)
-    async with hub_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
-        await started(parts)
-        client = owned(parts)
-        _, handle = await cut(parts, client)
-        assert 'so far; the search was ended after 0 s: go on with "offset": 0' in (await read(parts, client, handle, grep="word"))[1]
 
 
 async def test_large_texts_of_any_characters_are_read_in_pieces(tmp_path: Path) -> None:
@@ -388,15 +370,20 @@ async def test_a_text_without_lines_is_searched_and_read_all_the_same(tmp_path: 
         hit, note = await read(parts, client, handle, grep="needle")
         assert hit.startswith("1 (byte ")
         assert "these are all" in note
-        assert (await read(parts, client, handle, path="$.n[0]"))[0] == "1.1"
-        assert (await read(parts, client, handle, path="$.n[*]"))[0] == "1.1\n2"
-        whole = "".join(await all_pages(parts, client, handle, path="$"))
-        assert json.loads(whole) == value
-        assert "nothing is at $.b" in (await read(parts, client, handle, path="$.b"))[1]
-        assert (await read(parts, client, handle, offset=len('{"a": ["ü')))[0].startswith(' x", "ü')
-        assert "does not begin with $" in (await read(parts, client, handle, path="b"))[1]
-        assert "there is nothing at" in (await read(parts, client, handle, path="$.n", offset=999))[1]
-        assert (await read(parts, client, handle, path="$.a", offset=3))[0].startswith(' x", "ü')  # not in the middle of a character
+        assert "these are all" in (await read(parts, client, handle, grep="2]}"))[1]
+        assert "".join(await all_pages(parts, client, handle)) == json.dumps(value, ensure_ascii=False)
+        assert (await read(parts, client, handle, offset=len('{"a": ["ü')))[0].startswith(' x", "ü')  # not in the middle of a character
+
+
+async def test_a_line_that_is_larger_than_a_page_is_cut_and_read_on(tmp_path: Path) -> None:
+    lines = ["7," * 190 + f"needle {number}" for number in range(300)]
+    async with hub_parts(tmp_path, **limited(served(text("\n".join(lines))))) as parts:
+        await started(parts)
+        client = owned(parts)
+        _, handle = await cut(parts, client)
+        hit, note = await read(parts, client, handle, grep="needle")
+        assert hit == f"1: {lines[0]}"[: len(hit)]
+        assert f'the line is cut, and there may be more: go on with "offset": {len(lines[0])}' in note
 
 
 @pytest.mark.parametrize(
@@ -404,9 +391,10 @@ async def test_a_text_without_lines_is_searched_and_read_all_the_same(tmp_path: 
     [
         ({"part": 2}, "no part 2"),
         ({"offset": 10**9}, "nothing at"),
-        ({"grep": "word", "offset": 10**30}, "nothing of the kind"),
-        ({"path": "$"}, "no JSON"),
-        ({"grep": "(", "regex": True}, "no regular expression"),
+        ({"grep": "word", "offset": 10**30}, "no line with these words"),
+        ({"grep": ""}, "cannot look for this"),
+        ({"grep": "x" * 1001}, "cannot look for this"),
+        ({"path": "$"}, "cannot use these arguments"),
         ({"offset": "x"}, "cannot use these arguments"),
     ],
 )

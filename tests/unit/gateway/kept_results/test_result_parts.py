@@ -1,14 +1,34 @@
 """result_parts.py: what a result is made of, and whether its structured content says anything new."""
 
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import Raw
 
 from tooltray.gateway.kept_results import result_parts
-from tooltray.gateway.kept_results.result_parts import LONGEST_WORD, parts_of, repeated
+from tooltray.gateway.kept_results.result_parts import LONGEST_WORD, parts_of, pieces, repeated, text_of
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.member_scanner import opened
+
+ODD = 'a"b\\ü\n\u2028漢字🎉\ud83d x \udf89 \ud83d'
+
+
+@pytest.mark.parametrize("is_ascii", [True, False])
+@pytest.mark.parametrize("size", [13, 14, 15, 16, 17, 18, 19])
+def test_no_escape_pair_or_character_is_cut_in_two(monkeypatch: pytest.MonkeyPatch, size: int, is_ascii: bool) -> None:
+    monkeypatch.setattr(result_parts, "PIECE_BYTES", size)
+    string = json.dumps(ODD * 9, ensure_ascii=is_ascii).encode("utf-8", "surrogatepass")
+    given = list(pieces(Raw(string)))
+    assert len(given) > 5
+    assert "".join(text_of(piece) for piece in given) == json.loads(string.decode("utf-8", "surrogatepass"))
+
+
+@given(st.text(), st.booleans())
+def test_any_text_comes_out_as_it_is(text: str, is_ascii: bool) -> None:
+    assert b"".join(pieces(Raw(json.dumps(text, ensure_ascii=is_ascii).encode()))) == text.encode()
 
 
 @pytest.mark.parametrize(

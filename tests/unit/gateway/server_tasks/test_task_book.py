@@ -1,4 +1,4 @@
-"""task_book.py: which tasks are known, for how long, and how many; and task_store.py: what of it is on the disk."""
+"""task_book.py: which tasks are known, for how long, and how many; and what is on the disk."""
 
 from pathlib import Path
 
@@ -6,8 +6,15 @@ import pytest
 from tests.fakes.set_clock import SetClock
 
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.gateway.server_tasks.task_book import GRACE_S, KEPT_WITHOUT_TTL_S, LONGEST_KEPT_S, SWEPT_EVERY_S, TaskBook
-from tooltray.gateway.server_tasks.task_store import ServerTask, TaskStore
+from tooltray.gateway.server_tasks.task_book import (
+    GRACE_S,
+    KEPT_WITHOUT_TTL_S,
+    LONGEST_KEPT_S,
+    SWEPT_EVERY_S,
+    ServerTask,
+    TaskBook,
+    TaskStore,
+)
 from tooltray.protocol.task_messages import TaskState
 
 
@@ -54,7 +61,7 @@ async def test_ten_thousand_tasks_of_one_client_cost_no_other_one_its_own(books:
     other = add(book, owner="B")
     ended = add(book, "first")
     second = add(book, "second")
-    book.note(ended, TaskState("first", "completed", 60.0))
+    book.record(ended, TaskState("first", "completed", 60.0))
     for number in range(9997):
         add(book, str(number))
     assert len(list(book)) == 10_000
@@ -70,8 +77,8 @@ async def test_ten_thousand_tasks_of_one_client_cost_no_other_one_its_own(books:
 async def test_what_was_noted_is_there_for_the_next_hub(books: Books) -> None:
     book = books.open()
     task, gone = add(book), add(book, "2", owner="")
-    book.note(task, TaskState("1", "input_required", 90.0))
-    book.note(task, TaskState("1", "input_required", 90.0))  # no news
+    book.record(task, TaskState("1", "input_required", 90.0))
+    book.record(task, TaskState("1", "input_required", 90.0))  # no news
     book.drop(gone)
     book.drop(gone)
     await book.written()
@@ -83,10 +90,10 @@ async def test_what_was_noted_is_there_for_the_next_hub(books: Books) -> None:
 async def test_a_task_that_has_ended_stays_so_and_a_state_that_there_is_not_is_work(books: Books) -> None:
     book = books.open()
     task = add(book)
-    book.note(task, TaskState("1", "made up", 60.0))
+    book.record(task, TaskState("1", "made up", 60.0))
     assert task.status == "working"
-    book.note(task, TaskState("1", "failed", 60.0))
-    book.note(task, TaskState("1", "working", 60.0))
+    book.record(task, TaskState("1", "failed", 60.0))
+    book.record(task, TaskState("1", "working", 60.0))
     assert task.status == "failed"
     assert task.is_over
     await book.written()
@@ -97,7 +104,7 @@ async def test_several_changes_at_once_are_few_writes(books: Books) -> None:
     store = TaskStore(books.path)
     for number in range(50):
         add(book, str(number))
-        book.note(book.of("A")[-1], TaskState(str(number), "completed", 60.0))
+        book.record(book.of("A")[-1], TaskState(str(number), "completed", 60.0))
     await book.written()
     assert not store.found
     assert len(TaskStore(books.path).found) == 50

@@ -1,4 +1,4 @@
-"""bundle_installs.py, offers.py and bundle_folders.py: bundles as servers of a hub; nothing is left of what fails or goes."""
+"""bundle_installs.py: bundles as servers of a hub; nothing is left of what fails or goes."""
 
 import json
 from collections.abc import AsyncIterator

@@ -318,38 +318,6 @@ def test_manifests_that_lie_are_refused(package: Any, why: str) -> None:
     assert why in item.option.problem.message
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "why"),
-    [
-        ({"isRequired": True}, None, "'A' is missing"),
-        ({"isRequired": True}, "", "'A' is missing"),
-        ({"isRequired": True, "isSecret": True}, " ", "'A' is missing"),
-        ({"choices": ["a"]}, "b", "one of a"),
-        ({"format": "number"}, "many", "must be a number"),
-        ({"format": "number"}, "nan", "must be a number"),
-        ({"format": "boolean"}, "maybe", "true or false"),
-        ({}, ["a", "b"], "only one value"),
-        ({}, "a\0b", "cannot be given"),
-        ({}, "x" * 40_000, "too long"),
-    ],
-)
-def test_values_that_cannot_be_given_are_refused(field: Any, value: Any, why: str) -> None:
-    item = choice(npm("notes", environmentVariables=[{"name": "A", **field}]))
-    with pytest.raises(TooltrayError, match=why):
-        made_of(item, {} if value is None else {"A": value}, server="notes")
-
-
-def test_what_nobody_asked_for_is_refused() -> None:
-    with pytest.raises(TooltrayError, match="asks for: A"):
-        made_of(choice(npm("notes", environmentVariables=[{"name": "A"}])), {"B": "x"}, server="notes")
-    with pytest.raises(TooltrayError):
-        made_of(choice(npm("notes", environmentVariables=[{"name": "A"}])), {"": "x"}, server="notes")
-    with pytest.raises(TooltrayError, match="asks for nothing"):
-        made_of(choice(npm("notes")), {"B": "x"}, server="notes")
-    with pytest.raises(TooltrayError, match="more than 64"):
-        made_of(choice(npm("notes", **arguments({"isRepeated": True, "valueHint": "a"}))), {"a": ["x"] * 70}, server="notes")
-
-
 def test_numbers_and_lists_come_in_any_form() -> None:
     item = choice(npm("notes", environmentVariables=[{"name": "A", "format": "number"}]))
     assert [made(item, A=value).entry["env"]["A"] for value in (1, 2.0, 2.5, "3", ["4"])] == ["1", "2", "2.5", "3", "4"]

@@ -1,4 +1,4 @@
-"""read_arguments.py: what a model gives, and what is wrong with it."""
+"""result_reading.py: what a model gives, and what is wrong with it."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 from msgspec import Raw
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.gateway.kept_results.read_arguments import NO_END, line_range, read_arguments
+from tooltray.gateway.kept_results.result_reading import NO_END, line_range, read_arguments
 from tooltray.protocol.envelope import dump
 
 
@@ -19,7 +19,8 @@ from tooltray.protocol.envelope import dump
         {"handle": "r", "offset": -1},
         {"handle": "r", "offset": "0"},
         {"handle": "r", "lines": "1", "grep": "x"},
-        {"handle": "r", "path": "$", "grep": "x"},
+        {"handle": "r", "path": "$"},
+        {"handle": "r", "part": "1"},
         [],
         None,
     ],

@@ -1,18 +1,38 @@
-"""bundle_start.py: what would run, as the reference fills it in."""
+"""bundle_command.py: what would run, as the reference fills it in."""
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fakes.bundles import manifest
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.sources.bundles.bundle_start import BundleCommand, BundlePlace, command_of, problems_of
+from tooltray.sources.bundles.bundle_command import BundleCommand, BundlePlace, command_of, problems_of, system_folders
 from tooltray.sources.bundles.manifest import Manifest, read_manifest
 
 FOLDERS = {"HOME": "/home/me", "DESKTOP": "/home/me/Desktop", "DOCUMENTS": "/home/me/Documents", "DOWNLOADS": "/home/me/Downloads"}
 SETTINGS = {key: {"type": "string"} for key in ("key", "none", "list", "flag")}
+
+
+@pytest.mark.posix
+def test_the_desktop_s_own_file_says_where_folders_are(tmp_path: Path) -> None:
+    (tmp_path / "user-dirs.dirs").write_text(
+        'XDG_DESKTOP_DIR="$HOME/桌面"\nXDG_DOWNLOAD_DIR="/data/in"\nXDG_DOCUMENTS_DIR="odd"\n', "utf-8"
+    )
+    found = system_folders(Path("/home/me"), tmp_path)
+    assert found == {"HOME": "/home/me", "DESKTOP": "/home/me/桌面", "DOWNLOADS": "/data/in", "DOCUMENTS": "/home/me/Documents"}
+
+
+@pytest.mark.posix
+def test_without_one_they_have_their_usual_names(tmp_path: Path) -> None:
+    assert system_folders(tmp_path)["DOWNLOADS"] == str(tmp_path / "Downloads")
+
+
+def test_other_systems_have_no_such_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert system_folders(tmp_path)["DESKTOP"] == str(tmp_path / "Desktop")
 
 
 def made(kind: str = "node", entry: str = "server/index.js", version: str = "0.4", **config: Any) -> Manifest:

@@ -1,13 +1,11 @@
-"""What a bundle would run: its manifest's command with everything filled in.
+"""The command of a bundle: its manifest's command with everything filled in.
 
-Above it: bundle_offers, bundle_installs. Below it: the manifest. Pure but for the system's name and separator.
-
-As the reference does: one system's command, args and env replace the whole of the others; a list takes the place of a whole argument and of
-nothing less; a boolean is "true" or "false". Other than there:
+As in the reference, one system's command, args and env replace the whole of the others; a list replaces only a whole argument; a boolean is
+"true" or "false". Other than there:
 
 - What is filled in is not looked at again, so that no value can name another.
-- A setting that nobody has given is empty; an argument or variable that is nothing but this setting is left out.
-- A placeholder that is not known is a problem, as it would be filled in from the person's environment, or from among the secrets.
+- A setting that was not given is empty; an argument or variable that is nothing but this setting is left out.
+- A placeholder that is not known is a problem, as it would be filled in from the user's environment, or from among the secrets.
 - It runs in the bundle's folder, as the examples of the specification have paths from there.
 - `uv` without a command runs `uv run --directory FOLDER ENTRY_POINT`: the specification leaves that to the host.
 """
@@ -18,18 +16,44 @@ import posixpath
 import re
 import sys
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 
 import msgspec
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.sources.bundles.bundle_settings import Filled
-from tooltray.sources.bundles.manifest import Manifest, McpConfig
+from tooltray.sources.bundles.manifest import Filled, Manifest, McpConfig
 
+MAX_BYTES = 64 * 1024  # of a file with eight lines
+_FOLDERS = {"DESKTOP": "Desktop", "DOCUMENTS": "Documents", "DOWNLOADS": "Downloads"}
+_XDG = {"DESKTOP": "DESKTOP", "DOCUMENTS": "DOCUMENTS", "DOWNLOADS": "DOWNLOAD"}
 PYTHON_LIBRARIES = "server/lib"  # where the specification has them
 SYSTEM = ("HOME", "DESKTOP", "DOCUMENTS", "DOWNLOADS")
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 _SETTING = "user_config."
+
+
+def system_folders(home: Path, config: Path | None = None) -> Mapping[str, str]:
+    """Returns the user's folders that a manifest may name, by these names. Reads the disk: on Linux their names are in the user's language.
+
+    Args:
+        config: the folder with `user-dirs.dirs`; None: `.config` of the user, where the system is one that has it.
+    """
+    text = _read((config or home / ".config") / "user-dirs.dirs") if config or sys.platform == "linux" else ""
+    folders = {"HOME": str(home)}
+    for name, usual in _FOLDERS.items():
+        found = re.search(rf'^XDG_{_XDG[name]}_DIR="([^"\n]*)"', text, re.MULTILINE)
+        path = found[1].replace("$HOME", str(home), 1) if found else ""
+        folders[name] = path if os.path.isabs(path) else str(home / usual)
+    return folders
+
+
+def _read(path: Path) -> str:
+    try:
+        with open(path, "rb") as file:
+            return file.read(MAX_BYTES).decode(errors="replace")
+    except OSError:
+        return ""
 
 
 class BundleCommand(msgspec.Struct, frozen=True):
@@ -54,7 +78,7 @@ class BundlePlace(msgspec.Struct, frozen=True):
     Attributes:
         folder: absolute.
         files: the names in it, with slashes.
-        folders: the person's, see system_folders.
+        folders: the user's, see system_folders.
         platform: as `sys.platform` has it.
     """
 
@@ -65,7 +89,7 @@ class BundlePlace(msgspec.Struct, frozen=True):
 
 
 def config_of(manifest: Manifest, place: BundlePlace) -> McpConfig:
-    """What the manifest says for this system."""
+    """Returns the command that the manifest has for this system."""
     written = manifest.server.mcp_config
     if written is None:
         return McpConfig("uv", ("run", "--directory", "${__dirname}", manifest.server.entry_point))
@@ -77,13 +101,13 @@ def config_of(manifest: Manifest, place: BundlePlace) -> McpConfig:
 
 
 def command_of(manifest: Manifest, place: BundlePlace, values: Mapping[str, Filled]) -> BundleCommand:
-    """The command with everything filled in.
+    """Returns the command with everything filled in.
 
     Args:
-        values: of settings, by key; of a secret the placeholder that stands for it in an entry.
+        values: of settings, by key; for a secret its placeholder.
 
     Raises:
-        TooltrayError: a list would have to stand in a part of a text.
+        TooltrayError: a list would have to be a part of a text.
     """
     config, fill = config_of(manifest, place), _Filler(place, manifest, values)
     env = {name: fill.text(text) for name, text in config.env.items() if not fill.is_left_out(text)}
@@ -93,7 +117,7 @@ def command_of(manifest: Manifest, place: BundlePlace, values: Mapping[str, Fill
 
 
 def problems_of(manifest: Manifest, place: BundlePlace) -> Iterator[Problem]:
-    """What in a manifest cannot work, whatever the settings are."""
+    """Yields what in a manifest cannot work, whatever the settings are."""
     config, entry = config_of(manifest, place), _tidy(manifest.server.entry_point)
     if not _is_there(entry, place):
         yield Problem(Phrase("The bundle does not have what it starts"), Phrase("its entry point is {name}", name=repr(entry)))
@@ -130,7 +154,7 @@ class _Filler:
         self._values = system | {f"{_SETTING}{key}": value for key, value in values.items()}
 
     def is_left_out(self, text: str) -> bool:
-        """Whether a text is nothing but a setting that was not given."""
+        """Returns whether a text is only a setting that was not given."""
         whole = _PLACEHOLDER.fullmatch(text)
         return whole is not None and whole[1] in self._absent
 
@@ -157,7 +181,7 @@ class _Filler:
 
 
 def _inside(manifest: Manifest, place: BundlePlace, command: str) -> str:
-    """The name in the bundle of the program that is run; empty: it is none of the bundle's."""
+    """Returns the name in the bundle of the program that is run; empty if it is not in the bundle."""
     name = command.replace("\\", "/") if place.platform == "win32" else command
     folder = place.folder.replace("\\", "/") if place.platform == "win32" else place.folder
     if name.startswith(f"{folder}/"):
