@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tooltray.foundation.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
+from tooltray.foundation.verbs import MAX_PICTURES_BYTES, verb
 from tooltray.gateway.feedback.feedback_history import FeedbackNotes
 from tooltray.gateway.feedback.feedbacks import Feedbacks
 from tooltray.gateway.feedback.ready_answers import ReadyAnswers
@@ -16,6 +17,7 @@ class FeedbackApi:
         """The reports that wait for an answer, the oldest first."""
         return self._feedbacks.waiting()
 
+    @verb(max_body_bytes=MAX_PICTURES_BYTES)
     async def answer_feedback(self, id: str, text: str, attachments: Sequence[FeedbackAttachment] = ()) -> None:
         """A person's answer to a report.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot
 from tooltray.foundation.snapshots.forms import FieldValue, NewServer
+from tooltray.foundation.verbs import always, verb
 
 if TYPE_CHECKING:
     from tooltray.sources.bundles.bundle_installs import BundleInstalls
@@ -18,6 +19,7 @@ class BundlesApi:
     def __init__(self, *, bundles: "BundleInstalls", packing: "BundlePacking") -> None:
         self._bundles, self._packing = bundles, packing
 
+    @verb(trusted=always)
     async def read_bundle(self, source: str) -> BundleOffer:
         """Reads a bundle, and installs nothing.
 
@@ -29,6 +31,7 @@ class BundlesApi:
         """
         return await self._bundles.read(source)
 
+    @verb("manage", trusted=always)
     async def preview_bundle(self, source: str, sha256: str, values: Mapping[str, FieldValue]) -> NewServer:
         """The server that a bundle would be, for a person to look at.
 
@@ -42,6 +45,7 @@ class BundlesApi:
         """
         return await self._bundles.preview(source, sha256, values)
 
+    @verb(trusted=always)
     async def install_bundle(self, source: str, sha256: str, values: Mapping[str, FieldValue], server: str = "") -> str:
         """Installs a bundle and adds its server, which starts; or updates the server that an older one of its name is.
 
@@ -72,6 +76,7 @@ class BundlesApi:
         """
         await self._bundles.remove(server)
 
+    @verb(trusted=always)
     async def pack_bundle(self, server: str, path: str) -> str:
         """Makes a bundle of a server whose program is in a folder of this computer; its secrets and variables become settings.
 

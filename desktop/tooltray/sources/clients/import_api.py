@@ -4,12 +4,13 @@ Above it: AiClientsApi, which has them. Below it: client_imports.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tooltray.foundation.confirmation import confirm_widening
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ImportedServer, ImportPlan
 from tooltray.foundation.snapshots.forms import FieldValue
+from tooltray.foundation.verbs import verb
 from tooltray.sources.clients.imports import put_back
 
 if TYPE_CHECKING:
@@ -17,10 +18,19 @@ if TYPE_CHECKING:
     from tooltray.sources.clients.client_imports import ClientImports
 
 
+MAX_IMPORT_BYTES = 16 * 1024 * 1024  # a client's whole file may be given as a text
+
+
+def _reads_a_file(part: "ImportVerbs", arguments: Mapping[str, Any]) -> bool:
+    """Requires a trusted token to read a file that the caller names."""
+    return bool(arguments.get("file"))
+
+
 class ImportVerbs:
     def __init__(self, *, client_edits: "ClientEdits", client_imports: "ClientImports") -> None:
         self._edits, self._imports = client_edits, client_imports
 
+    @verb(trusted=_reads_a_file, max_body_bytes=MAX_IMPORT_BYTES)
     async def preview_client_import(self, clients: Sequence[str] = (), text: str = "", file: str = "") -> ImportPlan:
         """What can be imported, and how it compares with what is here: each server once, in however many clients it stands.
 
@@ -35,6 +45,7 @@ class ImportVerbs:
         """
         return await self._imports.preview(clients, text, file)
 
+    @verb(trusted=_reads_a_file, max_body_bytes=MAX_IMPORT_BYTES)
     async def import_servers(
         self,
         choices: Sequence[str],

@@ -1,14 +1,21 @@
 """The API about projects, and servers that start for one."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from tooltray.foundation.confirmation import confirm_widening, note_narrowing
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.verbs import verb
 
 if TYPE_CHECKING:
     from tooltray.sources.projects.project_choices import ProjectChoices
 
 ALLOWING = Phrase("Allowing a folder")
+
+
+def _changes_arguments(part: "ProjectsApi", arguments: Mapping[str, Any]) -> bool:
+    """Requires a trusted token to change deferred arguments, which are part of the command."""
+    return arguments.get("template") is not None or bool(arguments["deferred"])
 
 
 class ProjectsApi:
@@ -72,6 +79,7 @@ class ProjectsApi:
         """Stops every copy of every deferred server, and forgets for which projects they were started: they wait again."""
         await self._choices.reset()
 
+    @verb(trusted=_changes_arguments)
     async def set_deferred(self, server: str, deferred: bool, template: list[str] | None = None) -> None:
         """Chooses whether a server waits for a project, and with which arguments it is started for one.
 
