@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import get_type_hints
 
-from tooltray.api.parts import Api, verbs_of
+from tooltray.api.parts import part_classes, verbs_of
 from tooltray.carriers.rest.openapi import document
 from tooltray.cli.arguments import command_parser
 from tooltray.config.settings.settings import Settings
@@ -33,17 +33,6 @@ def verbs() -> Iterator[str]:
     for part, kind in sorted(part_classes().items()):
         for verb in verbs_of(kind):
             yield f"{part}.{verb}{inspect.signature(getattr(kind, verb))}"
-
-
-def part_classes() -> dict[str, type]:
-    """Returns the class of each part of the API; the annotations of `Api` are strings, and name modules of many packages."""
-    import tooltray.api.parts as parts
-
-    source = Path(parts.__file__).read_text(encoding="utf-8")
-    names: dict[str, object] = {}
-    block = source.partition("if TYPE_CHECKING:\n")[2].partition("\n\n")[0]
-    exec("\n".join(line.strip() for line in block.splitlines()), names)  # our own source
-    return get_type_hints(Api, globalns={**vars(parts), **names})
 
 
 def commands() -> Iterator[str]:

@@ -41,13 +41,13 @@ CLOSED = "http://127.0.0.1:9/"  # nothing listens there
 ADDRESSES = ("url", "baseUrl", "customNpmRegistry", "issuer")
 ELSEWHERE = {"command": "no-such-program", "cwd": "/nowhere", **dict.fromkeys(ADDRESSES, CLOSED)}
 ALONE = {"no_proxy": "127.0.0.1,localhost", **{f"{kind}_proxy": CLOSED for kind in ("http", "https", "all")}, "npm_config_offline": "true"}
-NOT_ASKED = ("events", "post-registries-refresh")
+NOT_ASKED = ("events", "registries-refresh_npm_registry")
 """The first has no end; the second asks registries all over the world, and takes nothing."""
 
-MEASURED = ("put-registries-custom", "post-registries-test")
+MEASURED = ("registries-set_custom_npm_registry", "registries-test_npm_registry")
 """To ask an address takes a while, so most of what they are asked for is none."""
 
-KEPT = ("put-servers-server", "delete-servers-server", "put-servers-server-deferred")
+KEPT = ("put-servers-server", "delete-servers-server", "projects-set_deferred")
 """What would take away the servers on which all others are tried."""
 
 
@@ -120,10 +120,16 @@ def prepared(case: schemathesis.Case, known: str | None) -> None:
     if known == "off" or operation not in MEASURED or "//" in json.dumps(case.body, default=repr):
         case.body = kept_here(case.body)
     if isinstance(case.body, dict):
-        fixed = {"put-http": {"enabled": True, "port": None}, "put-registries-auto-detect": {"enabled": False}}
+        fixed = {
+            "access-set_http_enabled": {"enabled": True, "port": None},
+            "registries-set_auto_detect_npm_registry": {"enabled": False},
+        }
         case.body = {**case.body, **fixed.get(operation, {})}
-        if operation == "patch-settings":
-            case.body.pop("publish", None)
+        if operation == "settings-change_settings" and isinstance(case.body.get("changes"), dict):
+            case.body["changes"].pop("publish", None)
+        if known and operation not in KEPT:
+            known_names = {"server": known, "tool": "save_note", "name": known if operation.startswith("servers-") else None}
+            case.body |= {name: value for name, value in known_names.items() if value and name in case.body}
     if known and operation not in KEPT:
         for name, value in (("server", known), ("tool", "save_note")):
             if name in case.path_parameters:

@@ -1,6 +1,5 @@
 """Who is asked before a verb does something: one table for every verb and every carrier, consents.txt. A new verb needs a line there."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,11 +8,10 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 from tests.fakes.verb_table import VERBS
 from tests.unit.api.presenter.test_confirmed_verbs import SERVERS, WIDENING
 
-from tooltray.carriers.rest.operation import Operation, never
-from tooltray.carriers.rest.operations import OPERATIONS
 from tooltray.consent.askers import WindowAsker
 from tooltray.foundation.confirmation import Asker, Unattended, Wish, asked_by, must_wait
 from tooltray.foundation.errors import Denied, TooltrayError
+from tooltray.foundation.verbs import options_of
 
 ROWS = [line for line in (Path(__file__).parent / "consents.txt").read_text().splitlines() if not line.startswith("#")]
 TABLE = {line.split()[0]: line.split()[1].rstrip(":") for line in ROWS}
@@ -58,10 +56,6 @@ class Program(Command):
     name, proposes = "some program", True
 
 
-def operations(verb: str) -> Iterator[Operation]:
-    return (each for each in OPERATIONS if each.verb.__name__ == verb)
-
-
 def test_every_verb_has_one_line_and_no_line_is_without_a_verb() -> None:
     assert sorted(line.split()[0] for line in ROWS) == sorted(VERBS)
     assert set(TABLE.values()) == {"confirm", "program", "free"}
@@ -74,8 +68,8 @@ def test_every_exception_for_commands_says_why() -> None:
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_program_is_asked_as_the_table_says(verb: str) -> None:
     """A rule of REST's own is there for verbs that are free for commands alone; what confirms by itself needs none."""
-    rules = [each for each in operations(verb) if each.needs_trust is not never]
-    assert TABLE[verb] == "confirm" or bool(rules) == (TABLE[verb] == "program")
+    has_rule = options_of(VERBS[verb]).trusted is not None
+    assert TABLE[verb] == "confirm" or has_rule == (TABLE[verb] == "program")
 
 
 def test_every_verb_that_confirms_has_an_example_and_no_other_has() -> None:

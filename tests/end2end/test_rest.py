@@ -181,7 +181,7 @@ def test_新增_server_透過_api_寫入專案的_mcp_json(program):
 def test_刪除_server(program):
     program("POST", SERVERS, {"name": "goes", **ENTRY})
     program.until_connected("goes")
-    result = program("POST", "/api/mcp/tools/call", {"name": tool_of(program, "goes", "pids"), "arguments": {}}).json
+    result = program("POST", "/api/tools/call_tool", {"name": tool_of(program, "goes", "pids"), "arguments": {}}).json
     (pid,) = json.loads(result["content"][0]["text"])
     answer = program("DELETE", f"{SERVERS}/goes")
     assert (answer.status, answer.body) == (204, b"")
@@ -217,9 +217,9 @@ def test_a_server_is_deleted_while_a_call_of_it_runs(program):
     program.until_connected("busy")
     events = program.events()
     names = {tool: tool_of(program, "busy", tool) for tool in ("hang", "echo")}
-    calling = program.ask("POST", "/api/mcp/tools/call", {"name": names["hang"], "arguments": {}})
+    calling = program.ask("POST", "/api/tools/call_tool", {"name": names["hang"], "arguments": {}})
     with contextlib.closing(calling):
-        program("POST", "/api/mcp/tools/call", {"name": names["echo"], "arguments": {"text": "behind it"}})
+        program("POST", "/api/tools/call_tool", {"name": names["echo"], "arguments": {"text": "behind it"}})
         assert program("DELETE", f"{SERVERS}/busy").status == 204
         answer = Answer(calling.getresponse())
     assert 400 <= answer.status < 500, answer.body
@@ -243,9 +243,9 @@ def test_of_two_writers_at_once_one_learns_that_it_was_too_late(program):
         again = [threads.submit(program, "POST", SERVERS, {"name": "same", **ENTRY, "disable": True}) for _ in range(2)]
         assert sorted(each.result(SOON_S).status for each in again) == [201, 409]
     assert {f"n{each}" for each in range(8)} | {"same", "shared"} <= program.settings()["mcpServers"].keys()
-    before = program("GET", "/api/mcp/settings").json["revision"]
+    before = program("GET", "/api/settings/get_settings").json["revision"]
     for status in (200, 412):
-        changed = program("PATCH", "/api/mcp/settings", {"readyAnswers": [str(status)]}, If_Match=f'"{before}"')
+        changed = program("POST", "/api/settings/change_settings", {"changes": {"readyAnswers": [str(status)]}}, If_Match=f'"{before}"')
         assert changed.status == status, changed.body
 
 
@@ -301,25 +301,28 @@ def test_what_a_person_has_to_allow_is_denied_to_a_token_that_is_not_trusted(pro
     project = program.world.home / "denied"
     project.mkdir()
     denied = [
-        ("POST", "/api/mcp/projects", {"path": str(project)}),
-        ("POST", "/api/mcp/grants", {"server": "old-server", "kind": "reads"}),
-        ("POST", "/api/mcp/approvals/x/answer", {"answer": "once"}),
-        ("PATCH", "/api/mcp/settings", {"publish": {"http": {"host": "0.0.0.0"}}}),
-        ("PATCH", "/api/mcp/settings", {"allowedFolders": [str(project)]}),
+        ("POST", "/api/projects/allow_folder", {"path": str(project)}),
+        ("POST", "/api/approvals/add_grant", {"server": "old-server", "kind": "reads"}),
+        ("POST", "/api/approvals/answer_approval", {"id": "x", "answer": "once"}),
+        ("POST", "/api/settings/change_settings", {"changes": {"publish": {"http": {"host": "0.0.0.0"}}}}),
+        ("POST", "/api/settings/change_settings", {"changes": {"allowedFolders": [str(project)]}}),
     ]
     with untrusted(program):
         for method, path, body in denied:
             answer = program(method, path, body)
             assert answer.status == 403, (path, answer.body)
             assert "trusted" in answer.body.decode()
-        assert program("PATCH", "/api/mcp/settings", {"publish": {"http": {"api": {"trusted": True}}}}).status in (403, 422)
+        assert program("POST", "/api/settings/change_settings", {"changes": {"publish": {"http": {"api": {"trusted": True}}}}}).status in (
+            403,
+            422,
+        )
         assert program("GET", SERVERS).status == 200
-    assert program("POST", "/api/mcp/projects", {"path": str(project)}).status == 201
+    assert program("POST", "/api/projects/allow_folder", {"path": str(project)}).status == 200
 
 
 def test_a_command_that_a_program_sends_reads_no_secret_and_no_file_before_a_person_says_yes(program):
     spoils = program.world.home / "spoils.txt"
-    program("PUT", "/api/mcp/secrets/bank%2FPIN", {"value": "dummy-pin-0815"})
+    program("POST", "/api/secrets/set_secret", {"name": "bank/PIN", "value": "dummy-pin-0815"})
     script = f'cat ~/.profile > {spoils}; echo "$PIN" >> {spoils}'
     body = {"name": "thief", "command": "sh", "args": ["-c", script], "env": {"PIN": "${secret:bank/PIN}"}}
     with untrusted(program):
@@ -334,7 +337,7 @@ def test_a_command_that_a_program_sends_reads_no_secret_and_no_file_before_a_per
             lambda: "an older version" not in program.cli("status") and "file says so" in program.cli("status"), "the notice", SOON_S
         )
         assert program("POST", f"{SERVERS}/thief/start").status == 403
-        assert program("POST", "/api/mcp/grants", {"server": "old-server", "kind": "reads"}).status == 403
+        assert program("POST", "/api/approvals/add_grant", {"server": "old-server", "kind": "reads"}).status == 403
     assert program.server("old-server")["status"] == "connected"
     assert "thief" not in program.settings()["mcpServers"]
     assert not spoils.exists()
@@ -385,7 +388,7 @@ def test_events_are_resumed_end_with_their_token_and_with_the_interface(program)
 def test_the_address_moves_under_the_program_that_moves_it_and_gets_its_answer(program):
     events = program.events()
     port = free_port()
-    answer = program("PUT", "/api/mcp/http", {"enabled": True, "port": port})
+    answer = program("POST", "/api/access/set_http_enabled", {"enabled": True, "port": port})
     assert (answer.status, answer.json["isEnabled"]) == (200, True)
     events.until_ended()
     program.place = f"127.0.0.1:{port}"
@@ -413,10 +416,10 @@ def test_the_token_is_the_same_after_a_restart_of_the_hub_and_secrets_stand_nowh
     assert said[0].status == 201, said[0].body
     program.until_connected("leaky")
     assert program.settings()["mcpServers"]["leaky"]["env"] == {"API_KEY": "${secret:leaky/API_KEY}"}
-    assert "leaky/API_KEY" in program("GET", "/api/mcp/secrets").body.decode()
+    assert "leaky/API_KEY" in program("GET", "/api/secrets/get_secret_names").body.decode()
     program.cli("servers", "restart", "leaky")
-    said.append(program("PUT", "/api/mcp/secrets/leaky%2FAPI_KEY", {"value": secret}))
-    said.append(program("POST", "/api/mcp/tools/call", {"name": tool_of(program, "leaky", "die"), "arguments": {}}))
+    said.append(program("POST", "/api/secrets/set_secret", {"name": "leaky/API_KEY", "value": secret}))
+    said.append(program("POST", "/api/tools/call_tool", {"name": tool_of(program, "leaky", "die"), "arguments": {}}))
     document = program("GET", "/api/openapi.json").json
     paths = [path for path, methods in document["paths"].items() if "get" in methods and "{" not in path and path != "/api/events"]
     paths += [f"{SERVERS}/leaky", f"{SERVERS}/leaky/log", f"{SERVERS}/leaky/entry", f"{SERVERS}/leaky/diagnosis"]
@@ -424,7 +427,9 @@ def test_the_token_is_the_same_after_a_restart_of_the_hub_and_secrets_stand_nowh
     assert {each.status for each in said} <= {200, 201, 204, 422}, [(each.status, each.body[:200]) for each in said]
     assert program("GET", "/api/mcp/http-token").status == 404
     token = program.cli("http", "api", "token").strip()
-    program("POST", "/api/mcp/tools/call", {"name": token, "arguments": {"key": secret}})  # what a program says itself is masked in the log
+    program(
+        "POST", "/api/tools/call_tool", {"name": token, "arguments": {"key": secret}}
+    )  # what a program says itself is masked in the log
     program.cli("stop")
     program.hub.wait()
     events.until_ended()

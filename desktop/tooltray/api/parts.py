@@ -1,10 +1,11 @@
 """The API of a hub: every verb that a window, a command or a program may call, by the part that has it.
 
-The verbs themselves are the public coroutine functions of one class for each part, in the `api` modules of the rooms. Here stand which
-parts there are, and what carries calls to them from elsewhere. At the bottom, so that the GUI thread and clients of the control channel
-can name the parts without an import of the engine: the classes are imported for the type checker alone.
+The verbs are the public coroutine functions of one class for each part, in the `api` modules of the packages below. The classes are named
+here by their modules, and imported only where they are asked for, so that the GUI thread and clients of the control channel can name the
+parts without an import of the engine.
 """
 
+import importlib
 import inspect
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -12,72 +13,81 @@ from typing import TYPE_CHECKING, Any
 from tooltray.foundation.remote import RemotePart, Verb
 
 if TYPE_CHECKING:
-    from tooltray.api.presenter.hub_api import HubApi
-    from tooltray.api.presenter.program_api import ProgramApi
-    from tooltray.catalogue.formats.api import FormatsApi
-    from tooltray.catalogue.views.api import ViewsApi
-    from tooltray.consent.api import ConfirmationsApi
-    from tooltray.consent.approvals.api import ApprovalsApi
-    from tooltray.consent.skills.api import SkillsApi
-    from tooltray.consent.tokens.api import AccessApi
-    from tooltray.gateway.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
-    from tooltray.gateway.calls.tries_api import TriesApi
-    from tooltray.gateway.feedback.api import FeedbackApi
-    from tooltray.gateway.server_tasks.api import ServerTasksApi
-    from tooltray.records.audit.api import AuditApi
-    from tooltray.records.journal.api import ActivityApi
-    from tooltray.servers.confinement.api import ConfinementApi
-    from tooltray.servers.logs.api import LogsApi
-    from tooltray.servers.npm_mirrors.api import RegistriesApi
-    from tooltray.servers.sign_ins.api import SignInsApi
-    from tooltray.sources.bundles.api import BundlesApi
-    from tooltray.sources.clients.api import AiClientsApi
-    from tooltray.sources.discovery.api import DiscoveryApi
-    from tooltray.sources.entries.api import ServersApi
-    from tooltray.sources.entries.files_api import FilesApi
-    from tooltray.sources.entries.secrets_api import SecretsApi
-    from tooltray.sources.entries.settings_api import SettingsApi
-    from tooltray.sources.entries.setup_api import SetupApi
-    from tooltray.sources.projects.api import ProjectsApi
+    import tooltray.api.presenter.hub_api
+    import tooltray.api.presenter.program_api
+    import tooltray.catalogue.formats.api
+    import tooltray.catalogue.views.api
+    import tooltray.consent.api
+    import tooltray.consent.approvals.api
+    import tooltray.consent.skills.api
+    import tooltray.consent.tokens.api
+    import tooltray.gateway.calls.api
+    import tooltray.gateway.calls.tries_api
+    import tooltray.gateway.feedback.api
+    import tooltray.gateway.server_tasks.api
+    import tooltray.records.audit.api
+    import tooltray.records.journal.api
+    import tooltray.servers.confinement.api
+    import tooltray.servers.logs.api
+    import tooltray.servers.npm_mirrors.api
+    import tooltray.servers.sign_ins.api
+    import tooltray.sources.bundles.api
+    import tooltray.sources.clients.api
+    import tooltray.sources.discovery.api
+    import tooltray.sources.entries.api
+    import tooltray.sources.entries.files_api
+    import tooltray.sources.entries.secrets_api
+    import tooltray.sources.entries.settings_api
+    import tooltray.sources.entries.setup_api
+    import tooltray.sources.projects.api
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Api:
     """The parts: of the engine itself, or proxies that carry each call to it. The names of verbs are unique over all parts."""
 
-    hub: "HubApi"
-    servers: "ServersApi"
-    confinement: "ConfinementApi"
-    logs: "LogsApi"
-    tools: "ToolsApi"
-    tries: "TriesApi"
-    prompts: "PromptsApi"
-    resources: "ResourcesApi"
-    skills: "SkillsApi"
-    formats: "FormatsApi"
-    secrets: "SecretsApi"
-    access: "AccessApi"
-    ai_clients: "AiClientsApi"
-    questions: "QuestionsApi"
-    approvals: "ApprovalsApi"
-    views: "ViewsApi"
-    projects: "ProjectsApi"
-    feedback: "FeedbackApi"
-    files: "FilesApi"
-    sign_ins: "SignInsApi"
-    registries: "RegistriesApi"
-    bundles: "BundlesApi"
-    discovery: "DiscoveryApi"
-    setup: "SetupApi"
-    settings: "SettingsApi"
-    activity: "ActivityApi"
-    server_tasks: "ServerTasksApi"
-    confirmations: "ConfirmationsApi"
-    audit: "AuditApi"
-    program: "ProgramApi"
+    hub: "tooltray.api.presenter.hub_api.HubApi"
+    servers: "tooltray.sources.entries.api.ServersApi"
+    confinement: "tooltray.servers.confinement.api.ConfinementApi"
+    logs: "tooltray.servers.logs.api.LogsApi"
+    tools: "tooltray.gateway.calls.api.ToolsApi"
+    tries: "tooltray.gateway.calls.tries_api.TriesApi"
+    prompts: "tooltray.gateway.calls.api.PromptsApi"
+    resources: "tooltray.gateway.calls.api.ResourcesApi"
+    skills: "tooltray.consent.skills.api.SkillsApi"
+    formats: "tooltray.catalogue.formats.api.FormatsApi"
+    secrets: "tooltray.sources.entries.secrets_api.SecretsApi"
+    access: "tooltray.consent.tokens.api.AccessApi"
+    ai_clients: "tooltray.sources.clients.api.AiClientsApi"
+    questions: "tooltray.gateway.calls.api.QuestionsApi"
+    approvals: "tooltray.consent.approvals.api.ApprovalsApi"
+    views: "tooltray.catalogue.views.api.ViewsApi"
+    projects: "tooltray.sources.projects.api.ProjectsApi"
+    feedback: "tooltray.gateway.feedback.api.FeedbackApi"
+    files: "tooltray.sources.entries.files_api.FilesApi"
+    sign_ins: "tooltray.servers.sign_ins.api.SignInsApi"
+    registries: "tooltray.servers.npm_mirrors.api.RegistriesApi"
+    bundles: "tooltray.sources.bundles.api.BundlesApi"
+    discovery: "tooltray.sources.discovery.api.DiscoveryApi"
+    setup: "tooltray.sources.entries.setup_api.SetupApi"
+    settings: "tooltray.sources.entries.settings_api.SettingsApi"
+    activity: "tooltray.records.journal.api.ActivityApi"
+    server_tasks: "tooltray.gateway.server_tasks.api.ServerTasksApi"
+    confirmations: "tooltray.consent.api.ConfirmationsApi"
+    audit: "tooltray.records.audit.api.AuditApi"
+    program: "tooltray.api.presenter.program_api.ProgramApi"
 
 
 PARTS = tuple(field.name for field in fields(Api))
+
+
+def part_classes() -> dict[str, type]:
+    """Returns the class of each part by its name; imports the engine."""
+    found: dict[str, type] = {}
+    for field in fields(Api):
+        module, _, name = str(field.type).rpartition(".")
+        found[field.name] = getattr(importlib.import_module(module), name)
+    return found
 
 
 def verbs_of(part: type) -> list[str]:

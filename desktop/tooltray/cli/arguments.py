@@ -122,6 +122,7 @@ def _parser(_language: str) -> Usage:
     server_tasks_options.declare_tasks(commands)
     tools_options.declare_registry(commands)
     tools_options.declare_projects(commands)
+    tools_options.declare_api(commands)
     upkeep_options.declare_feedback(commands)
     consent_options.declare_approve(commands)
     consent_options.declare_trust(commands)

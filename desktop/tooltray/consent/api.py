@@ -7,6 +7,7 @@ from tooltray.foundation.errors import Denied
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot, PassphraseState
 from tooltray.foundation.tasks import finish_in_thread
+from tooltray.foundation.verbs import verb
 
 if TYPE_CHECKING:
     from tooltray.consent.askers import Consent
@@ -16,6 +17,7 @@ class ConfirmationsApi:
     def __init__(self, *, consent: "Consent") -> None:
         self._consent = consent
 
+    @verb("person")
     async def get_confirmations(self) -> list[ConfirmationSnapshot]:
         """What commands want to allow and a person has to confirm in the window, the oldest first. For the window alone.
 
@@ -25,6 +27,7 @@ class ConfirmationsApi:
         _check_is_window()
         return self._consent.confirmations.waiting() if self._consent.confirmations else []
 
+    @verb("person")
     async def answer_confirmation(self, id: str, yes: bool) -> None:
         """A person's answer in the window. For the window alone: no program answers what it is asked itself.
 
@@ -36,6 +39,7 @@ class ConfirmationsApi:
         if self._consent.confirmations:
             self._consent.confirmations.answer(id, yes)
 
+    @verb("person")
     async def get_passphrase_state(self) -> PassphraseState:
         """Whether a passphrase is set, and how many tries there are.
 
@@ -44,6 +48,7 @@ class ConfirmationsApi:
         """
         return await finish_in_thread(self._consent.passphrase.state)
 
+    @verb("person")
     async def confirm_with_passphrase(self, passphrase: str) -> None:
         """Confirms by the passphrase what the same connection asks for from now on, where no window can be asked.
 
@@ -53,6 +58,7 @@ class ConfirmationsApi:
         """
         await self._consent.unlock(current_asker(), passphrase)
 
+    @verb("person")
     async def set_passphrase(self, passphrase: str) -> None:
         """Sets the passphrase that confirms what commands allow where no window can be asked, or another one in its place.
 
@@ -63,6 +69,7 @@ class ConfirmationsApi:
         await confirm_widening(Phrase("Setting a passphrase"))
         await finish_in_thread(self._consent.passphrase.set, passphrase)
 
+    @verb("person")
     async def remove_passphrase(self) -> None:
         """Removes it: what commands allow is confirmed at the terminal then.
 

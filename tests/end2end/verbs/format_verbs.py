@@ -31,6 +31,10 @@ def anthropic_names(tools):
     return {each["name"] for each in tools}
 
 
+def copilot_names(tools):
+    return {each["tool"] for each in tools}
+
+
 def gemini_names(tools):
     return {each["name"] for tool in tools for each in tool.get("functionDeclarations", tool.get("function_declarations", []))}
 
@@ -43,6 +47,7 @@ GEMINI_CALL = {"name": "steps", "args": {"n": 1}}
 CHECKS: Checks = {
     "mcp_tools_to_openai_tools": partial(to_format, verb="mcp_tools_to_openai_tools", name_of=openai_names),
     "mcp_tools_to_anthropic_tools": partial(to_format, verb="mcp_tools_to_anthropic_tools", name_of=anthropic_names),
+    "mcp_tools_to_copilot_tools": partial(to_format, verb="mcp_tools_to_copilot_tools", name_of=copilot_names),
     "mcp_tools_to_gemini_tools": partial(to_format, verb="mcp_tools_to_gemini_tools", name_of=gemini_names),
     "openai_tools_to_mcp_tool": partial(from_format, verb="openai_tools_to_mcp_tool", argument="call", call=OPENAI_CALL),
     "anthropic_tool_use_to_mcp_tool": partial(from_format, verb="anthropic_tool_use_to_mcp_tool", argument="tool_use", call=ANTHROPIC_CALL),

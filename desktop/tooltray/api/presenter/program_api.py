@@ -10,6 +10,7 @@ from tooltray.foundation.installs.installation import KINDS, this_installation
 from tooltray.foundation.installs.upkeep import how_to_update, licence_text
 from tooltray.foundation.snapshots.program import ProgramLoad, ProgramSnapshot
 from tooltray.foundation.tasks import finish_in_thread
+from tooltray.foundation.verbs import always, verb
 
 SHORTEST_S = 0.001  # two askers at the same moment: clocks are no finer
 
@@ -37,6 +38,7 @@ class ProgramApi:
         share = (now[1] - before[1]) / max(now[0] - before[0], SHORTEST_S)
         return ProgramLoad(own, round(share, 3), theirs, len(roots))
 
+    @verb(trusted=always)
     async def set_start_at_login(self, enabled: bool) -> ProgramSnapshot:
         """Has the system start Tooltray in the tray when the person logs in, or no more. It is the person's own, whatever home this is.
 

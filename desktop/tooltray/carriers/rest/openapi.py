@@ -10,7 +10,7 @@ import msgspec
 
 from tooltray import __version__
 from tooltray.carriers.rest.operation import Operation
-from tooltray.carriers.rest.operations import OPERATIONS
+from tooltray.carriers.rest.operations import operations
 from tooltray.carriers.rest.problems import PROBLEM_TYPE
 from tooltray.carriers.rest.requests import MOST
 from tooltray.carriers.rest.shapes import Kind
@@ -64,7 +64,7 @@ def document() -> JsonObject:
     schemas, components = msgspec.json.schema_components(types, ref_template=_COMPONENTS)
     known = dict(zip(map(_key, types), schemas, strict=True))
     paths: dict[str, JsonObject] = {}
-    for operation in OPERATIONS:
+    for operation in operations():
         components |= (operation.body_schema or {}).get("$defs", {})
         paths.setdefault(f"/api{operation.path}", {})[operation.method.lower()] = _Described(operation, known).operation()
     return {
@@ -80,7 +80,7 @@ def document() -> JsonObject:
 
 
 def _types() -> Iterator[Kind]:
-    for operation in OPERATIONS:
+    for operation in operations():
         yield from (kind for kind in (operation.body, operation.result) if kind is not None)
         yield from (field.type for field in msgspec.structs.fields(operation.query))
 
@@ -96,10 +96,10 @@ class _Described:
         self._operation, self._known = operation, known
 
     def operation(self) -> JsonObject:
-        summary, description = self._operation.words
+        (summary, description), segments = self._operation.words, self._operation.segments
         found = {
             "operationId": self._operation.id,
-            "tags": [self._operation.segments[1]],
+            "tags": [segments[1] if segments[0] == "mcp" else segments[0]],
             "summary": summary,
             "description": description,
             "security": [{"token": [self._operation.needed_scope]}],

@@ -1,14 +1,14 @@
-"""One operation of the REST interface: its path, its verb, and the mapping of a request to the verb's arguments.
+"""One operation of the REST interface: its path, its verb, and how a request becomes the verb's arguments.
 
-Above it: the tables of operations, routing, the OpenAPI document. Below it: shapes. The types of arguments and result come from the verb's
-signature, so that the interface and its description always match the verb.
+The types of arguments and result come from the verb's signature, so that the interface and its description always match the verb.
 """
 
 import asyncio
 import inspect
+import types
 from collections.abc import Awaitable, Callable, Mapping
-from functools import cache, cached_property
-from typing import Any, Literal, TypeAlias, get_type_hints
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -18,11 +18,11 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.remote import JsonObject, Verb
 from tooltray.foundation.snapshots.http import Scope
 from tooltray.foundation.tasks import Spawn
+from tooltray.foundation.verbs import VerbOptions, options_of
 
-MAX_BODY_BYTES = 1024 * 1024  # a set-up with hundreds of servers has less
 REVISION = "revision"  # the argument that is taken from `If-Match`
 
-Arguments: TypeAlias = dict[str, Any]  # of whichever types the verb's have
+Arguments: TypeAlias = dict[str, Any]  # with the types of the verb's parameters
 
 
 class Call(msgspec.Struct):
@@ -48,75 +48,71 @@ class Call(msgspec.Struct):
 
     async def verb(self) -> Any:
         """Calls the operation's verb."""
-        return await self.presenter.verbs[self.operation.verb.__name__](**self.arguments)
+        return await self.presenter.verbs[self.operation.name](**self.arguments)
+
+    async def needs_trust(self) -> bool:
+        """Returns whether a program needs a trusted token for this call, besides what the verb itself has a person confirm."""
+        operation = self.operation
+        if operation.options.trusted is None:
+            return False
+        part = self.presenter.verbs[operation.name].__self__  # type: ignore[attr-defined] # a bound method
+        needed = operation.options.trusted(part, {**operation.defaults, **self.arguments})
+        return await needed if inspect.isawaitable(needed) else needed
 
 
 Run = Callable[[Call], Awaitable[Any]]
-Guarded = Callable[[Call], Awaitable[bool]]
-
-
-async def always(call: Call) -> bool:
-    return True
-
-
-async def never(call: Call) -> bool:
-    return False
-
-
-@cache  # operations with the same result have the same type: schemas are named for it
-def _wrapped(member: str, kind: Kind) -> Kind:
-    return msgspec.defstruct(f"{member.title()}Result", [(member, kind)], rename="camel")
 
 
 class Operation(msgspec.Struct, frozen=True, dict=True):
     """
     Attributes:
-        path: path below `/api`, with `{names}` for arguments; `{server}` is the verb's argument `name` where it has no `server`.
+        path: path below `/api`, with `{names}` for arguments; `{server}` is the verb's argument `name`.
         verb: method of a part of the API; its arguments that are not in the path come from the query (GET, DELETE) or the body.
         summary: what it does, in a few words; if empty, the first paragraph of the verb's docstring.
         status: status of a success; 204 has no body.
-        whole: the argument that is the whole body; all others then come from the query.
-        wrap: name of the member in which the result is wrapped; empty to return it directly.
+        whole: the argument that is the whole body.
         run: runs the operation, if that is more than calling the verb.
-        asks: the signature to use, if `run` takes or returns something else than the verb; also its docstring, if it has one. A Struct,
-            if what `run` takes is more than a signature should have: then it returns what the verb does.
-        needs_trust: returns whether a call needs a person's confirmation, besides what the verb itself requires.
-        scope: the token's required scope; empty for "read" (GET) or "manage" (others).
+        asks: the signature to use, if `run` takes or returns something else than the verb; also its docstring, if it has one.
         page_key: returns the key of a list's member; if set, the operation has `limit` and `cursor`.
-        max_body_bytes: size limit of the body.
-        also: other verbs that this operation covers.
         body_schema: schema of the body with `$defs`, if its type is not precise enough.
     """
 
-    method: str
+    method: Literal["GET", "POST", "PUT", "DELETE"]
     path: str
     verb: Verb
     summary: str = ""
     status: int = 200
     whole: str = ""
-    wrap: str = ""
     run: Run = Call.verb
     asks: Callable[..., object] | None = None
-    needs_trust: Guarded = never
-    scope: Scope | Literal[""] = ""
     page_key: Callable[[Any], str] | None = None
-    max_body_bytes: int = MAX_BODY_BYTES
-    also: tuple[Verb, ...] = ()
     body_schema: JsonObject | None = None
 
     @property
+    def name(self) -> str:
+        """The verb's name."""
+        return self.verb.__name__
+
+    @cached_property
+    def options(self) -> VerbOptions:
+        return options_of(self.verb)
+
+    @property
     def needed_scope(self) -> Scope:
-        return self.scope or ("read" if self.method == "GET" else "manage")
+        """The scope that a token needs."""
+        access = self.options.access
+        return access if access in ("read", "call") else "manage"
 
     @property
     def is_paced(self) -> bool:
         """Whether servers may have to work for it, so that of many at once some wait."""
-        return (self.method, self.scope) == ("POST", "call")
+        return self.needed_scope == "call"
 
     @property
     def id(self) -> str:
         """Unique among all operations."""
-        return "-".join((self.method.lower(), *(segment.strip("{}") for segment in self.segments[1:])))
+        parts = [segment.strip("{}") for segment in self.segments]
+        return "-".join((self.method.lower(), *parts[1:]) if parts[0] == "mcp" else parts)
 
     @property
     def segments(self) -> tuple[str, ...]:
@@ -149,7 +145,7 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
         """Summary and description, from the table or from the docstring."""
         text = (inspect.getdoc(self.asks) if self.asks else None) or inspect.getdoc(self.verb) or ""
         paragraphs = [" ".join(each.split()) for each in text.split("\n\n") if not each.startswith(("Args:", "Returns:", "Raises:"))]
-        return self.summary or next(iter(paragraphs), "") or self.verb.__name__.replace("_", " ").capitalize(), "\n\n".join(paragraphs)
+        return self.summary or next(iter(paragraphs), "") or self.name.replace("_", " ").capitalize(), "\n\n".join(paragraphs)
 
     @cached_property
     def takes_revision(self) -> bool:
@@ -158,10 +154,12 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def result(self) -> Kind:
         """The type of the result in JSON; None if there is none."""
-        if self.status == 204:
-            return None
-        found = mirror(self._hints.get("return"))
-        return _wrapped(self.wrap, found) if self.wrap else found
+        return None if self.status == 204 else mirror(self._hints.get("return"))
+
+    @cached_property
+    def defaults(self) -> Arguments:
+        """The arguments that a request may leave out."""
+        return {name: each.default for name, each in self._parameters.items() if each.default is not inspect.Parameter.empty}
 
     def arguments(self, path: Mapping[str, str], query: msgspec.Struct, body: object, revision: str) -> Arguments:
         """Builds the verb's arguments from the converted parts of a request."""
@@ -195,12 +193,34 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def _has_others_in_query(self) -> bool:
-        return self.method in ("GET", "DELETE") or bool(self.whole)
+        return self.method in ("GET", "DELETE")
 
     def _struct(self, name: str, members: list[str]) -> type[msgspec.Struct]:
         fields: list[Any] = []
         for member in members:
-            kind, default = mirror(self._hints[member], is_given=True), self._parameters[member].default
-            optional = default is not inspect.Parameter.empty
-            fields.append((member, kind | msgspec.UnsetType, msgspec.UNSET) if optional else (member, kind))
+            kind = mirror(self._hints[member], is_given=True)
+            fields.append((member, kind | msgspec.UnsetType, msgspec.UNSET) if member in self.defaults else (member, kind))
         return msgspec.defstruct(f"{name}.{self.id}", fields, rename="camel", forbid_unknown_fields=True, kw_only=True)
+
+
+def derived(part: str, verb: Verb, run: Run = Call.verb) -> Operation:
+    """Makes the operation of a verb that has no path of its own: `/{part}/{verb}`, with GET if it reads and a query can hold its arguments.
+
+    Args:
+        part: name of the part of the API that has the verb.
+        run: see Operation.
+    """
+    hints = get_type_hints(verb)
+    result = hints.pop("return")
+    is_get = options_of(verb).access == "read" and all(map(_fits_a_query, hints.values()))
+    status = 204 if result is types.NoneType else 200
+    return Operation("GET" if is_get else "POST", f"/{part}/{verb.__name__}", verb, status=status, run=run)
+
+
+def _fits_a_query(kind: Kind) -> bool:
+    """Returns whether a text says which value of the type is meant; one that may be a number or a text does not."""
+    origin: object = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        kinds = [each for each in get_args(kind) if each is not types.NoneType]
+        return len(kinds) == 1 and _fits_a_query(kinds[0])
+    return kind in (str, int, float, bool) or origin is Literal

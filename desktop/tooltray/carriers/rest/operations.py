@@ -1,43 +1,66 @@
-"""The table of all operations of the REST interface, and the lookup by path.
+"""The operations of the REST interface, and the lookup by path.
 
-Above it: the REST interface's handler and its OpenAPI document. Below it: the operations by subject.
+Every verb of the API has the operation that follows from its declaration, unless it is for a person only. Servers have paths of their own
+besides (see server_operations), which other programs of this kind have, too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
-from tooltray.carriers.rest import (
-    activity_operations,
-    discovery_operations,
-    hub_operations,
-    log_operations,
-    server_operations,
-    tool_operations,
-)
-from tooltray.carriers.rest.operation import Operation
+from tooltray.api.parts import part_classes, verbs_of
+from tooltray.carriers.rest import server_operations
+from tooltray.carriers.rest.operation import Call, Operation, Run, derived
+from tooltray.config.settings.settings_edits import http_access
+from tooltray.foundation.errors import Denied
+from tooltray.foundation.snapshots.http import HttpStatus
+from tooltray.foundation.snapshots.setup import SettingsDocument
+from tooltray.foundation.verbs import options_of
 
-OPERATIONS: tuple[Operation, ...] = (
-    *server_operations.OPERATIONS,
-    *tool_operations.OPERATIONS,
-    *hub_operations.OPERATIONS,
-    *log_operations.OPERATIONS,
-    *activity_operations.OPERATIONS,
-    *discovery_operations.OPERATIONS,
-)
 
-_OF_TOKENS = {"set_api_enabled", "get_api_token", "rotate_api_token", "list_api_tokens", "create_api_token", "revoke_api_token"}
-_OF_CONFIRMING = {
-    "get_confirmations",
-    "answer_confirmation",
-    "get_passphrase_state",
-    "confirm_with_passphrase",
-    "set_passphrase",
-    "remove_passphrase",
-}
-NOT_OFFERED = frozenset(_OF_TOKENS | _OF_CONFIRMING)
-"""Verbs without an operation: only the person who gives tokens to programs may use them, and who confirms what programs want."""
-OF_THE_DESKTOP = frozenset({"get_approval_diff", "tell_screen_lock"})
-"""Verbs that only the window calls, so REST has no operation for them."""
+async def _set_http(call: Call) -> HttpStatus:
+    """Responds before the address of this connection moves, with the status until then; the listener follows the settings."""
+    await call.config.edit(http_access(call.arguments["enabled"], call.arguments.get("port")))
+    return await call.presenter.access.get_http_status()
+
+
+async def _change_settings(call: Call) -> SettingsDocument:
+    """Changes the settings, but for what programs may do, which only a person decides.
+
+    Raises:
+        Denied: the changes concern the REST interface itself.
+    """
+    place: object = call.arguments["changes"]
+    for name in ("publish", "http", "api"):
+        if not isinstance(place, dict):
+            break  # the parent is replaced, and the interface's settings with it
+        if name not in place:
+            return await _settings(call)
+        place = place[name]
+    raise Denied("A program may not do this", "it would change what programs may do here", "See `tooltray http api`.")
+
+
+async def _settings(call: Call) -> SettingsDocument:
+    document: SettingsDocument = await call.verb()
+    call.show_revision(document.revision)
+    return document
+
+
+RUNS: dict[str, Run] = {"set_http_enabled": _set_http, "change_settings": _change_settings, "get_settings": _settings}
+"""What is more than calling the verb."""
+
+
+@cache
+def operations() -> tuple[Operation, ...]:
+    """Returns all operations."""
+    return (*server_operations.OPERATIONS, *_derived())
+
+
+def _derived() -> Iterator[Operation]:
+    for part, kind in part_classes().items():
+        for name in verbs_of(kind):
+            verb = getattr(kind, name)
+            if name not in server_operations.WITHOUT_ANOTHER and options_of(verb).access not in ("person", "window"):
+                yield derived(part, verb, RUNS.get(name, Call.verb))
 
 
 def operations_at(segments: Sequence[str]) -> dict[str, tuple[Operation, dict[str, str]]]:
@@ -57,7 +80,7 @@ def operations_at(segments: Sequence[str]) -> dict[str, tuple[Operation, dict[st
 @cache
 def _templates() -> dict[tuple[str, ...], list[Operation]]:
     found: dict[tuple[str, ...], list[Operation]] = {}
-    for operation in OPERATIONS:
+    for operation in operations():
         found.setdefault(operation.segments, []).append(operation)
     return found
 

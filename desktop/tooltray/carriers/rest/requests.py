@@ -84,7 +84,7 @@ async def read_body(request: web.Request, operation: Operation) -> object:
     Raises:
         Failed: the body is missing, too large, not JSON, or does not fit the type.
     """
-    limit = operation.max_body_bytes if operation.body is not None else 0
+    limit = operation.options.max_body_bytes if operation.body is not None else 0
     data = await _bytes(request, limit)
     if operation.body is None:
         return None

@@ -224,8 +224,8 @@ class RestApi:
         revision = requests.read_revision(request) if operation.takes_revision else ""
         arguments = operation.arguments(path, query, body, revision)
         call = Call(self._presenter, self._config, self._spawn, operation, arguments, self._changing_entries)
-        set_call(operation.verb.__name__)
-        if await operation.needs_trust(call):
+        set_call(operation.name)
+        if await call.needs_trust():
             await confirm_widening(BY_A_PROGRAM, **path)
         result = await operation.run(call)
         if operation.page_key:
@@ -251,7 +251,7 @@ def _response(call: Call, result: object) -> web.Response:
     operation = call.operation
     if operation.status == 204:
         return web.Response(status=204, headers={**_HEADERS, **call.headers})
-    return _json({operation.wrap: result} if operation.wrap else result, operation.status, call.headers)
+    return _json(result, operation.status, call.headers)
 
 
 def _json(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:

@@ -1,7 +1,4 @@
-"""The REST operations on servers.
-
-Above it: the table of all operations. Below it: the presenter's API, and server_json.
-"""
+"""The REST operations on servers that have paths of their own, as other programs of this kind have them."""
 
 import logging
 import os
@@ -11,33 +8,23 @@ from urllib.parse import quote
 
 from tooltray.api.presenter.hub_api import HubApi
 from tooltray.carriers.rest import server_json
-from tooltray.carriers.rest.confirmation_rules import changes_arguments, mends, switches_on
 from tooltray.carriers.rest.operation import Call, Operation
 from tooltray.carriers.rest.problems import Failed
 from tooltray.carriers.rest.server_json import Restarting, ServerView, view
-from tooltray.catalogue.views.api import ViewsApi
 from tooltray.config.settings.server_edits import name_is_taken
-from tooltray.consent.approvals.api import ApprovalsApi
-from tooltray.consent.skills.api import SkillsApi
 from tooltray.foundation.confirmation import must_wait, with_current_asker
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.files.json_text import check_revision
 from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.servers import ServerSnapshot
-from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.gateway.calls.api import ToolsApi
-from tooltray.servers.confinement.api import ConfinementApi
-from tooltray.servers.sign_ins.api import SignInsApi
 from tooltray.sources.entries.api import ServersApi
 from tooltray.sources.entries.portable_entry import without_secrets
-from tooltray.sources.entries.secrets_api import SecretsApi
-from tooltray.sources.entries.setup_api import SetupApi
-from tooltray.sources.projects.api import ProjectsApi
 
 logger = logging.getLogger(__name__)
-SERVERS = "/mcp/servers"
+SERVERS, ONE = "/mcp/servers", "/mcp/servers/{server}"
 PROPOSED = "proposal"  # see ServerSnapshot.origin
 
 
@@ -63,8 +50,6 @@ class Asks(Protocol):
         """Replaces a server's entry, in the file where it is; a running one is restarted if that changes what runs. With a token that is
         not trusted, what widens anything waits for a person's yes: until then the server is as it was, and `waiting`.
         """
-
-    async def shown(self, name: str) -> ServerView: ...
 
     async def entry(self, name: str) -> JsonObject:
         """A server's entry as its file has it; in the place of what looks like a secret stands `${secret:NAME/KEY}`."""
@@ -120,21 +105,6 @@ async def _show_entry(call: Call) -> JsonObject:
     return without_secrets(name, entry).entry
 
 
-async def _show_entries(call: Call) -> dict[str, JsonObject]:
-    entries = await call.presenter.servers.get_mcp_servers()
-    return {name: without_secrets(name, entry).entry for name, entry in entries.items()}
-
-
-async def _preview_removal(call: Call) -> ServerRemoval:
-    await _snapshot(call, call.arguments["name"])
-    return await call.presenter.secrets.preview_removal(**call.arguments)
-
-
-async def _do_and_show(call: Call) -> ServerView:
-    await call.verb()
-    return await _shown(call, call.arguments["name"])
-
-
 async def _restart(call: Call) -> Restarting:
     """Begins a restart, whose progress shows in the server's state."""
     server = await _snapshot(call, call.arguments["name"])
@@ -185,68 +155,12 @@ NEW_SERVER = server_json.entry_schema(name={"type": "string", "minLength": 1}, p
 OPERATIONS = (
     Operation("GET", SERVERS, HubApi.get_snapshot, asks=Asks.all, run=_list, page_key=lambda each: each.name),
     Operation("POST", SERVERS, ServersApi.add_mcp_server, status=201, whole="server", asks=Asks.add, run=_add, body_schema=NEW_SERVER),
-    Operation("GET", "/mcp/servers/{server}", HubApi.get_snapshot, asks=Asks.one, run=_show),
-    Operation(
-        "PUT", "/mcp/servers/{server}", ServersApi.update_mcp_server, whole="config", asks=Asks.replace, run=_replace, body_schema=ENTRY
-    ),
-    Operation(
-        "DELETE",
-        "/mcp/servers/{server}",
-        ServersApi.remove_mcp_server,
-        summary="Stops it, removes its entry, and the secrets that it alone uses",
-        status=204,
-    ),
-    Operation("GET", "/mcp/servers/{server}/removal", SecretsApi.preview_removal, run=_preview_removal),
-    Operation("POST", "/mcp/servers/{server}/preview", ServersApi.preview_server_update, whole="config", body_schema=ENTRY),
-    Operation("POST", "/mcp/servers/{server}/duplicate", ServersApi.duplicate_mcp_server, status=201, wrap="name"),
-    Operation("POST", "/mcp/servers/{server}/test", ServersApi.test_server),
-    Operation("DELETE", "/mcp/tests/{test}", ServersApi.cancel_server_test, status=204),
-    Operation("GET", "/mcp/servers/{server}/entry", ServersApi.get_server_entry, asks=Asks.entry, run=_show_entry),
-    Operation("GET", "/mcp/entries", ServersApi.get_mcp_servers, "The entries of the settings", run=_show_entries),
-    Operation("POST", "/mcp/servers/{server}/start", ServersApi.start_server, run=_do_and_show, asks=Asks.shown),
-    Operation("POST", "/mcp/servers/{server}/stop", ServersApi.stop_server, summary="Stops it", run=_do_and_show, asks=Asks.shown),
-    Operation("POST", "/mcp/servers/{server}/restart", ServersApi.restart_server, status=202, asks=Asks.restart, run=_restart),
-    Operation("GET", "/mcp/servers/{server}/running", ServersApi.is_server_running, summary="Whether it runs", wrap="running"),
-    Operation("GET", "/mcp/servers/{server}/log", ServersApi.get_server_log),
-    Operation("GET", "/mcp/servers/{server}/tools", ToolsApi.get_tools, page_key=_tool_name),
-    Operation("PUT", "/mcp/servers/{server}/tools/{tool}", ToolsApi.set_tool_enabled, status=204, needs_trust=switches_on),
-    Operation("PUT", "/mcp/servers/{server}/skills", SkillsApi.set_skill_enabled, status=204, needs_trust=switches_on),
-    Operation("PUT", "/mcp/servers/{server}/tools/{tool}/override", ViewsApi.set_tool_override, status=204),
-    Operation("GET", "/mcp/servers/{server}/diagnosis", HubApi.diagnose),
-    Operation(
-        "POST",
-        "/mcp/servers/{server}/remedies",
-        SetupApi.apply_remedy,
-        summary="Carries out a remedy that a diagnosis proposed; says what was done",
-        wrap="done",
-        needs_trust=mends,
-    ),
-    Operation("POST", "/mcp/servers/{server}/sign-in", SignInsApi.begin_sign_in),
-    Operation("POST", "/mcp/servers/{server}/sign-in/finish", SignInsApi.finish_sign_in, status=204),
-    Operation("DELETE", "/mcp/servers/{server}/sign-in", SignInsApi.cancel_sign_in, status=204),
-    Operation("POST", "/mcp/servers/{server}/sign-out", SignInsApi.sign_out, status=204),
-    Operation("PUT", "/mcp/servers/{server}/default", ServersApi.add_mcp_default_server, summary="Lets it start with the hub", status=204),
-    Operation(
-        "DELETE", "/mcp/servers/{server}/default", ServersApi.remove_mcp_default_server, summary="Lets it start on demand", status=204
-    ),
-    Operation("POST", "/mcp/servers/{server}/default/toggle", ServersApi.toggle_mcp_default_server, wrap="default"),
-    Operation("PUT", "/mcp/servers/{server}/auto-approve", ApprovalsApi.set_server_auto_approve, status=204),
-    Operation("PUT", "/mcp/servers/{server}/tool-approval", ApprovalsApi.set_tool_approval, status=204),
-    Operation("GET", "/mcp/servers/{server}/confinement", ConfinementApi.get_confinement),
-    Operation("PUT", "/mcp/servers/{server}/confinement", ConfinementApi.set_confinement),
-    Operation("GET", "/mcp/servers/{server}/watch", ConfinementApi.get_watch),
-    Operation("POST", "/mcp/servers/{server}/watch", ConfinementApi.watch_server),
-    Operation("DELETE", "/mcp/servers/{server}/watch", ConfinementApi.stop_watching),
-    Operation("POST", "/mcp/servers/{server}/watch/apply", ConfinementApi.apply_proposal),
-    Operation("POST", "/mcp/servers/{server}/allow-refused", ConfinementApi.allow_refused),
-    Operation("PUT", "/mcp/servers/{server}/lazy-load", ViewsApi.set_lazy_load, status=204),
-    Operation("PUT", "/mcp/servers/{server}/deferred", ProjectsApi.set_deferred, status=204, needs_trust=changes_arguments),
-    Operation("POST", "/mcp/servers/{server}/start-for-project", ProjectsApi.start_for_project, status=204),
-    Operation("POST", "/mcp/servers/{server}/start-without-project", ProjectsApi.start_without_project, status=204),
-    Operation("GET", "/mcp/default-servers", ServersApi.get_mcp_default_servers, "The servers that start with the hub"),
-    Operation("GET", "/mcp/connections", ServersApi.get_mcp_clients),
-    Operation("GET", "/mcp/confinement-support", ConfinementApi.get_confinement_support),
-    Operation("GET", "/mcp/inmemory", ServersApi.get_inmemory_servers),
-    Operation("GET", "/mcp/links", ServersApi.get_client_links),
-    Operation("GET", "/mcp/diagnosis", HubApi.diagnose),
+    Operation("GET", ONE, HubApi.get_snapshot, asks=Asks.one, run=_show),
+    Operation("PUT", ONE, ServersApi.update_mcp_server, whole="config", asks=Asks.replace, run=_replace, body_schema=ENTRY),
+    Operation("DELETE", ONE, ServersApi.remove_mcp_server, "Stops it, removes its entry, and the secrets that only it uses", 204),
+    Operation("GET", f"{ONE}/entry", ServersApi.get_server_entry, asks=Asks.entry, run=_show_entry),
+    Operation("POST", f"{ONE}/restart", ServersApi.restart_server, status=202, asks=Asks.restart, run=_restart),
+    Operation("GET", f"{ONE}/tools", ToolsApi.get_tools, page_key=_tool_name),
 )
+WITHOUT_ANOTHER = {each.name for each in OPERATIONS} - {HubApi.get_snapshot.__name__, ToolsApi.get_tools.__name__}
+"""The verbs that have no other path: these here keep secrets out of entries, and wait for nothing."""

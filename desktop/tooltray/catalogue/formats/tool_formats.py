@@ -4,11 +4,12 @@ Above it: the API of formats. Below it: ToolManager, which knows the tools, and 
 provider accepts; here they are mapped back to published names.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
 from tooltray.catalogue.formats import find_format
+from tooltray.catalogue.formats.copilot_names import copilot_description, copilot_names, copilot_parameters
 from tooltray.catalogue.formats.declared import argument_names
 from tooltray.catalogue.formats.names import NameMap
 from tooltray.catalogue.tool_manager import ToolManager
@@ -43,6 +44,20 @@ class ToolFormats:
         published = await self._tools.published(server)
         return await finish_in_thread(lambda: found.tools([_definition(name, route) for name, route in published if _is_for_models(route)]))
 
+    async def copilot_tools(self, server: str | None) -> list[JsonObject]:
+        """Returns name, description and parameters of each tool for the `Tool` class of the Copilot SDK, and its published name.
+
+        Args:
+            server: only the tools of this server; None: all.
+
+        Raises:
+            NotFound: there is no such server.
+        """
+        if server is not None:
+            self._servers.get(server)
+        published = await self._tools.published(server)
+        return await finish_in_thread(_for_copilot, published)
+
     async def call(self, format: str, call: Mapping[str, object]) -> MCPToolCall:
         """Converts a model's call; tool and arguments get their published names.
 
@@ -68,6 +83,16 @@ class ToolFormats:
         found = find_format(format)
         names = NameMap([name for name, _ in await self._tools.published()], found.tool_names)
         return await finish_in_thread(found.response, replace(response, tool=names.theirs(response.tool)))
+
+
+def _for_copilot(published: Sequence[tuple[str, Route]]) -> list[JsonObject]:
+    names = copilot_names((route.server, route.definition.name) for _, route in published)
+    found = []
+    for published_name, route in published:
+        tool, definition = (route.server, route.definition.name), _definition(published_name, route)
+        words, parameters = copilot_description(tool, definition), copilot_parameters(definition.get("inputSchema"))
+        found.append({"name": names[tool], "description": words, "parameters": parameters, "tool": published_name})
+    return found
 
 
 def _is_for_models(route: Route) -> bool:

@@ -9,14 +9,27 @@ from tooltray.catalogue.views.tool_costs import ToolCosting
 from tooltray.config.settings import view_settings
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.tool_override import ToolOverride
-from tooltray.config.settings.widening import client_rules_widen, override_widens, words_mislead
+from tooltray.config.settings.widening import client_rules_widen, override_widens, profile_widens, words_mislead
 from tooltray.foundation.confirmation import OTHER_WORDS, YES_TO_CALLS, check_unchanged, confirm_widening
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.foundation.snapshots.tools import ToolCosts
+from tooltray.foundation.verbs import always, verb
 from tooltray.protocol.sessions.session_state import SessionState
+
+
+def _leaves_a_profile(part: "ViewsApi", arguments: Mapping[str, Any]) -> bool:
+    """Requires a trusted token where a kind of AI client has a profile and would get another one, or none."""
+    known = part._config.settings.publish.clients.get(arguments["client"])
+    return known is not None and known.profile not in (None, arguments.get("profile", ""))
+
+
+def _shows_more(part: "ViewsApi", arguments: Mapping[str, Any]) -> bool:
+    """Requires a trusted token where an existing profile would get more servers or tools."""
+    before = part._config.settings.profiles.get(arguments["name"])
+    return before is not None and profile_widens(before, arguments["profile"])
 
 
 class ViewsApi:
@@ -43,6 +56,7 @@ class ViewsApi:
         """
         await self._client_modes.set_mode(client, mode)
 
+    @verb(trusted=_leaves_a_profile)
     async def set_client_profile(self, client: str, profile: str = "") -> None:
         """Chooses the profile that one kind of AI client gets unless it asks for another; empty: none.
 
@@ -67,6 +81,7 @@ class ViewsApi:
     async def get_profiles(self) -> list[ProfileSnapshot]:
         return self._profiles.snapshots()
 
+    @verb(trusted=_shows_more)
     async def set_profile(self, name: str, profile: Mapping[str, Any]) -> None:
         """Adds a profile or replaces it; sessions that have it see the difference at once.
 
@@ -78,6 +93,7 @@ class ViewsApi:
         """
         await self._profiles.set(name, profile)
 
+    @verb(trusted=always)
     async def remove_profile(self, name: str) -> None:
         """Removes a profile.
 

@@ -55,6 +55,19 @@ def declare_tools(commands: Commands) -> None:
     command(names, "reset", tr("forget the names given so far and give them anew"), "tools_command:reset_names")
 
 
+def declare_api(commands: Commands) -> None:
+    api = command(commands, "api", tr("call a verb of the API and print its result as JSON, or list all verbs"), "api_command:api")
+    api.add_argument("verb", metavar="VERB", nargs="?", help=tr("its name; left out: list all verbs"))
+    api.add_argument("arguments", metavar="NAME=VALUE", nargs="*", help=tr("an argument of the verb; the value is JSON, or a text"))
+    api.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=values.seconds,
+        default=TOOL_CALL_TIMEOUT_S,
+        help=tr("how long to wait (default: {tool_call_timeout_s})", tool_call_timeout_s=f"{TOOL_CALL_TIMEOUT_S:g}"),
+    )
+
+
 def declare_skills(commands: Commands) -> None:
     skills = group(commands, "skills", tr("list and read the skills of all servers"))
     command(skills, "list", tr("list the skills, also those that are off or held"), "skills_command:list_skills").add_argument(

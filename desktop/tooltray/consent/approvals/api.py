@@ -21,6 +21,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.approvals import TAKEN_BACK, ApprovalSnapshot, GrantSnapshot, RulePreview, ServerPermissions, ToolChange
 from tooltray.foundation.snapshots.tools import CoveredTool
+from tooltray.foundation.verbs import verb
 
 if TYPE_CHECKING:
     from tooltray.consent.approvals.approvals import Approvals
@@ -55,6 +56,7 @@ class ApprovalsApi:
         """The calls that wait for a person's yes, the oldest first."""
         return self._approvals.waiting()
 
+    @verb("window")
     async def get_approval_diff(self, id: str) -> tuple[str, ...]:
         """What a call that waits would change in the file on disk that it writes whole, as lines that begin with "+", "-" or " ". Only the
         user sees it: the model has chosen which file that is.
@@ -126,6 +128,7 @@ class ApprovalsApi:
         check_unchanged(definitions, await self._tool_grants.definitions(server, kind, tool))
         return await self._tool_grants.allow(server, kind, tool, client, end, seen)
 
+    @verb("window")
     async def tell_screen_lock(self, is_locked: bool | None) -> None:
         """The desktop says whether the screen is locked, or that the computer goes to sleep: grants until then end.
 
@@ -137,6 +140,7 @@ class ApprovalsApi:
         """
         self._screen_lock.tell(is_locked)
 
+    @verb("manage")
     async def preview_rule(self, server: str, rule: JsonObject) -> RulePreview:
         """What a rule on arguments means, in words, and which calls of late it would have let through.
 

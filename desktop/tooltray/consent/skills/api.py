@@ -16,6 +16,7 @@ from tooltray.consent.skills.skills import Skills
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.skills import SkillSnapshot
+from tooltray.foundation.verbs import verb, when_enabled
 from tooltray.protocol.envelope import load
 from tooltray.servers.upstream.server_manager import ServerManager
 
@@ -46,6 +47,7 @@ class SkillsApi:
         names = Counter(name for _, name in {(each.server, each.skill.name) for each in known})
         return [self._snapshot(each, names) for each in known if server in (None, each.server)]
 
+    @verb("call")
     async def get_skill(self, skill: str) -> dict[str, Any]:
         """One skill as its server has it now: its entry, with `server`, `uri` as AI clients know it, and the `text` of its SKILL.md.
 
@@ -64,6 +66,7 @@ class SkillsApi:
             raise TooltrayError(failed, str(error)) from None
         return {**load(known.skill.raw), "server": known.server, "uri": known.uri, "text": text}
 
+    @verb(trusted=when_enabled)
     async def set_skill_enabled(self, server: str, skill: str, enabled: bool) -> None:
         """Offers a skill to AI clients or no longer.
 

@@ -4,6 +4,7 @@ from tooltray.consent.tokens.http_access import HttpAccess
 from tooltray.foundation.confirmation import confirm_widening
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
+from tooltray.foundation.verbs import always, verb
 
 
 class AccessApi:
@@ -13,6 +14,7 @@ class AccessApi:
     async def get_http_status(self) -> HttpStatus:
         return self._http.status
 
+    @verb(trusted=always)
     async def set_http_enabled(self, enabled: bool, port: int | None = None) -> HttpStatus:
         """Opens the endpoints for AI clients, or closes them; they stay as they are after a restart.
 
@@ -24,6 +26,7 @@ class AccessApi:
         """
         return await self._http.set_enabled(enabled, port)
 
+    @verb("person")
     async def set_api_enabled(self, enabled: bool, trusted: bool | None = None) -> HttpStatus:
         """Lets other programs do over HTTP what a person can do here, or no more. They show a token of their own.
 
@@ -35,6 +38,7 @@ class AccessApi:
         """
         return await self._http.set_api(enabled, trusted)
 
+    @verb("person")
     async def get_api_token(self) -> str:
         """What opens that to a program; it is made when it is first asked for, and stays the same across restarts.
 
@@ -43,6 +47,7 @@ class AccessApi:
         """
         return await self._http.api_token()
 
+    @verb("person")
     async def rotate_api_token(self) -> str:
         """Makes another one; that of before opens nothing any more, and what it has open ends.
 
@@ -51,10 +56,12 @@ class AccessApi:
         """
         return await self._http.rotate_api_token()
 
+    @verb("person")
     async def list_api_tokens(self) -> list[ApiTokenSnapshot]:
         """The tokens of programs, also those whose time is over."""
         return await self._http.list_api_tokens()
 
+    @verb("person")
     async def create_api_token(
         self, name: str, scope: Scope = "manage", expires_in_s: float | None = None, trusted: bool = False
     ) -> NewApiToken:
@@ -71,6 +78,7 @@ class AccessApi:
         """
         return await self._http.create_api_token(name, scope, expires_in_s, trusted)
 
+    @verb("person")
     async def revoke_api_token(self, name: str) -> None:
         """Ends a program's token, and what it has open.
 
@@ -83,6 +91,7 @@ class AccessApi:
     async def list_client_tokens(self) -> list[ClientTokenSnapshot]:
         return self._http.clients
 
+    @verb(trusted=always)
     async def create_client_token(self, name: str) -> str:
         """Makes a token for an AI client and returns it, for this once; one that the client had before ends.
 

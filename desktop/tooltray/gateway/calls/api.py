@@ -19,6 +19,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.foundation.snapshots.tools import ToolSnapshot
+from tooltray.foundation.verbs import verb, when_enabled
 from tooltray.gateway.calls.completion import PROMPT, RESOURCE, Completion
 from tooltray.gateway.calls.elicitations import Elicitations
 from tooltray.gateway.calls.followed_resources import FollowedResources
@@ -112,6 +113,7 @@ class ToolsApi:
         check_exists(self._servers, server)
         return self._changes.with_held(await self._tools.snapshots(server))
 
+    @verb(trusted=when_enabled)
     async def set_tool_enabled(self, server: str, tool: str, enabled: bool) -> None:
         """Offers a tool to AI clients or no longer. `tool`: the server's own name for it.
 
@@ -124,6 +126,7 @@ class ToolsApi:
         others = [each for each in disabled if each != tool]
         await self._config.change_server(server, disabled_tools=others if enabled else [*others, tool])
 
+    @verb("call")
     async def call_tool(self, name: str, arguments: Mapping[str, Any], project: str | None = None) -> dict[str, Any]:
         """Calls a tool by the name that AI clients see, and returns the result object.
 
@@ -141,6 +144,7 @@ class ToolsApi:
             raise TooltrayError(Phrase("'{name}' could not be called", name=name), message)
         return result_of(reply)
 
+    @verb("call")
     async def run_tool_call(self, call: MCPToolCall) -> MCPToolResponse:
         """Carries out a tool call of a model. What fails is a response too, which the model can read.
 
@@ -182,6 +186,7 @@ class PromptsApi:
         owners = [await self._prompts.target(prompt["name"]) for prompt in prompts]
         return [prompt for prompt, owner in zip(prompts, owners, strict=True) if is_of(server, owner)]
 
+    @verb("call")
     async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> dict[str, Any]:
         """A prompt by the name that AI clients see, filled in: the result object.
 
@@ -193,6 +198,7 @@ class PromptsApi:
         reply = await self._prompts.get(exchange, on_used=lambda server: self._guard.note_other(server, self._caller.state))
         return checked_result(reply, f"the prompt '{name}' could not be got")
 
+    @verb("call")
     async def complete_prompt(self, name: str, argument: str, value: str, given: Mapping[str, str] | None = None) -> list[str]:
         """What an argument of a prompt could be, by what is written so far; empty where its server proposes nothing.
 
@@ -243,6 +249,7 @@ class ResourcesApi:
         templates = listed(await self._resources.templates(), "resourceTemplates")
         return [template for template in templates if is_of(server, self._resources.template_target(template["uriTemplate"]))]
 
+    @verb("call")
     async def read_resource(self, uri: str) -> dict[str, Any]:
         """What a resource holds, by the URI that AI clients see: the result object.
 
@@ -254,6 +261,7 @@ class ResourcesApi:
         reply = await self._resources.read(exchange, on_read=lambda server: self._guard.note_other(server, self._caller.state))
         return checked_result(reply, f"the resource '{uri}' could not be read")
 
+    @verb("call")
     async def complete_resource(self, template: str, variable: str, value: str, given: Mapping[str, str] | None = None) -> list[str]:
         """What a variable of a template could be, by what is written so far; empty where its server proposes nothing.
 
@@ -268,6 +276,7 @@ class ResourcesApi:
         exchange = Exchange(params, Head(), self._caller, self._held, None, self._caller.name)
         return completed(await self._completion.complete(exchange), template)
 
+    @verb("call")
     async def subscribe_resource(self, uri: str) -> None:
         """Has its server tell when a resource changes: `ResourceUpdated`. Each subscription is ended by one `unsubscribe_resource`.
 
@@ -276,15 +285,22 @@ class ResourcesApi:
         """
         await self._followed.follow(uri)
 
+    @verb("call")
     async def unsubscribe_resource(self, uri: str) -> None:
         """Ends one subscription; does nothing for a resource that nobody follows."""
         await self._followed.leave(uri)
+
+
+def _accepts(part: "QuestionsApi", arguments: Mapping[str, Any]) -> bool:
+    """Requires a trusted token to accept a server's question; declining it is free."""
+    return bool(arguments["action"] == "accept")
 
 
 class QuestionsApi:
     def __init__(self, *, elicitations: Elicitations) -> None:
         self._elicitations = elicitations
 
+    @verb(trusted=_accepts)
     async def answer_elicitation(self, id: str, action: str, content: dict[str, Any] | None = None) -> None:
         """Answers a server's question: "accept" with the values of its form, "decline", or "cancel" for no answer at all.
 

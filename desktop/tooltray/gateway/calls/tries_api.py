@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tooltray.foundation.snapshots.calls import MCPToolResponse
+from tooltray.foundation.verbs import verb
 from tooltray.gateway.calls.tries import Tries
 
 
@@ -14,6 +15,7 @@ class TriesApi:
     def __init__(self, *, tries: Tries) -> None:
         self._tries = tries
 
+    @verb("call")
     async def try_tool(self, attempt: str, name: str, arguments: Mapping[str, Any], project: str | None = None) -> MCPToolResponse:
         """Calls a tool by hand. What fails is a response, too; while it runs, `TryProgressed` tells how far it is.
 
@@ -30,6 +32,7 @@ class TriesApi:
         """
         return await self._tries.run(attempt, name, arguments, project)
 
+    @verb("call")
     async def cancel_try(self, attempt: str) -> None:
         """Gives up a call that `try_tool` makes; its server is told. Does nothing if it has ended."""
         self._tries.cancel(attempt)

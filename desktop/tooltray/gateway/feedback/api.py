@@ -9,6 +9,7 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
+from tooltray.foundation.verbs import MAX_PICTURES_BYTES, verb
 from tooltray.gateway.feedback.feedback_history import FeedbackNotes
 from tooltray.gateway.feedback.feedbacks import Feedbacks
 from tooltray.protocol.sessions.elicitation_form import plain
@@ -67,6 +68,7 @@ class FeedbackApi:
         """Returns the reports that wait for an answer, the oldest first."""
         return self._feedbacks.waiting()
 
+    @verb(max_body_bytes=MAX_PICTURES_BYTES)
     async def answer_feedback(self, id: str, text: str, attachments: Sequence[FeedbackAttachment] = ()) -> None:
         """Answers a report.
 

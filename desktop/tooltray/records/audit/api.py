@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tooltray.foundation.snapshots.audit import AuditCheck, AuditEntry
+from tooltray.foundation.verbs import verb
 
 if TYPE_CHECKING:
     from tooltray.records.audit.audit_trail import AuditTrail
@@ -12,6 +13,7 @@ class AuditApi:
     def __init__(self, *, trail: "AuditTrail") -> None:
         self._trail = trail
 
+    @verb("manage")
     async def get_audit(self, before: int = 0, limit: int = 200) -> list[AuditEntry]:
         """Who allowed, refused or took back what, when and by which way, the newest first.
 

@@ -28,6 +28,7 @@ from tooltray.foundation.snapshots.activity import (
     ToolUse,
 )
 from tooltray.foundation.snapshots.calls import RecentCall
+from tooltray.foundation.verbs import always, verb
 from tooltray.records.audit.audit_trail import AuditTrail
 from tooltray.records.journal.activity_export import write_entries
 from tooltray.records.journal.call_figures import GROUPS
@@ -59,6 +60,7 @@ class ActivityApi:
         """
         return await self._read(self._reader.rows, filter or EVERYTHING, before, limit, collapsed=collapsed)
 
+    @verb("manage")
     async def get_activity_entry(self, id: int | str) -> ActivityDetails:
         """One thing that happened, in full.
 
@@ -129,6 +131,7 @@ class ActivityApi:
         """Where the journal is, how much is in it, and what could not be kept."""
         return await self._read(self._reader.status, self._journal.lost, self._journal.said)
 
+    @verb("manage", trusted=always)
     async def export_activity(self, path: str, filter: ActivityFilter | None = None) -> int:
         """Writes what happened into a file, for its owner alone, as JSON Lines: an object for each entry, the oldest first. What people
         decided stands among it (`get_audit`), unless the filter asks for more than a time.
@@ -146,6 +149,7 @@ class ActivityApi:
             await self._journal.flush()
         return await self._read(self._export, Path(path), filter or EVERYTHING)
 
+    @verb(trusted=always)
     async def clear_activity(self) -> None:
         """Empties the journal. Until the hub ends, or it is emptied again, that can be undone.
 
@@ -156,6 +160,7 @@ class ActivityApi:
         await self._journal.do(JournalFile.clear)
         self._bus.publish(ActivityWritten(0))
 
+    @verb(trusted=always)
     async def undo_clear_activity(self) -> None:
         """Brings back what the last `clear_activity` has taken away; what has happened since then stays.
 

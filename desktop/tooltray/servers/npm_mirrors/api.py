@@ -1,6 +1,7 @@
 """The API about npm registries: which there are, how fast they answer, and which one is used."""
 
 from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.foundation.verbs import always, verb, when_enabled
 from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
 
 
@@ -19,6 +20,7 @@ class RegistriesApi:
         """Measures one registry; what is wrong with it stands in `problem`."""
         return await self._registries.test(url)
 
+    @verb(trusted=always)
     async def set_custom_npm_registry(self, url: str) -> NpmRegistryStatus:
         """Uses one registry from now on; "" ends that. It is measured before it is saved.
 
@@ -27,6 +29,7 @@ class RegistriesApi:
         """
         return await self._registries.set_custom(url)
 
+    @verb(trusted=when_enabled)
     async def set_auto_detect_npm_registry(self, enabled: bool) -> NpmRegistryStatus:
         """Whether the fastest registry is found out and used. Off: nothing is measured unasked."""
         return await self._registries.set_auto_detect(enabled)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot
 from tooltray.foundation.snapshots.forms import FieldValue, NewServer
+from tooltray.foundation.verbs import always, verb
 
 if TYPE_CHECKING:
     from tooltray.sources.bundles.bundle_installs import BundleInstalls
@@ -14,6 +15,7 @@ class BundlesApi:
     def __init__(self, *, bundles: "BundleInstalls") -> None:
         self._bundles = bundles
 
+    @verb(trusted=always)
     async def read_bundle(self, source: str) -> BundleOffer:
         """Reads a bundle, and installs nothing.
 
@@ -25,6 +27,7 @@ class BundlesApi:
         """
         return await self._bundles.read(source)
 
+    @verb("manage", trusted=always)
     async def preview_bundle(self, source: str, sha256: str, values: Mapping[str, FieldValue]) -> NewServer:
         """Returns the server that a bundle would be, for the user to look at.
 
@@ -38,6 +41,7 @@ class BundlesApi:
         """
         return await self._bundles.preview(source, sha256, values)
 
+    @verb(trusted=always)
     async def install_bundle(self, source: str, sha256: str, values: Mapping[str, FieldValue], server: str = "") -> str:
         """Installs a bundle and adds its server, which starts; or updates the server that an older one of its name is.
 

@@ -3,12 +3,13 @@ and undoing these changes.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tooltray.foundation.confirmation import confirm_widening
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
 from tooltray.foundation.snapshots.forms import FieldValue
+from tooltray.foundation.verbs import verb
 from tooltray.sources.clients.imports import put_back
 
 if TYPE_CHECKING:
@@ -17,6 +18,14 @@ if TYPE_CHECKING:
     from tooltray.sources.clients.client_scans import ClientScans
 
 CHANGING = Phrase("A change of an AI client's file")
+
+
+MAX_IMPORT_BYTES = 16 * 1024 * 1024  # a client's whole file may be given as a text
+
+
+def _reads_a_file(part: "AiClientsApi", arguments: Mapping[str, Any]) -> bool:
+    """Requires a trusted token to read a file that the caller names."""
+    return bool(arguments.get("file"))
 
 
 class AiClientsApi:
@@ -86,6 +95,7 @@ class AiClientsApi:
         """Returns the changes of AI clients' files that Tooltray has made in the last 30 days, the newest first."""
         return await self._edits.changes()
 
+    @verb(trusted=_reads_a_file, max_body_bytes=MAX_IMPORT_BYTES)
     async def preview_client_import(self, clients: Sequence[str] = (), text: str = "", file: str = "") -> ImportPlan:
         """Returns what can be imported, and how it compares with what is here: each server once, however many clients have it.
 
@@ -100,6 +110,7 @@ class AiClientsApi:
         """
         return await self._imports.preview(clients, text, file)
 
+    @verb(trusted=_reads_a_file, max_body_bytes=MAX_IMPORT_BYTES)
     async def import_servers(
         self,
         choices: Sequence[str],

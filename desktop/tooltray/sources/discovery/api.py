@@ -14,6 +14,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.discovery import RegistrySearch, RegistryServer, RegistryStatus, RegistryUpdate, StarterServer
 from tooltray.foundation.snapshots.forms import FieldValue, NewServer
+from tooltray.foundation.verbs import verb
 from tooltray.servers.confinement.new_servers import as_new
 from tooltray.sources.discovery import starters as starter_list
 from tooltray.sources.discovery.package_words import BUNDLE
@@ -82,6 +83,7 @@ class DiscoveryApi:
         """
         return _snapshot(await self._copy.get(name, version), has_bundles=self._bundles is not None)
 
+    @verb("manage")
     async def preview_registry_server(self, name: str, version: str, option: str, values: Mapping[str, FieldValue]) -> NewServer:
         """The server as it would be added. Nothing is stored.
 

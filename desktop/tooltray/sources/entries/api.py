@@ -15,6 +15,7 @@ from tooltray.foundation.snapshots.edited_entries import ServerTest, ServerUpdat
 from tooltray.foundation.snapshots.servers import InMemoryServer, McpClientSnapshot, ServerEntry, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.tasks import finish_in_thread
+from tooltray.foundation.verbs import verb
 from tooltray.servers.transports.inmemory.packages import listed
 from tooltray.sources.entries.outgoing_links import client_links
 from tooltray.sources.entries.server_entries import check_is_in_settings
@@ -48,6 +49,7 @@ class ServersApi:
 
     # entries
 
+    @verb("person")
     async def get_mcp_servers(self) -> dict[str, dict[str, Any]]:
         """The entries of the settings, in the spelling of the file."""
         return self._config.entries
@@ -138,6 +140,7 @@ class ServersApi:
         """The servers that installed packages bring and that can run inside Tooltray. None of them is imported for that."""
         return await asyncio.to_thread(listed, self._packages)
 
+    @verb("manage")
     async def preview_server_update(self, name: str, config: Mapping[str, Any]) -> ServerUpdatePreview:
         """What `update_mcp_server` would change, in which file, and what is wrong with the new entry; writes nothing.
 

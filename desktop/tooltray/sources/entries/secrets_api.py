@@ -1,9 +1,11 @@
 """The API about secrets: their names, what uses them, and where they are kept. Values go in and never out."""
 
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, get_args
 
 from tooltray.config.secrets.secrets import BACKUP_SECRET, SecretStore
 from tooltray.config.secrets.vaults import SecretBackend, SecretsAbsent
+from tooltray.config.settings.expansion import secret_names
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.settings_edits import secret_backend
 from tooltray.consent.tokens.trusted_tokens import TRUSTED_SECRET
@@ -12,10 +14,25 @@ from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.snapshots.stored_secrets import StoredSecrets
+from tooltray.foundation.verbs import always, verb
 
 if TYPE_CHECKING:
     from tooltray.sources.entries.server_secrets import ServerSecrets
     from tooltray.sources.entries.server_starts import ServerStarts
+
+
+async def _replaces_a_secret(part: "SecretsApi", arguments: Mapping[str, Any]) -> bool:
+    """Requires a trusted token for a secret that exists or is used: it may be part of a command, and decides as whom a server acts."""
+    name = arguments["name"]
+    if name in await part.get_secret_names():
+        return True
+    return any(name in secret_names(server) for server in part._config.settings.mcp_servers.values())
+
+
+async def _removes_a_used_secret(part: "SecretsApi", arguments: Mapping[str, Any]) -> bool:
+    """Requires a trusted token to remove a secret in use: a program could set another value then."""
+    name = arguments["name"]
+    return name in await part.get_secret_names() and name not in await part.get_unused_secrets()
 
 
 class SecretsApi:
@@ -32,12 +49,14 @@ class SecretsApi:
     async def get_secret_names(self) -> list[str]:
         return sorted(await self._secrets.names())
 
+    @verb(trusted=_replaces_a_secret)
     async def set_secret(self, name: str, value: str) -> None:
         if name in (TRUSTED_SECRET, BACKUP_SECRET):
             raise TooltrayError(Phrase("'{name}' is kept by Tooltray itself", name=name), hint=Phrase("Choose another name"))
         await self._secrets.set(name, value)
         self._starts.retry_failed()
 
+    @verb(trusted=_removes_a_used_secret)
     async def remove_secret(self, name: str) -> None:
         """Forgets a secret; for half a minute `restore_secret` puts it back.
 
@@ -47,6 +66,7 @@ class SecretsApi:
         """
         await self._secrets.remove(name)
 
+    @verb(trusted=always)
     async def restore_secret(self, name: str) -> None:
         """Puts back a secret that was removed less than half a minute ago.
 

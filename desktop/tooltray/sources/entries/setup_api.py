@@ -4,11 +4,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tooltray.foundation.snapshots.setup import SetupChange
+from tooltray.foundation.verbs import always, verb
 
 if TYPE_CHECKING:
     from tooltray.sources.doctor.remedies import Remedies
     from tooltray.sources.entries.server_starts import ServerStarts
     from tooltray.sources.entries.setup import Setup
+
+
+HARMLESS_REMEDIES = frozenset({"start"})
+
+
+def _changes_what_runs(part: "SetupApi", arguments: Mapping[str, Any]) -> bool:
+    """Requires a trusted token for a remedy that may change what is run, or where its packages come from."""
+    return arguments["kind"] not in HARMLESS_REMEDIES
 
 
 class SetupApi:
@@ -27,6 +36,7 @@ class SetupApi:
         """
         return await self._setup.preview_import(setup, replace=replace)
 
+    @verb(trusted=always)
     async def import_setup(self, setup: Mapping[str, Any], replace: bool = False) -> list[SetupChange]:
         """Takes over an exported set-up, all of it or nothing, and starts what starts with the hub; returns what changed.
 
@@ -45,6 +55,7 @@ class SetupApi:
         """What `reset_to_default_servers` would do."""
         return await self._setup.preview_reset()
 
+    @verb(trusted=always)
     async def reset_to_default_servers(self) -> list[SetupChange]:
         """Puts the servers that come with Tooltray back to how they came; a person's own servers stay. Returns what changed.
 
@@ -55,6 +66,7 @@ class SetupApi:
         await self._starts.initialize()
         return changes
 
+    @verb(trusted=_changes_what_runs)
     async def apply_remedy(self, server: str, kind: str, value: str = "") -> str:
         """Carries out a remedy that `diagnose` proposed, and returns what was done, in words.
 

@@ -1,7 +1,8 @@
 """The API about projects, and servers that start for one."""
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from tooltray.foundation.confirmation import confirm_widening, note_narrowing
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
@@ -9,6 +10,7 @@ from tooltray.foundation.events import EventBus
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.verbs import verb
 from tooltray.protocol.sessions.session_state import SessionMoved, SessionState, SessionStates
 from tooltray.servers.upstream.project_folder import project_name, shown
 from tooltray.servers.upstream.server_manager import STARTED_BY_HAND_WAIT_S, ServerManager
@@ -26,6 +28,11 @@ SAID_BY = {
     "folder": "the client was started there",
     "person": "a person has said so",
 }
+
+
+def _changes_arguments(part: "ProjectsApi", arguments: Mapping[str, Any]) -> bool:
+    """Requires a trusted token to change deferred arguments, which are part of the command."""
+    return arguments.get("template") is not None or bool(arguments["deferred"])
 
 
 class ProjectsApi:
@@ -113,6 +120,7 @@ class ProjectsApi:
         for server in servers:
             server.forget()
 
+    @verb(trusted=_changes_arguments)
     async def set_deferred(self, server: str, deferred: bool, template: list[str] | None = None) -> None:
         """Chooses whether a server waits for a project, and with which arguments it is started for one.
 

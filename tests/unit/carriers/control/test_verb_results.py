@@ -1,22 +1,24 @@
 """verb_results.py: what comes as JSON becomes what the verb returned."""
 
+import inspect
 from typing import Any, get_type_hints
 
 import pytest
 from tests.fakes.verb_table import VERBS
 
-from tooltray.carriers.control.verb_results import RESULTS, result_type, typed_result
+from tooltray.carriers.control.verb_results import result_type, typed_result, verb_entries
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_s_result_is_of_the_type_that_its_annotation_names(verb: str) -> None:
-    kind = get_type_hints(VERBS[verb])["return"]
-    if "tooltray." not in repr(kind):
-        assert verb not in RESULTS
-    else:
-        assert result_type(verb) == kind
+def test_the_table_has_every_verb_as_it_is_declared() -> None:
+    assert {verb: list(entry.takes) for verb, entry in verb_entries().items()} == {
+        verb: list(inspect.signature(kind).parameters)[1:] for verb, kind in VERBS.items()
+    }
+    results = {verb: get_type_hints(kind)["return"] for verb, kind in VERBS.items()}
+    assert {verb: result_type(verb) for verb in VERBS} == {
+        verb: kind if "tooltray." in repr(kind) else Any for verb, kind in results.items()
+    }
 
 
 def test_a_list_of_snapshots_is_converted_and_plain_json_stays() -> None:

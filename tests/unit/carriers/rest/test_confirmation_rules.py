@@ -1,4 +1,4 @@
-"""confirmation_rules.py and hub_operations.py: what only a person may allow, and settings, secrets and lists over REST."""
+"""What only a person may allow, and settings and secrets over REST."""
 
 import json
 from pathlib import Path
@@ -33,14 +33,14 @@ async def test_settings_that_let_more_happen_unasked_are_for_trusted_programs(tm
     settings |= {"publish": {"clients": {"known": {"profile": "few"}}}}
     async with rest_hub(tmp_path, settings=settings) as hub:
         before = hub.parts.home.settings.read_bytes()
-        assert (await hub.ask("PATCH", "/settings", changes)).status == 403
+        assert (await hub.ask("POST", "/api/settings/change_settings", {"changes": changes})).status == 403
         assert hub.parts.home.settings.read_bytes() == before
 
 
 @pytest.mark.parametrize("http", [{"api": {"trusted": True}}, {"api": None}, None, "x"])
 async def test_no_program_changes_what_programs_may_do(tmp_path: Path, http: Any) -> None:
     async with rest_hub(tmp_path, is_trusted=True) as hub:
-        answer = await hub.ask("PATCH", "/settings", {"publish": {"http": http}})
+        answer = await hub.ask("POST", "/api/settings/change_settings", {"changes": {"publish": {"http": http}}})
         assert (answer.status, answer.json["hint"]) == (403, "See `tooltray http api`.")
         for path in ("/http/api", "/api/token", "/http/token"):
             assert (await hub.ask("GET", path)).status == 404
@@ -48,12 +48,17 @@ async def test_no_program_changes_what_programs_may_do(tmp_path: Path, http: Any
 
 async def test_other_settings_are_changed_by_what_is_to_be_different(tmp_path: Path) -> None:
     async with rest_hub(tmp_path, settings={"mine": {"a": 1}}) as hub:
-        seen = await hub.ask("GET", "/settings")
+        seen = await hub.ask("GET", "/api/settings/get_settings")
         assert (seen.json["settings"]["mine"], seen.headers["ETag"]) == ({"a": 1}, f'"{seen.json["revision"]}"')
         merge = {"Content-Type": "application/merge-patch+json", "If-Match": seen.headers["ETag"]}
-        changed = await hub.ask("PATCH", "/settings", {"publish": {"feedback": False, "clients": {"c": {"mode": "lazy"}}}}, headers=merge)
+        changed = await hub.ask(
+            "POST",
+            "/api/settings/change_settings",
+            {"changes": {"publish": {"feedback": False, "clients": {"c": {"mode": "lazy"}}}}},
+            headers=merge,
+        )
         assert changed.json["settings"]["publish"]["feedback"] is False
-        again = await hub.ask("PATCH", "/settings", {"publish": {"feedback": True}}, headers=merge)
+        again = await hub.ask("POST", "/api/settings/change_settings", {"changes": {"publish": {"feedback": True}}}, headers=merge)
         assert (again.status, again.json["type"]) == (412, "urn:tooltray:problem:changed-meanwhile")
         assert json.loads(hub.parts.home.settings.read_text())["publish"]["feedback"] is False
 
@@ -63,15 +68,15 @@ async def test_a_folder_in_one_that_a_person_allowed_is_allowed(tmp_path: Path) 
     inside.mkdir(parents=True)
     outside.mkdir()
     async with rest_hub(tmp_path / "home", settings={"allowedFolders": [str(tmp_path / "src")]}) as hub:
-        assert (await hub.ask("POST", "/projects", {"path": str(inside)})).status == 201
-        assert (await hub.ask("POST", "/projects", {"path": str(outside)})).status == 403
-        assert (await hub.ask("GET", "/projects")).json[0] == str(tmp_path / "src")
+        assert (await hub.ask("POST", "/api/projects/allow_folder", {"path": str(inside)})).status == 200
+        assert (await hub.ask("POST", "/api/projects/allow_folder", {"path": str(outside)})).status == 403
+        assert (await hub.ask("GET", "/api/projects/get_allowed_folders")).json[0] == str(tmp_path / "src")
 
 
 async def test_what_no_path_can_be_is_refused_like_any_other(tmp_path: Path) -> None:
     async with rest_hub(tmp_path / "home") as hub:
         for odd in ("/a\0b", "/\ud800"):
-            assert (await hub.ask("POST", "/projects", {"path": odd})).status == 422
+            assert (await hub.ask("POST", "/api/projects/allow_folder", {"path": odd})).status == 422
         assert (await hub.ask("GET", "/servers?project=%00")).status in (400, 422)
 
 
@@ -91,16 +96,10 @@ async def test_an_entry_with_two_ways_to_be_reached_says_which_by_transport(tmp_
 
 async def test_secrets_are_named_and_never_shown(tmp_path: Path) -> None:
     async with rest_hub(tmp_path) as hub:
-        assert (await hub.ask("PUT", "/secrets/s%2FKEY", {"value": "hunter2"})).status == 204
-        assert (await hub.ask("GET", "/secrets")).json == ["s/KEY"]
-        assert (await hub.ask("GET", "/secrets/s%2FKEY")).status == 405
-        assert (await hub.ask("DELETE", "/secrets/s%2FKEY")).status == 204
-        assert (await hub.ask("GET", "/secrets")).json == []
-
-
-async def test_reports_come_in_pages(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path) as hub:
-        assert (await hub.ask("GET", "/feedback/history?projectPath=/p&limit=5")).json == []
+        assert (await hub.ask("POST", "/api/secrets/set_secret", {"name": "s/KEY", "value": "hunter2"})).status == 204
+        assert (await hub.ask("GET", "/api/secrets/get_secret_names")).json == ["s/KEY"]
+        assert (await hub.ask("POST", "/api/secrets/remove_secret", {"name": "s/KEY"})).status == 204
+        assert (await hub.ask("GET", "/api/secrets/get_secret_names")).json == []
 
 
 OTHERS = ({"command": "q"}, {"args": ["more"]}, {"env": {"NODE_OPTIONS": "-r x"}}, {"command": None, "url": "http://127.0.0.1:9/"})

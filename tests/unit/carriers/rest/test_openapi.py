@@ -1,28 +1,58 @@
-"""openapi.py and table.py: everything that there is, is described, and nothing else."""
+"""operations.py and openapi.py: every verb that programs may call is reached and described, and nothing else."""
 
 import json
 
 from jsonschema import Draft202012Validator
-from tests.fakes.verb_table import VERBS
+from tests.fakes.verb_table import PART_OF, VERBS
 
 from tooltray.carriers.rest.openapi import document
-from tooltray.carriers.rest.operations import NOT_OFFERED, OF_THE_DESKTOP, OPERATIONS, operations_at
+from tooltray.carriers.rest.operations import operations, operations_at
+from tooltray.foundation.verbs import options_of
+
+OF_THE_PERSON = {
+    "set_api_enabled",
+    "get_api_token",
+    "rotate_api_token",
+    "list_api_tokens",
+    "create_api_token",
+    "revoke_api_token",
+    "get_confirmations",
+    "answer_confirmation",
+    "get_passphrase_state",
+    "confirm_with_passphrase",
+    "set_passphrase",
+    "remove_passphrase",
+    "get_mcp_servers",
+    "get_approval_diff",
+    "tell_screen_lock",
+}
+"""Who gives tokens to programs, and confirms what they want; entries with their secrets; and what only the window knows."""
+OWN_PATHS = {"add_mcp_server", "update_mcp_server", "remove_mcp_server", "restart_server", "get_server_entry"}
 
 
 def test_every_verb_is_reached_but_those_that_are_the_persons_alone() -> None:
-    reached = {verb.__name__ for operation in OPERATIONS for verb in (operation.verb, *operation.also)}
-    assert reached == set(VERBS) - NOT_OFFERED - OF_THE_DESKTOP
-    of_tokens = {"list_api_tokens", "create_api_token", "revoke_api_token"}
-    of_confirming = {"get_confirmations", "answer_confirmation", "get_passphrase_state", "confirm_with_passphrase"}
-    of_confirming |= {"set_passphrase", "remove_passphrase"}
-    assert {"set_api_enabled", "get_api_token", "rotate_api_token", *of_tokens, *of_confirming} == NOT_OFFERED
+    assert {verb for verb in VERBS if options_of(VERBS[verb]).access in ("person", "window")} == OF_THE_PERSON
+    assert {operation.name for operation in operations()} == set(VERBS) - OF_THE_PERSON
+
+
+def test_a_verb_has_the_path_of_its_part_and_name_and_get_where_it_only_reads() -> None:
+    derived = {each.name: each for each in operations() if each.segments[0] != "mcp"}
+    assert derived.keys() == set(VERBS) - OF_THE_PERSON - OWN_PATHS
+    assert {name: each.path for name, each in derived.items()} == {name: f"/{PART_OF[name]}/{name}" for name in derived}
+    assert all(each.needed_scope == "read" for each in derived.values() if each.method == "GET")
+    assert derived["get_tools"].method == "GET"
+    assert derived["get_activity_entry"].method == "POST"  # a query does not tell a number from a text
+    assert (derived["call_tool"].needed_scope, derived["set_secret"].needed_scope, derived["set_secret"].status) == ("call", "manage", 204)
 
 
 def test_the_description_has_every_operation_and_all_that_it_points_to() -> None:
     whole = document()
-    described = {(method.upper(), path) for path, methods in whole["paths"].items() for method in methods}
+    described = [(method.upper(), path) for path, methods in whole["paths"].items() for method in methods]
     own = {("GET", path) for path in ("/api/mcp", "/api/events", "/api/openapi.json")}
-    assert described == {(operation.method, f"/api{operation.path}") for operation in OPERATIONS} | own
+    assert set(described) == {(operation.method, f"/api{operation.path}") for operation in operations()} | own
+    assert len(described) == len(operations()) + len(own)
+    ids = [operation["operationId"] for methods in whole["paths"].values() for operation in methods.values()]
+    assert len(set(ids)) == len(ids)
     text = json.dumps(whole)
     wanted = {part.partition('"')[0] for part in text.split('"$ref": "#/components/schemas/')[1:]}
     assert wanted <= whole["components"]["schemas"].keys()
@@ -38,7 +68,6 @@ def test_every_operation_says_what_it_does_and_how_it_may_fail() -> None:
 
 
 def test_what_is_written_out_goes_before_a_name() -> None:
-    assert operations_at(("mcp", "feedback", "history"))["GET"][0].verb.__name__ == "get_feedback_history"
     operation, path = operations_at(("mcp", "servers", "default"))["GET"]
-    assert (operation.verb.__name__, path) == ("get_snapshot", {"name": "default"})
+    assert (operation.name, path) == ("get_snapshot", {"name": "default"})
     assert operations_at(("mcp", "servers", "")) == {}

@@ -50,36 +50,38 @@ JSON = {"Content-Type": "application/json"}
 )
 async def test_a_body_that_cannot_be_used_is_told(tmp_path: Path, data: bytes, headers: dict[str, str], status: int, said: str) -> None:
     async with rest_hub(tmp_path) as hub:
-        answer = await hub.ask("PUT", "/secret-backend", data=data, headers={"Content-Type": "", **headers})
+        answer = await hub.ask("POST", "/api/secrets/set_secret_backend", data=data, headers={"Content-Type": "", **headers})
         assert (answer.status, answer.json["status"]) == (status, status)
         assert said in answer.json["detail"]
-        assert (await hub.ask("GET", "/secret-backend")).json == {"kind": "memory"}
+        assert (await hub.ask("GET", "/api/secrets/check_secrets")).json == "memory"
 
 
 @pytest.mark.parametrize("body", [b"not gzip", gzip.compress(b'{"kind": "file"}'), gzip.compress(b" " * 10_000_000)])
 async def test_a_compressed_body_is_not_taken(tmp_path: Path, body: bytes) -> None:
     async with rest_hub(tmp_path) as hub:
-        answer = await hub.ask("PUT", "/secret-backend", data=body, headers={**JSON, "Content-Encoding": "gzip"})
+        answer = await hub.ask("POST", "/api/secrets/set_secret_backend", data=body, headers={**JSON, "Content-Encoding": "gzip"})
         assert (answer.status, answer.json["detail"]) == (415, "it is compressed; send it as it is")
-        assert (await hub.ask("GET", "/secret-backend")).json == {"kind": "memory"}
+        assert (await hub.ask("GET", "/api/secrets/check_secrets")).json == "memory"
 
 
 async def test_a_body_that_says_it_is_too_large_is_not_read(tmp_path: Path) -> None:
     async with rest_hub(tmp_path) as hub:
-        answer = await hub.ask("PUT", "/secret-backend", data=io.BytesIO(b" " * (1024 * 1024 + 1)), headers=JSON)
+        answer = await hub.ask("POST", "/api/secrets/set_secret_backend", data=io.BytesIO(b" " * (1024 * 1024 + 1)), headers=JSON)
         assert (answer.status, answer.json["detail"]) == (413, "at most 1,048,576 bytes are taken here")
 
 
 async def test_a_bodys_values_are_not_repeated(tmp_path: Path) -> None:
     async with rest_hub(tmp_path) as hub:
-        answer = await hub.ask("PUT", "/secrets/a", {"value": ["hunter2"]})
+        answer = await hub.ask("POST", "/api/secrets/set_secret", {"name": "a", "value": ["hunter2"]})
         assert answer.status == 422
         assert b"hunter2" not in answer.body
 
 
 async def test_a_byte_order_mark_before_a_body_is_passed_over(tmp_path: Path) -> None:
     async with rest_hub(tmp_path) as hub:
-        assert (await hub.ask("PUT", "/secrets/a", data=b'\xef\xbb\xbf{"value": "x"}', headers=JSON)).status == 204
+        assert (
+            await hub.ask("POST", "/api/secrets/set_secret", data=b'\xef\xbb\xbf{"name": "a", "value": "x"}', headers=JSON)
+        ).status == 204
 
 
 async def test_a_body_in_pieces_is_not_taken_beyond_its_limit(tmp_path: Path) -> None:
@@ -88,7 +90,7 @@ async def test_a_body_in_pieces_is_not_taken_beyond_its_limit(tmp_path: Path) ->
             yield b" " * 100_000
 
     async with rest_hub(tmp_path) as hub:
-        assert (await hub.ask("PUT", "/secrets/a", data=pieces(), headers=JSON)).status == 413
+        assert (await hub.ask("POST", "/api/secrets/set_secret", data=pieces(), headers=JSON)).status == 413
 
 
 class Silent(BaseProtocol):
@@ -99,55 +101,54 @@ class Silent(BaseProtocol):
 
 @in_fake_time
 async def test_a_body_that_does_not_come_is_not_waited_for_for_ever() -> None:
-    [(operation, _)] = [found for method, found in operations_at(("mcp", "secrets", "a")).items() if method == "PUT"]
+    [(operation, _)] = operations_at(("secrets", "set_secret")).values()
     body = StreamReader(Silent(asyncio.get_running_loop()), 2**16)
     body.feed_data(b'{"value": ')
     began = asyncio.get_running_loop().time()
     with pytest.raises(Failed) as failed:
-        await read_body(make_mocked_request("PUT", "/api/mcp/secrets/a", headers=JSON, payload=body), operation)
+        await read_body(make_mocked_request("POST", "/api/secrets/set_secret", headers=JSON, payload=body), operation)
     assert (failed.value.status, problem_response(failed.value).status) == (408, 408)
     assert asyncio.get_running_loop().time() - began == pytest.approx(BODY_WITHIN_S)
 
 
 async def test_what_takes_no_body_says_so_and_what_needs_none_does_without(tmp_path: Path) -> None:
     async with rest_hub(tmp_path) as hub:
-        answer = await hub.ask("POST", "/reload/", {})
+        answer = await hub.ask("POST", "/api/files/reload/", {})
         assert answer.status == 404
-        answer = await hub.ask("POST", "/projects/reset", {"a": 1})
+        answer = await hub.ask("POST", "/api/projects/reset_deferred_state", {"a": 1})
         assert (answer.status, answer.json["detail"]) == (413, "nothing is taken here")
-        assert (await hub.ask("PUT", "/lazy-load")).status == 204
-        assert (await hub.ask("PUT", "/lazy-load", {"enabled": True})).status == 204
+        assert (await hub.ask("POST", "/api/views/set_lazy_load")).status == 204
+        assert (await hub.ask("POST", "/api/views/set_lazy_load", {"enabled": True})).status == 204
 
 
 @pytest.mark.parametrize(
     ("query", "status", "said"),
     [
-        ("server=a&server=b", 422, ""),
+        ("project=a&project=b", 422, ""),
         ("colour=red", 422, "`colour`"),
-        ("server=%FF", 400, "UTF-8"),
-        ("server=%00", 400, ""),
-        ("server", 400, "name=value"),
+        ("project=%FF", 400, "UTF-8"),
+        ("project=%00", 400, ""),
+        ("project", 400, "name=value"),
         ("limit=0", 422, "limit is a number"),
         ("limit=501", 422, "limit is a number"),
         ("limit=%C2%B2", 422, "limit is a number"),
         ("limit=99999999999999999999", 422, "limit is a number"),
         ("cursor=nonsense", 422, "cursor"),
         ("cursor=%C3%BC", 422, "cursor"),
-        ("format=soap", 422, "soap"),
         ("&".join(f"a{number}=1" for number in range(60)), 400, ""),
     ],
 )
 async def test_a_query_that_cannot_be_used_is_told(tmp_path: Path, query: str, status: int, said: str) -> None:
     async with rest_hub(tmp_path) as hub:
-        answer = await hub.ask("GET", f"/tools?{query}")
+        answer = await hub.ask("GET", f"/servers?{query}")
         assert answer.status == status
         assert said in answer.json["detail"]
 
 
 async def test_numbers_in_a_query_are_numbers(tmp_path: Path) -> None:
     async with rest_hub(tmp_path, servers={"s": {"command": "p", "disable": True}}) as hub:
-        assert (await hub.ask("GET", "/servers/s/log?lines=5")).json == []
-        assert (await hub.ask("GET", "/servers/s/log?lines=many")).status == 422
+        assert (await hub.ask("GET", "/api/servers/get_server_log?name=s&lines=5")).json == []
+        assert (await hub.ask("GET", "/api/servers/get_server_log?name=s&lines=many")).status == 422
 
 
 async def raw(hub: RestHub, target: str) -> bytes:

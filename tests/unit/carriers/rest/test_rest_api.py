@@ -11,9 +11,6 @@ from tests.fakes.hub_parts import entry
 from tests.fakes.rest_hub import TOKEN, rest_hub
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.carriers.rest.operation import Operation
-from tooltray.carriers.rest.operations import OPERATIONS
-
 
 async def test_nothing_is_there_while_it_is_switched_off_and_it_is_there_as_soon_as_it_is_on(tmp_path: Path) -> None:
     async with rest_hub(tmp_path, is_on=False) as hub:
@@ -109,7 +106,7 @@ async def test_answers_are_not_kept_by_anybody(tmp_path: Path) -> None:
         assert (answer.headers["Cache-Control"], answer.headers["X-Content-Type-Options"]) == ("no-store", "nosniff")
 
 
-@pytest.mark.expected_warnings("PUT /api/mcp/hub/enabled failed")
+@pytest.mark.expected_warnings("POST /api/hub/set_mcp_enabled failed")
 async def test_a_bug_is_an_answer_and_says_nothing_of_the_inside(tmp_path: Path) -> None:
     async with rest_hub(tmp_path) as hub:
 
@@ -117,14 +114,14 @@ async def test_a_bug_is_an_answer_and_says_nothing_of_the_inside(tmp_path: Path)
             raise KeyError("hunter2")
 
         hub.parts.conf.set_enabled = breaks  # type: ignore[method-assign]
-        answer = await hub.ask("PUT", "/hub/enabled", {"enabled": False})
+        answer = await hub.ask("POST", "/api/hub/set_mcp_enabled", {"enabled": False})
         assert (answer.status, answer.json["title"]) == (500, "Something is wrong in Tooltray")
         assert b"hunter2" not in answer.body
 
 
 async def test_what_a_verb_refuses_is_told_in_its_words(tmp_path: Path) -> None:
     async with rest_hub(tmp_path, is_trusted=True) as hub:
-        answer = await hub.ask("PUT", "/secret-backend", {"kind": "drawer"})
+        answer = await hub.ask("POST", "/api/secrets/set_secret_backend", {"kind": "drawer"})
         assert answer.status == 422
         assert answer.json["title"] == "'drawer' is no place for secrets"
         assert answer.json["hint"]
@@ -152,64 +149,66 @@ async def test_results_that_no_text_could_hold_are_told_and_not_lost(tmp_path: P
     program.calls["deep"] = lambda copy, params: {"content": [], "structuredContent": {"deep": deep}}
     program.calls["odd"] = lambda copy, params: {"content": [], "structuredContent": {"huge": 10**30}}
     async with rest_hub(tmp_path, servers={"s": entry("p")}, programs={"p": program}) as hub:
-        await hub.ask("POST", "/servers/s/start")
-        answer = await hub.ask("POST", "/tools/call", {"name": "odd", "arguments": {}})
+        await hub.ask("POST", "/api/servers/start_server", {"name": "s"})
+        answer = await hub.ask("POST", "/api/tools/call_tool", {"name": "odd", "arguments": {}})
         assert answer.json["structuredContent"] == {"huge": 10**30}
-        answer = await hub.ask("POST", "/tools/call", {"name": "deep", "arguments": {}})
+        answer = await hub.ask("POST", "/api/tools/call_tool", {"name": "deep", "arguments": {}})
         assert answer.status in (200, 422)
-
-
-def _fits_path(operation: Operation) -> str:
-    return re.sub(r"\{\w+\}", "x", operation.path)
 
 
 async def test_what_would_say_yes_for_a_person_is_denied_unless_the_person_allowed_that(tmp_path: Path) -> None:
     folder = tmp_path / "shop"
     folder.mkdir()
-    asked: dict[tuple[str, str], dict[str, Any]] = {
-        ("POST", "/approvals/a/answer"): {"answer": "once"},
-        ("POST", "/elicitations/a/answer"): {"action": "accept"},
-        ("POST", "/grants"): {"server": "s"},
-        ("POST", "/tool-changes/accept"): {"server": "s", "tool": "t"},
-        ("POST", "/trust"): {"project": "/p", "entries": {"a": "b"}},
-        ("POST", "/projects"): {"path": str(folder)},
-        ("PUT", "/client-modes/auto-approve"): {"client": "c", "rules": ["all"]},
-        ("POST", "/servers/s/start-for-project"): {"path": str(folder)},
-        ("PUT", "/sessions/x/project"): {"path": str(folder)},
-        ("PUT", "/servers/s/auto-approve"): {"rules": ["all"]},
-        ("PUT", "/servers/s/deferred"): {"deferred": True, "template": ["-c", "x"]},
-        ("PUT", "/servers/s/tools/t"): {"enabled": True},
-        ("PUT", "/servers/s/tools/t/override"): {"description": "Harmless."},
-        ("POST", "/servers/s/remedies"): {"kind": "use_absolute_path", "value": "/x/p"},
-        ("PUT", "/secrets/known"): {"value": "another"},
-        ("DELETE", "/secrets/known"): None,  # else its place were free for another value
-        ("PUT", "/secrets/awaited"): {"value": "another"},
-        ("DELETE", "/profiles/few"): None,
-        ("PUT", "/secret-backend"): {"kind": "file"},
-        ("PUT", "/registries/custom"): {"url": "http://127.0.0.1:9/"},
-        ("PUT", "/registries/auto-detect"): {"enabled": True},
-        ("PUT", "/profiles/few"): {"servers": ["s"]},
-        ("PUT", "/client-modes/profile"): {"client": "c", "profile": ""},
-        ("POST", "/client-tokens"): {"name": "mine"},
-        ("PATCH", "/settings"): {"allowedFolders": ["/"]},
-        ("PUT", "/http"): {"enabled": True},
-        ("POST", "/setup"): {"mcpServers": {}},
-        ("POST", "/setup/reset"): None,
-    }
+    asked: list[tuple[str, Any]] = [
+        ("approvals/answer_approval", {"id": "a", "answer": "once"}),
+        ("questions/answer_elicitation", {"id": "a", "action": "accept"}),
+        ("approvals/add_grant", {"server": "s"}),
+        ("approvals/accept_tool_change", {"server": "s", "tool": "t"}),
+        ("files/trust_entries", {"project": "/p", "entries": {"a": "b"}}),
+        ("projects/allow_folder", {"path": str(folder)}),
+        ("views/set_client_auto_approve", {"client": "c", "rules": ["all"]}),
+        ("projects/start_for_project", {"server": "s", "path": str(folder)}),
+        ("projects/set_session_project", {"session": "x", "path": str(folder)}),
+        ("approvals/set_server_auto_approve", {"server": "s", "rules": ["all"]}),
+        ("projects/set_deferred", {"server": "s", "deferred": True, "template": ["-c", "x"]}),
+        ("tools/set_tool_enabled", {"server": "s", "tool": "t", "enabled": True}),
+        ("views/set_tool_override", {"server": "s", "tool": "t", "description": "Harmless."}),
+        ("setup/apply_remedy", {"server": "s", "kind": "use_absolute_path", "value": "/x/p"}),
+        ("secrets/set_secret", {"name": "known", "value": "another"}),
+        ("secrets/remove_secret", {"name": "known"}),  # else its place were free for another value
+        ("secrets/set_secret", {"name": "awaited", "value": "another"}),
+        ("views/remove_profile", {"name": "few"}),
+        ("secrets/set_secret_backend", {"kind": "file"}),
+        ("registries/set_custom_npm_registry", {"url": "http://127.0.0.1:9/"}),
+        ("registries/set_auto_detect_npm_registry", {"enabled": True}),
+        ("views/set_profile", {"name": "few", "profile": {"servers": ["s"]}}),
+        ("views/set_client_profile", {"client": "c"}),
+        ("access/create_client_token", {"name": "mine"}),
+        ("settings/change_settings", {"changes": {"allowedFolders": ["/"]}}),
+        ("access/set_http_enabled", {"enabled": True}),
+        ("setup/import_setup", {"setup": {"mcpServers": {}}}),
+        ("setup/reset_to_default_servers", None),
+        ("ai_clients/preview_client_import", {"file": str(folder / "other.json")}),
+        ("activity/clear_activity", None),
+        ("activity/undo_clear_activity", None),
+        ("activity/export_activity", {"path": str(folder / "out")}),
+    ]
     servers = {"s": {"command": "p", "disable": True, "env": {"A": "${secret:known}", "B": "${secret:awaited}"}}}
     settings = {"profiles": {"few": {"servers": []}}, "publish": {"clients": {"c": {"profile": "few"}}}}
     async with rest_hub(tmp_path / "home", servers=servers, settings=settings) as hub:
         await hub.parts.secrets.set("known", "dummy-value")
         before = hub.parts.home.settings.read_bytes()
-        for (method, path), content in asked.items():
-            answer = await hub.ask(method, path, content)
+        for path, content in asked:
+            answer = await hub.ask("POST", f"/api/{path}", content)
             assert (answer.status, answer.json["title"]) == (403, "A program may not do this"), path
-        assert (await hub.ask("POST", "/elicitations/a/answer", {"action": "decline"})).status == 404  # there is none, and no is no yes
+        assert (
+            await hub.ask("POST", "/api/questions/answer_elicitation", {"id": "a", "action": "decline"})
+        ).status == 404  # there is none, and no is no yes
         assert hub.parts.home.settings.read_bytes() == before
         assert await hub.parts.secrets.get("known") == "dummy-value"
     async with rest_hub(tmp_path / "other", servers=servers, programs={"p": ScriptedServer()}, is_trusted=True) as hub:
-        for (method, path), content in asked.items():
-            assert (await hub.ask(method, path, content)).status != 403, path
+        for path, content in asked:
+            assert (await hub.ask("POST", f"/api/{path}", content)).status != 403, path
         entries = await hub.parts.trail.entries()
         assert {(each.answer, each.way, each.who) for each in entries} == {("yes", "program", "panel")}
         assert {each.verb for each in entries} >= {"add_grant", "remove_secret", "set_http_enabled"}
@@ -218,14 +217,8 @@ async def test_what_would_say_yes_for_a_person_is_denied_unless_the_person_allow
 async def test_a_program_that_goes_away_ends_its_call(tmp_path: Path) -> None:
     program = ScriptedServer(tool("hang"))
     async with rest_hub(tmp_path, servers={"s": entry("p")}, programs={"p": program}) as hub:
-        await hub.ask("POST", "/servers/s/start")
-        call = asyncio.ensure_future(hub.ask("POST", "/tools/call", {"name": "hang", "arguments": {}}))
+        await hub.ask("POST", "/api/servers/start_server", {"name": "s"})
+        call = asyncio.ensure_future(hub.ask("POST", "/api/tools/call_tool", {"name": "hang", "arguments": {}}))
         await program.asked.wait(lambda asked: asked.method == "tools/call")
         call.cancel()
         await program.cancelled.wait()
-
-
-def test_every_operation_has_a_place_of_its_own() -> None:
-    places = [(operation.method, _fits_path(operation)) for operation in OPERATIONS]
-    assert len(set(places)) == len(places)
-    assert len({operation.id for operation in OPERATIONS}) == len(OPERATIONS)

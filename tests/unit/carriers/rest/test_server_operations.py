@@ -25,7 +25,7 @@ def on_disk(hub: RestHub) -> dict[str, Any]:
 async def test_each_server_is_listed_with_how_it_is_and_its_tools(tmp_path: Path) -> None:
     program = ScriptedServer(tool("read"), tool("write"))
     async with rest_hub(tmp_path, servers={"fs": entry("p"), "off": entry("p", disable=True)}, programs={"p": program}) as hub:
-        await hub.ask("POST", "/servers/fs/start")
+        await hub.ask("POST", "/api/servers/start_server", {"name": "fs"})
         listed = (await hub.ask("GET", "/servers")).json
         fs, off = listed
         assert (fs["name"], fs["transport"], fs["status"], fs["state"], fs["reason"]) == ("fs", "stdio", "connected", "running", "")
@@ -81,7 +81,7 @@ async def test_an_entry_that_cannot_be_used_is_told_and_leaves_nothing_behind(tm
         assert said in answer.json["detail"]
         assert "settings.json" not in answer.json["hint"]  # a program edits no file
         assert on_disk(hub)["mcpServers"] == {}
-        assert (await hub.ask("GET", "/secrets")).json == []
+        assert (await hub.ask("GET", "/api/secrets/get_secret_names")).json == []
 
 
 async def test_plain_secrets_go_to_where_secrets_are_and_are_never_shown(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ async def test_plain_secrets_go_to_where_secrets_are_and_are_never_shown(tmp_pat
         entries = on_disk(hub)["mcpServers"]
         assert entries["s"]["env"] == {"API_KEY": "${secret:s/API_KEY}", "MODE": "fast"}
         assert entries["web"]["headers"] == {"Authorization": "Bearer ${secret:web/Authorization}"}
-        assert (await hub.ask("GET", "/secrets")).json == ["s/API_KEY", "web/Authorization"]
+        assert (await hub.ask("GET", "/api/secrets/get_secret_names")).json == ["s/API_KEY", "web/Authorization"]
         assert await hub.parts.secrets.get("s/API_KEY") == KEY
         for path in ("/servers", "/entries", "/servers/s/entry", "/hub", "/setup", "/settings", "/files"):
             assert KEY.encode() not in (await hub.ask("GET", path)).body
@@ -103,7 +103,7 @@ async def test_secrets_of_a_server_that_could_not_be_added_are_taken_back(tmp_pa
         hub.parts.home.settings.mkdir()  # so that it cannot be written
         answer = await hub.ask("POST", "/servers", {"name": "s", "command": "p", "env": {"API_KEY": KEY}})
         assert answer.status == 422
-        assert (await hub.ask("GET", "/secrets")).json == []
+        assert (await hub.ask("GET", "/api/secrets/get_secret_names")).json == []
         hub.parts.home.settings.rmdir()
 
 
@@ -117,7 +117,7 @@ async def test_a_server_that_somebody_else_has_added_meanwhile_keeps_its_secret(
         hub.parts.bus.subscribe(SecretsChanged, lambda event: somebody_saves())
         answer = await hub.ask("POST", "/servers", {"name": "new", "command": "p", "env": {"API_KEY": KEY, "B_KEY": KEY}})
         assert answer.status == 409
-        assert (await hub.ask("GET", "/secrets")).json == ["new/API_KEY"]
+        assert (await hub.ask("GET", "/api/secrets/get_secret_names")).json == ["new/API_KEY"]
 
 
 async def test_an_entry_comes_without_its_plain_secrets_and_may_go_back_as_it_came(tmp_path: Path) -> None:
@@ -125,7 +125,6 @@ async def test_an_entry_comes_without_its_plain_secrets_and_may_go_back_as_it_ca
     async with rest_hub(tmp_path, servers=servers, is_trusted=True) as hub:
         shown = await hub.ask("GET", "/servers/s/entry")
         assert shown.json == {"command": "p", "disable": True, "env": {"API_KEY": "${secret:s/API_KEY}"}}
-        assert (await hub.ask("GET", "/entries")).json == {"s": shown.json}
         etag = {"If-Match": shown.headers["ETag"]}
         changed = await hub.ask("PUT", "/servers/s", {**shown.json, "args": ["-v"]}, headers=etag)
         assert changed.status == 200
@@ -143,7 +142,7 @@ async def test_who_has_seen_an_earlier_entry_changes_and_removes_nothing(tmp_pat
                 answer = await hub.ask(method, "/servers/s", content, headers={"If-Match": given})
                 assert (answer.status, answer.json["type"]) == (412, "urn:tooltray:problem:changed-meanwhile")
         assert on_disk(hub)["mcpServers"]["s"]["command"] == "q"
-        assert (await hub.ask("GET", "/secrets")).json == []
+        assert (await hub.ask("GET", "/api/secrets/get_secret_names")).json == []
         assert (await hub.ask("DELETE", "/servers/s", headers={"If-Match": "*"})).status == 204
 
 
@@ -159,7 +158,7 @@ async def test_calls_that_go_unasked_become_fewer_by_a_program_and_more_only_by_
 async def test_a_server_is_removed(tmp_path: Path) -> None:
     program = ScriptedServer()
     async with rest_hub(tmp_path, servers={"old-server": entry("p")}, programs={"p": program}) as hub:
-        await hub.ask("POST", "/servers/old-server/start")
+        await hub.ask("POST", "/api/servers/start_server", {"name": "old-server"})
         answer = await hub.ask("DELETE", "/servers/old-server")
         assert (answer.status, answer.body) == (204, b"")
         assert on_disk(hub)["mcpServers"] == {}
@@ -170,7 +169,7 @@ async def test_a_server_is_removed(tmp_path: Path) -> None:
 async def test_a_restart_is_answered_before_it_is_done(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     async with rest_hub(tmp_path, servers={"s": entry("p"), "off": entry("p", disable=True)}, programs={"p": program}) as hub:
-        await hub.ask("POST", "/servers/s/start")
+        await hub.ask("POST", "/api/servers/start_server", {"name": "s"})
         program.may_end.clear()
         answer = await hub.ask("POST", "/servers/s/restart")
         assert (answer.status, answer.json) == (202, {"state": "restarting"})
@@ -200,18 +199,20 @@ async def test_a_restart_that_fails_shows_in_the_servers_state(tmp_path: Path) -
 
 async def test_a_server_is_started_and_stopped_and_shown_as_it_is_then(tmp_path: Path) -> None:
     async with rest_hub(tmp_path, servers={"s": entry("p")}, programs={"p": ScriptedServer()}) as hub:
-        assert (await hub.ask("POST", "/servers/s/start")).json["status"] == "connected"
-        assert (await hub.ask("GET", "/servers/s/running")).json == {"running": True}
-        assert (await hub.ask("POST", "/servers/s/stop")).json["state"] == "stopped"
+        assert (await hub.ask("POST", "/api/servers/start_server", {"name": "s"})).status == 204
+        assert (await hub.ask("GET", "/servers/s")).json["status"] == "connected"
+        assert (await hub.ask("GET", "/api/servers/is_server_running?name=s")).json is True
+        assert (await hub.ask("POST", "/api/servers/stop_server", {"name": "s"})).status == 204
+        assert (await hub.ask("GET", "/servers/s")).json["state"] == "stopped"
 
 
 async def test_one_tool_is_switched_off_and_another_is_called_otherwise(tmp_path: Path) -> None:
     program = ScriptedServer(tool("a/b"), tool("c"))
     async with rest_hub(tmp_path, servers={"s": entry("p")}, programs={"p": program}, is_trusted=True) as hub:
-        await hub.ask("POST", "/servers/s/start")
-        assert (await hub.ask("PUT", "/servers/s/tools/a%2Fb", {"enabled": False})).status == 204
+        await hub.ask("POST", "/api/servers/start_server", {"name": "s"})
+        assert (await hub.ask("POST", "/api/tools/set_tool_enabled", {"server": "s", "tool": "a/b", "enabled": False})).status == 204
         assert on_disk(hub)["mcpServers"]["s"]["disabledTools"] == ["a/b"]
-        assert (await hub.ask("PUT", "/servers/s/tools/c/override", {"name": "sea"})).status == 204
+        assert (await hub.ask("POST", "/api/views/set_tool_override", {"server": "s", "tool": "c", "name": "sea"})).status == 204
         assert on_disk(hub)["mcpServers"]["s"]["toolOverrides"] == {"c": {"name": "sea"}}
 
 
@@ -252,7 +253,7 @@ async def test_a_server_goes_into_no_folder_that_nobody_has_allowed(tmp_path: Pa
             answer = await hub.ask("POST", "/servers", {"name": "a", "command": "p", "env": {"API_KEY": KEY}, "project": str(project)})
             assert 400 <= answer.status < 500
         assert not (tmp_path / ".mcp.json").exists()
-        assert (await hub.ask("GET", "/secrets")).json == []
+        assert (await hub.ask("GET", "/api/secrets/get_secret_names")).json == []
 
 
 async def test_of_programs_that_add_one_name_at_once_the_first_has_it_with_its_own_secret(tmp_path: Path) -> None:
@@ -282,12 +283,11 @@ async def test_a_deleted_servers_own_secrets_go_with_it_and_what_is_unused_can_b
     async with rest_hub(tmp_path, servers=servers) as hub:
         for name in ("s/A", "team", "odd"):
             await hub.parts.presenter.set_secret(name, "dummy-value")
-        said = (await hub.ask("GET", "/servers/s/removal")).json
+        said = (await hub.ask("GET", "/api/secrets/preview_removal?name=s")).json
         assert (said["secrets"], said["shared"]) == (["s/A"], [{"name": "team", "users": ["t"]}])
-        assert (await hub.ask("GET", "/servers/nowhere/removal")).status == 404
         assert (await hub.ask("DELETE", "/servers/s")).status == 204
-        assert (await hub.ask("GET", "/secrets")).json == ["odd", "team"]
+        assert (await hub.ask("GET", "/api/secrets/get_secret_names")).json == ["odd", "team"]
         assert (await hub.ask("DELETE", "/servers/t?keepSecrets=true")).status == 204
-        assert (await hub.ask("GET", "/unused-secrets")).json == ["odd", "team"]
-        assert (await hub.ask("POST", "/unused-secrets/remove", {"names": ["team", "none"]})).json == {"removed": ["team"]}
-        assert (await hub.ask("GET", "/secrets")).json == ["odd"]
+        assert (await hub.ask("GET", "/api/secrets/get_unused_secrets")).json == ["odd", "team"]
+        assert (await hub.ask("POST", "/api/secrets/remove_unused_secrets", {"names": ["team", "none"]})).json == ["team"]
+        assert (await hub.ask("GET", "/api/secrets/get_secret_names")).json == ["odd"]

@@ -21,11 +21,11 @@ def on_disk(hub: RestHub) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("token", "method", "path", "needed"),
     [
-        (READ_TOKEN, "POST", "/tools/call", "call"),
+        (READ_TOKEN, "POST", "/api/tools/call_tool", "call"),
         (READ_TOKEN, "POST", "/servers", "manage"),
         (READ_TOKEN, "DELETE", "/servers/s", "manage"),
-        (CALL_TOKEN, "PATCH", "/settings", "manage"),
-        (CALL_TOKEN, "POST", "/servers/s/stop", "manage"),
+        (CALL_TOKEN, "POST", "/api/settings/change_settings", "manage"),
+        (CALL_TOKEN, "POST", "/api/servers/stop_server", "manage"),
     ],
 )
 async def test_a_token_does_what_its_scope_covers_and_is_told_what_it_would_need(
@@ -37,14 +37,14 @@ async def test_a_token_does_what_its_scope_covers_and_is_told_what_it_would_need
         assert f"this needs {needed}" in answer.json["detail"]
         assert f'scope="{needed}"' in answer.headers["WWW-Authenticate"]
         assert "s" in on_disk(hub)["mcpServers"]
-        for path in ("/servers", "/settings", "/api/events", "/api/openapi.json"):
+        for path in ("/servers", "/api/settings/get_settings", "/api/events", "/api/openapi.json"):
             assert (await hub.ask("GET", path, token=token)).status == 200
 
 
 async def test_a_token_of_the_scope_call_calls_tools(tmp_path: Path) -> None:
     async with rest_hub(tmp_path, servers={"s": entry("p")}, programs={"p": ScriptedServer(tool("t"))}) as hub:
-        await hub.ask("POST", "/servers/s/start")
-        assert (await hub.ask("POST", "/tools/call", {"name": "t", "arguments": {}}, token=CALL_TOKEN)).status == 200
+        await hub.ask("POST", "/api/servers/start_server", {"name": "s"})
+        assert (await hub.ask("POST", "/api/tools/call_tool", {"name": "t", "arguments": {}}, token=CALL_TOKEN)).status == 200
 
 
 async def test_a_token_that_was_seen_beyond_its_end_is_saved_as_ended(tmp_path: Path) -> None:

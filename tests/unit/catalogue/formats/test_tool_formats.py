@@ -49,6 +49,23 @@ async def test_tools_of_all_servers_are_given_under_the_names_that_ai_clients_se
     assert [each["name"] for (gemini,) in [await verbs.mcp_tools_to_gemini_tools()] for each in gemini["functionDeclarations"]] == names
 
 
+async def test_tools_for_copilot_are_called_by_server_and_tool(parts: HubParts) -> None:
+    [found] = await parts.presenter.mcp_tools_to_copilot_tools("t")
+    parameters = {"type": "object", "properties": WEATHER["properties"], "required": WEATHER["required"]}
+    assert found == {
+        "name": "mcp_t_get_weather",
+        "description": "The tool get_weather of the MCP server t.",
+        "parameters": parameters,
+        "tool": "t_get_weather",
+    }
+    assert [each["name"] for each in await parts.presenter.mcp_tools_to_copilot_tools()] == [
+        "mcp_s_drop",
+        "mcp_s_get_weather",
+        "mcp_t_get_weather",
+    ]
+    assert (await refusal(parts.presenter.mcp_tools_to_copilot_tools("gone"))).startswith("there is no server 'gone'")
+
+
 async def test_tools_of_one_server_are_given_alone(parts: HubParts) -> None:
     assert [each["name"] for each in await parts.presenter.mcp_tools_to_anthropic_tools("t")] == ["t_get_weather"]
     assert (await refusal(parts.presenter.mcp_tools_to_gemini_tools("gone"))).startswith("there is no server 'gone'")

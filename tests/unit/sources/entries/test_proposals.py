@@ -43,12 +43,15 @@ async def test_a_server_that_a_program_adds_runs_only_after_a_persons_yes(tmp_pa
         shown = answer.json
         assert (shown["status"], shown["waiting"], shown["reason"]) == ("disconnected", True, "it waits for your yes")
         assert on_disk(hub)["mcpServers"] == {}
-        for verb in ("start", "restart"):
-            assert (await hub.ask("POST", f"/servers/new/{verb}")).status == 403
+        assert (await hub.ask("POST", "/api/servers/start_server", {"name": "new"})).status == 403
+        assert (await hub.ask("POST", "/servers/new/restart")).status == 403
         changed = {"command": "sh", "args": ["-c", "true"]}
-        assert any(line.startswith("+") for line in (await hub.ask("POST", "/servers/new/preview", changed)).json["diff"])
+        assert any(
+            line.startswith("+")
+            for line in (await hub.ask("POST", "/api/servers/preview_server_update", {"name": "new", "config": changed})).json["diff"]
+        )
         for tried in ({}, {"config": changed}):
-            assert (await hub.ask("POST", "/servers/new/test", {"test": "1", **tried})).status == 403
+            assert (await hub.ask("POST", "/api/servers/test_server", {"test": "1", "name": "new", **tried})).status == 403
         await hub.parts.ended()
         assert (await hub.ask("GET", "/servers/new/tools")).json == []
         assert hub.parts.launches == []
@@ -66,7 +69,7 @@ async def test_a_server_that_a_program_adds_runs_only_after_a_persons_yes(tmp_pa
 async def test_a_change_waits_and_what_runs_goes_on_until_the_yes(tmp_path: Path) -> None:
     program, other = ScriptedServer(tool("t")), ScriptedServer(tool("t"))
     async with rest_hub(tmp_path, servers={"s": entry("p")}, programs={"p": program, "q": other}) as hub:
-        await hub.ask("POST", "/servers/s/start")
+        await hub.ask("POST", "/api/servers/start_server", {"name": "s"})
         answer = await hub.ask("PUT", "/servers/s", {"command": "q"})
         assert (answer.status, answer.json["status"], answer.json["waiting"], answer.json["target"]) == (200, "connected", True, "p")
         assert on_disk(hub)["mcpServers"]["s"]["command"] == "p"
@@ -98,22 +101,22 @@ async def test_a_yes_is_for_what_the_person_saw(tmp_path: Path) -> None:
 async def test_no_program_says_yes_to_itself(tmp_path: Path) -> None:
     async with rest_hub(tmp_path) as hub:
         await hub.ask("POST", "/servers", SHELL)
-        [request] = (await hub.ask("GET", "/trust/requests")).json
+        [request] = (await hub.ask("GET", "/api/files/get_trust_requests")).json
         given = {"project": "", "entries": {"new": request["digest"]}}
-        assert (await hub.ask("POST", "/trust", given)).status == 403
+        assert (await hub.ask("POST", "/api/files/trust_entries", given)).status == 403
         with asked_by(UNATTENDED), pytest.raises(Denied, match="terminal"):  # nor a command without a terminal
             await hub.parts.presenter.trust_entries("", given["entries"])
         hub.tokens.holders["boss"] = type(hub.tokens.holders["tooltray_api_right"])("boss", "manage", "d9", True)
         hub.tokens.trusted.add("d9")
-        assert (await hub.ask("POST", "/trust", given, token="boss")).json == ["new"]
+        assert (await hub.ask("POST", "/api/files/trust_entries", given, token="boss")).json == ["new"]
 
 
 async def test_what_waits_survives_a_restart_without_a_plain_secret_on_the_disk(tmp_path: Path) -> None:
     asked = {"name": "new", "command": "p", "env": {"API_KEY": KEY}}
     async with rest_hub(tmp_path) as hub:
         await hub.ask("POST", "/servers", asked)
-        assert (await hub.ask("GET", "/secrets")).json == ["new/API_KEY"]
-        assert (await hub.ask("GET", "/unused-secrets")).json == []
+        assert (await hub.ask("GET", "/api/secrets/get_secret_names")).json == ["new/API_KEY"]
+        assert (await hub.ask("GET", "/api/secrets/get_unused_secrets")).json == []
         assert await hub.parts.secrets.get("new/API_KEY") == KEY
         root = hub.parts.home.root
         assert not [path for path in root.rglob("*") if path.is_file() and KEY in path.read_text("utf-8", "replace")]
@@ -145,7 +148,7 @@ async def test_what_is_refused_or_taken_back_leaves_nothing_behind(tmp_path: Pat
         else:
             assert (await hub.ask("DELETE", "/servers/new")).status == 204
         assert (await hub.ask("GET", "/servers")).json == []
-        assert (await hub.ask("GET", "/secrets")).json == []
+        assert (await hub.ask("GET", "/api/secrets/get_secret_names")).json == []
         assert ProposalStore(hub.parts.home.proposals).kept == {}
         assert hub.parts.heard.of(ServerRemoved)[-1].name == "new"
         with pytest.raises(NotFound):
@@ -168,7 +171,7 @@ async def test_what_waits_is_changed_once_more_by_who_has_seen_it(tmp_path: Path
         seen = {"If-Match": first.headers["ETag"]}
         assert (await hub.ask("PUT", "/servers/new", {"command": "q"}, headers=seen)).status == 200
         assert (await waiting(hub)).target == "q"
-        assert (await hub.ask("GET", "/secrets")).json == []
+        assert (await hub.ask("GET", "/api/secrets/get_secret_names")).json == []
         assert (await hub.ask("PUT", "/servers/new", {"command": "r"}, headers=seen)).status == 412
         assert (await hub.ask("POST", "/servers", {"name": "new", "command": "r"})).status == 409
 
@@ -182,8 +185,8 @@ async def test_narrowing_needs_no_yes_and_ends_what_waited(tmp_path: Path) -> No
         assert (answer.status, answer.json["waiting"], answer.json["isDisabled"]) == (200, False, True)
         assert on_disk(hub)["mcpServers"]["s"] == narrower
         assert (await hub.ask("PUT", "/servers/s", {**narrower, "disable": False})).json["waiting"]
-        assert (await hub.ask("PUT", "/servers/s/tools/c", {"enabled": False})).status == 204
-        assert (await hub.ask("PUT", "/servers/s/auto-approve", {"rules": []})).status == 204
+        assert (await hub.ask("POST", "/api/tools/set_tool_enabled", {"server": "s", "tool": "c", "enabled": False})).status == 204
+        assert (await hub.ask("POST", "/api/approvals/set_server_auto_approve", {"server": "s", "rules": []})).status == 204
 
 
 async def test_a_server_for_a_project_waits_outside_its_file(tmp_path: Path) -> None:
@@ -232,7 +235,7 @@ async def test_what_cannot_be_kept_leaves_no_secret(tmp_path: Path) -> None:
         hub.parts.home.proposals.mkdir()
         answer = await hub.ask("POST", "/servers", {"name": "new", "command": "p", "env": {"API_KEY": KEY}})
         assert (answer.status, answer.json["title"]) == (422, "what waits for your yes cannot be saved")
-        assert (await hub.ask("GET", "/secrets")).json == []
+        assert (await hub.ask("GET", "/api/secrets/get_secret_names")).json == []
         assert (await hub.ask("GET", "/servers")).json == []
 
 

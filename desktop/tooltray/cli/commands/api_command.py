@@ -1,0 +1,58 @@
+"""`tooltray api`: lists the verbs of the API, or calls one and prints its result as JSON."""
+
+import argparse
+import json
+
+from tooltray.carriers.control.verb_results import VerbEntry, verb_entries
+from tooltray.cli.hubs import started_hub
+from tooltray.cli.speech import tr
+from tooltray.cli.terminal import answer_list, print_json
+from tooltray.foundation.errors import NotFound, TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.remote import Verb
+
+
+def api(args: argparse.Namespace, home: Home) -> int:
+    if args.verb is None:
+        rows = sorted(verb_entries().items(), key=lambda each: (each[1].part, each[0]))
+        return answer_list(args, rows, (tr("VERB"), tr("ARGUMENTS"), tr("DESCRIPTION")), _row, empty="")
+    entry = verb_entries().get(args.verb)
+    if entry is None:
+        raise NotFound(tr("There is no verb '{verb}'", verb=args.verb), hint=tr("See which there are: tooltray api"))
+    arguments = _arguments(args.arguments, entry)
+    with started_hub(home) as hub:
+        verb: Verb = getattr(getattr(hub.api, entry.part), args.verb)
+        print_json(hub.ask(verb(**arguments), timeout_s=args.timeout))
+    return 0
+
+
+def _row(row: tuple[str, VerbEntry]) -> list[str]:
+    name, entry = row
+    takes = " ".join(f"[{each}]" if " = " in kind else each for each, kind in entry.takes.items())
+    return [name, takes, entry.about]
+
+
+def _arguments(words: list[str], entry: VerbEntry) -> dict[str, object]:
+    """Reads NAME=VALUE words; a value is JSON, or a text where it is none or the verb takes a text.
+
+    Raises:
+        TooltrayError: a word has no name that the verb knows, or a required argument is missing.
+    """
+    given: dict[str, object] = {}
+    for word in words:
+        name, mark, text = word.partition("=")
+        if not mark or name not in entry.takes:
+            hint = tr("It takes: {names}", names=", ".join(entry.takes) or tr("nothing"))
+            raise TooltrayError(tr("The arguments cannot be read"), word, hint)
+        given[name] = text if entry.takes[name].startswith("str") else _value(text)
+    missing = [name for name, kind in entry.takes.items() if name not in given and " = " not in kind]
+    if missing:
+        raise TooltrayError(tr("The arguments cannot be read"), tr("there is no {names}", names=", ".join(missing)))
+    return given
+
+
+def _value(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

@@ -1,0 +1,58 @@
+"""Declares what carriers need to know of a verb of the API besides its signature: who may call it, and how large a request may be."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import msgspec
+
+Access: TypeAlias = Literal["", "read", "call", "manage", "person", "window"]
+Rule: TypeAlias = Callable[[Any, Mapping[str, Any]], bool | Awaitable[bool]]
+"""Decides by a part of the API and a call's arguments whether a program needs a trusted token for the call."""
+
+MAX_BODY_BYTES = 1024 * 1024  # a set-up with hundreds of servers has less
+MAX_PICTURES_BYTES = 32 * 1024 * 1024  # results and answers may contain pictures, as base64
+READING = frozenset({"check", "count", "diagnose", "export", "get", "is", "list", "preview", "scan", "search"})
+"""The first words of verbs that change nothing."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class VerbOptions(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        access: the scope that a program's token needs over REST: "read", "call" or "manage". Or "person": only the window and the command
+            line have it; "window": only the window. Empty: "read" for a verb whose first word is one of READING, else "manage".
+        trusted: when a program needs a trusted token, besides what the verb itself has a person confirm; None: never.
+        max_body_bytes: the size limit of a request.
+    """
+
+    access: Access = ""
+    trusted: Rule | None = None
+    max_body_bytes: int = MAX_BODY_BYTES
+
+
+def verb(access: Access = "", *, trusted: Rule | None = None, max_body_bytes: int = MAX_BODY_BYTES) -> Callable[[F], F]:
+    """Declares options of a verb; a verb without them needs no decorator. The arguments are those of VerbOptions."""
+
+    def declare(function: F) -> F:
+        function.verb_options = VerbOptions(access, trusted, max_body_bytes)  # type: ignore[attr-defined]
+        return function
+
+    return declare
+
+
+def options_of(function: Callable[..., Any]) -> VerbOptions:
+    """Returns the options of a verb, with the access that its name implies."""
+    options: VerbOptions = getattr(function, "verb_options", None) or VerbOptions()
+    by_name: Access = "read" if function.__name__.partition("_")[0] in READING else "manage"
+    return msgspec.structs.replace(options, access=options.access or by_name)
+
+
+def always(part: object, arguments: Mapping[str, object]) -> bool:
+    """Requires a trusted token for every call."""
+    return True
+
+
+def when_enabled(part: object, arguments: Mapping[str, object]) -> bool:
+    """Requires a trusted token to switch on what a person may have switched off."""
+    return bool(arguments["enabled"])
