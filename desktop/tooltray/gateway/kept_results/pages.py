@@ -77,33 +77,37 @@ def search(file: BufferedReader, size: int, words: bytes, *, at: int, number: in
     """Yields the lines with some words, in their order.
 
     Args:
+        words: without a line end.
         size: of the whole text, in bytes.
         at: the byte of the text at which the file is positioned.
         number: the number of the line at `at`, from 1.
     """
-    before = b""  # the end of the last piece of a long line, where the words may begin
-    while at < size and (piece := file.readline(min(READ_BYTES, size - at))):
-        while (following := file.peek(1)[:1]) and following[0] & 0xC0 == 0x80:  # a long line's piece ends with a whole character
-            piece += file.read(1)
-        at += len(piece)
-        text = before + piece.removesuffix(b"\n")
-        start = at - len(before + piece)
-        is_whole = not before and len(text) <= LONGEST_LINE_BYTES
-        found = text.find(words)
+    before = b""  # the end of what was read of a long line, where the words may begin
+    while at < size and (block := file.read(min(READ_BYTES, size - at))):
+        if not block.endswith(b"\n"):
+            block += file.readline(min(READ_BYTES, size - at - len(block)))
+        while (following := file.peek(1)[:1]) and following[0] & 0xC0 == 0x80:  # a long line is read in pieces of whole characters
+            block += file.read(1)
+        text, start = before + block, at - len(before)
+        at += len(block)
+        found, counted = text.find(words), 0
         while found >= 0:
-            first, end = (0, len(text)) if is_whole else _around(text, found, found + len(words))
-            yield Hit(number, start + first, text[first:end], is_whole)
-            found = text.find(words, end - len(words) + 1)
-        is_end = piece.endswith(b"\n")
-        number += is_end
-        before = b"" if is_end else text[len(text) - len(words) + 1 :]
+            first, last = text.rfind(b"\n", 0, found) + 1, text.find(b"\n", found)
+            last = len(text) if last < 0 else last
+            is_whole = last - first <= LONGEST_LINE_BYTES and (first > 0 or not before)
+            if not is_whole:
+                first, last = _around(text, max(first, found - AROUND_BYTES), min(last, found + len(words) + AROUND_BYTES))
+            number, counted = number + text.count(b"\n", counted, found), found
+            yield Hit(number, start + first, text[first:last], is_whole)
+            found = text.find(words, max(last - len(words), found) + 1)
+        number += text.count(b"\n", counted)
+        before = b"" if text.endswith(b"\n") else text[len(text) - len(words) + 1 :]
 
 
-def _around(text: bytes, first: int, end: int) -> tuple[int, int]:
-    """Returns where to cut around words, between characters."""
-    first, end = max(first - AROUND_BYTES, 0), min(end + AROUND_BYTES, len(text))
+def _around(text: bytes, first: int, last: int) -> tuple[int, int]:
+    """Returns where to cut a long line around words, between characters."""
     while text[first] & 0xC0 == 0x80:
         first += 1
-    while end < len(text) and text[end] & 0xC0 == 0x80:
-        end -= 1
-    return first, end
+    while last < len(text) and text[last] & 0xC0 == 0x80:
+        last -= 1
+    return first, last

@@ -145,8 +145,8 @@ class _PartReader:
         return _answer(shown, f"bytes {begin:,} to {stop:,} of {self._part.size:,}; {next_step}")
 
     def _grep(self, words: str, offset: int) -> Answer:
-        if not 0 < len(words) <= LONGEST_WORDS:
-            raise TooltrayError("grep cannot look for this", f"it takes 1 to {LONGEST_WORDS} characters")
+        if not 0 < len(words) <= LONGEST_WORDS or "\n" in words:
+            raise TooltrayError("grep cannot look for this", f"it takes 1 to {LONGEST_WORDS} characters of one line")
         start = self._character(offset)
         number = 1 + sum(block.count(b"\n") for block in self._blocks(start))
         self._file.seek(self._part.at + start)

@@ -393,6 +393,7 @@ async def test_a_line_that_is_larger_than_a_page_is_cut_and_read_on(tmp_path: Pa
         ({"offset": 10**9}, "nothing at"),
         ({"grep": "word", "offset": 10**30}, "no line with these words"),
         ({"grep": ""}, "cannot look for this"),
+        ({"grep": "a\nb"}, "cannot look for this"),
         ({"grep": "x" * 1001}, "cannot look for this"),
         ({"path": "$"}, "cannot use these arguments"),
         ({"offset": "x"}, "cannot use these arguments"),
