@@ -137,7 +137,6 @@ from tooltray.gateway.calls.app_calls import AppCalls
 from tooltray.gateway.calls.client_listens import ClientListens
 from tooltray.gateway.calls.completion import Completion
 from tooltray.gateway.calls.elicitations import Elicitations
-from tooltray.gateway.calls.equal_reads import EqualReads
 from tooltray.gateway.calls.extension_claims import ExtensionClaims
 from tooltray.gateway.calls.extension_listens import ExtensionListens
 from tooltray.gateway.calls.extension_routes import ExtensionRoutes
@@ -145,14 +144,15 @@ from tooltray.gateway.calls.followed_resources import FollowedResources
 from tooltray.gateway.calls.notifications import Notifications
 from tooltray.gateway.calls.offer_requests import OfferRequests
 from tooltray.gateway.calls.own_calls import OwnCalls
+from tooltray.gateway.calls.own_tools import OwnTool, SeenServers
 from tooltray.gateway.calls.project_waits import ProjectWaits
 from tooltray.gateway.calls.request_router import AllServers, OneServer, RequestRouter
-from tooltray.gateway.calls.seen_servers import SeenServers
-from tooltray.gateway.calls.server_limits import ServerLimits
-from tooltray.gateway.calls.server_uses import ServerUses
+from tooltray.gateway.calls.session_uses import ServerUses
 from tooltray.gateway.calls.shared_state import SharedState
+from tooltray.gateway.calls.stage import Stage
 from tooltray.gateway.calls.subscriptions import Subscriptions
-from tooltray.gateway.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
+from tooltray.gateway.calls.tool_call import STAGES, ToolCalls
+from tooltray.gateway.calls.tool_resolver import ToolResolver
 from tooltray.gateway.calls.tries import Tries
 from tooltray.gateway.calls.tries_api import TriesApi
 from tooltray.gateway.feedback.api import FeedbackApi
@@ -621,10 +621,7 @@ class Hub(Composition):
         }
     )
     resolver: ToolResolver = part()
-    server_limits: ServerLimits = part()
-    equal_reads: EqualReads = part()
-    forwarder: ToolForwarder = part(relay="linking_relay", limits="server_limits", reads="equal_reads")
-    recorder: CallRecorder = part()
+    stages: tuple[Stage, ...] = made(lambda hub: tuple(map(hub.construct, STAGES)))
     calls: ToolCalls = part()
     subscriptions: Subscriptions = part()
     completion: Completion = part()

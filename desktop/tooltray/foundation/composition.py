@@ -27,6 +27,10 @@ class Composition:
         """All lines, by name; those of a subclass count before those of its base."""
         return {name: each for kind in reversed(cls.__mro__) for name, each in vars(kind).items() if isinstance(each, Part)}
 
+    def construct(self, kind: type) -> Any:
+        """Makes an object that is no part, of the parts that its constructor asks for by name."""
+        return kind(**{name: getattr(self, name) for name, is_required in _parameters(kind) if is_required or name in self.limits})
+
     def make(self, names: Iterable[str]) -> None:
         """Makes these parts, and those that they need."""
         for name in names:
@@ -75,6 +79,8 @@ def _parameters(kind: type) -> list[tuple[str, bool]]:
         required = len(names) - len(defaults)
         return [(name, i < required or defaults[i - required] is msgspec.NODEFAULT) for i, name in enumerate(names)]
     make: Any = kind.__init__
+    if make is object.__init__:
+        return []
     code, positional = make.__code__, make.__code__.co_argcount
     names = code.co_varnames[: positional + code.co_kwonlyargcount]
     optional = {*names[positional - len(make.__defaults__ or ()) : positional], *(make.__kwdefaults__ or ())}

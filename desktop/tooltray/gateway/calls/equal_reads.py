@@ -1,15 +1,15 @@
 """Equal calls at the same moment that run once: the first one goes to the server, and all get its reply.
 
-Above it: ToolForwarder, for servers whose settings want it. Below it: whatever sends a call. Calls are equal if the same running copy of
-the same server gets the same tool, arguments and `_meta` (so the same trace and the same log level, if any) in the same era, for the same
-URIs; the progress token is each caller's own. Only tools are meant that say of themselves that they only read and may be called again; no
-call that may become a task, or goes on with a client's answers. If the server asks the client something, the answer is one client's alone:
-the others send calls of their own then.
+Calls are equal if the same running copy of the same server gets the same tool, arguments and `_meta` (so the same trace and log level) in
+the same era, for the same URIs; the progress token is each caller's own. Only tools are meant that declare that they only read and may be
+called again; no call that may become a task, or continues with a client's answers. If the server asks the client something, the answer is
+private to that client: the others send calls of their own then.
 """
 
 import asyncio
-from collections.abc import Hashable
+from collections.abc import Coroutine, Hashable
 from copy import copy
+from functools import partial
 from typing import Any
 
 from msgspec import Raw
@@ -17,6 +17,7 @@ from msgspec import Raw
 from tooltray.catalogue.definition import read_once_named
 from tooltray.catalogue.tool_routes import Route
 from tooltray.foundation.tasks import Spawn
+from tooltray.gateway.calls.stage import Rest, Terms
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import NOTHING, Envelope, dump
 from tooltray.protocol.member_scanner import closed, elements_of, opened
@@ -29,31 +30,25 @@ LONGEST_PARAMS = 2**16  # bytes; calls with longer ones are hardly equal, and ar
 
 
 class EqualReads:
-    """Belongs to the engine's loop."""
+    """A stage, for servers whose settings merge identical reads. Belongs to the engine's loop."""
 
     def __init__(self, *, spawn: Spawn) -> None:
         self._spawn = spawn
         self._running: dict[Hashable, _Shared] = {}
 
-    def key(self, managed: ManagedServer, route: Route, exchange: Exchange) -> Hashable | None:
-        """What equal calls have in common; None: this one runs by itself."""
-        hints, params = route.hints, exchange.request.params
-        if not isinstance(hints, dict) or not (hints.get("readOnlyHint") is True and hints.get("idempotentHint") is True):
-            return None
-        copy_of_server = managed.client_for(exchange.era, exchange.session)
-        if (
-            copy_of_server is None
-            or exchange.head.request_state
-            or exchange.head.input_responses
-            or len(memoryview(params)) > LONGEST_PARAMS
-        ):
-            return None
-        has_token = bool(exchange.head.meta.progress_token)
-        compared = _compared(params)
-        return (id(copy_of_server), route.definition.name, exchange.era, exchange.server, has_token, compared) if compared else None
+    def bind(self, terms: Terms, rest: Rest) -> Work:
+        hints = terms.route.hints
+        is_read = isinstance(hints, dict) and hints.get("readOnlyHint") is True and hints.get("idempotentHint") is True
+        if not (is_read and terms.managed.config.share_reads and not terms.may_be_task):
+            return rest(terms)
+        return partial(self._shared, terms.managed, terms.route, rest(terms))
 
-    async def sent(self, key: Hashable, exchange: Exchange, send: Work) -> Envelope:
-        """The reply to a call: its own, or that of an equal one which is under way.
+    def _shared(self, managed: ManagedServer, route: Route, then: Work, exchange: Exchange) -> Coroutine[object, None, Envelope]:
+        key = _key(managed, route, exchange)
+        return self._sent(key, exchange, then) if key else then(exchange)
+
+    async def _sent(self, key: Hashable, exchange: Exchange, send: Work) -> Envelope:
+        """Returns the reply to a call: its own, or that of an equal one which is under way.
 
         Args:
             send: sends it, if it is the first.
@@ -72,6 +67,17 @@ class EqualReads:
     def _ended(self, key: Hashable, shared: "_Shared") -> None:
         if self._running.get(key) is shared:
             del self._running[key]
+
+
+def _key(managed: ManagedServer, route: Route, exchange: Exchange) -> Hashable | None:
+    """Returns what equal calls have in common; None: this one runs by itself."""
+    params = exchange.request.params
+    copy_of_server = managed.client_for(exchange.era, exchange.session)
+    if copy_of_server is None or exchange.head.request_state or exchange.head.input_responses or len(memoryview(params)) > LONGEST_PARAMS:
+        return None
+    has_token = bool(exchange.head.meta.progress_token)
+    compared = _compared(params)
+    return (id(copy_of_server), route.definition.name, exchange.era, exchange.server, has_token, compared) if compared else None
 
 
 class _Shared:

@@ -17,7 +17,7 @@ from tooltray.config.naming import tool_settings
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.foundation.shell_words import quoted
 from tooltray.gateway.calls.extension_claims import Claimed, ExtensionClaims
-from tooltray.gateway.calls.server_uses import ServerUses
+from tooltray.gateway.calls.session_uses import ServerUses
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, load
 from tooltray.protocol.eras import Era

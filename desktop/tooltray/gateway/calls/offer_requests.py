@@ -16,7 +16,7 @@ from tooltray.catalogue.resource_uris import Target
 from tooltray.catalogue.views.views import Views
 from tooltray.consent.skills.skills import Skills
 from tooltray.gateway.calls.completion import Completion
-from tooltray.gateway.calls.server_uses import ServerUses
+from tooltray.gateway.calls.session_uses import ServerUses
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import Era

@@ -123,7 +123,10 @@ class OwnCalls:
         await self._tools.listing(None)
         exchange = Exchange(request, head, caller, self._held, None, OWN_CLIENT_NAME)
         exchange.course.id = id
-        return await self._calls.call(exchange, on_record=on_record)
+        reply = await self._calls.call(exchange)
+        if on_record and exchange.course.record:
+            on_record(exchange.course.record)
+        return reply
 
     def server_of(self, name: str) -> str:
         """The server whose tool has this name; empty where that is not known."""

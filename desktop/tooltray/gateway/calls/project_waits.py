@@ -5,7 +5,7 @@ Above it: RequestRouter. Below it: Projects, and whoever reads the files of fold
 
 from collections.abc import Awaitable, Callable
 
-from tooltray.gateway.calls.tool_call import ToolCalls
+from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.sessions.caller import MAY_ASK, Session
 from tooltray.protocol.sessions.exchange import Exchange
@@ -15,12 +15,12 @@ from tooltray.sources.projects.projects import Projects
 class ProjectWaits:
     """Has no state of its own."""
 
-    def __init__(self, *, calls: ToolCalls, projects: Projects, look_at_project: Callable[[Session], Awaitable[None]]) -> None:
+    def __init__(self, *, tools: ToolManager, projects: Projects, look_at_project: Callable[[Session], Awaitable[None]]) -> None:
         """
         Args:
             look_at_project: waits, bounded, until the servers of a session's own project are known.
         """
-        self._calls, self._projects, self._look_at_project = calls, projects, look_at_project
+        self._tools, self._projects, self._look_at_project = tools, projects, look_at_project
 
     async def before_listing(self, exchange: Exchange) -> None:
         """The first lists of a session have the servers of its project."""
@@ -32,5 +32,5 @@ class ProjectWaits:
         """What a modern client is asked before a request of it is answered; None: nothing."""
         if exchange.request.method not in MAY_ASK:
             return None
-        target = self._calls.target(exchange) if exchange.request.method == "tools/call" else None
+        target = self._tools.target(exchange.head.name, exchange.server) if exchange.request.method == "tools/call" else None
         return await self._projects.rounds.before(exchange, target[0] if target else exchange.server)

@@ -20,7 +20,7 @@ from tooltray.gateway.calls.extension_routes import ExtensionRoutes
 from tooltray.gateway.calls.notifications import Notifications
 from tooltray.gateway.calls.offer_requests import LISTS, NO_SUCH_CURSOR, OfferRequests, in_era, is_continued
 from tooltray.gateway.calls.project_waits import ProjectWaits
-from tooltray.gateway.calls.server_uses import ServerUses
+from tooltray.gateway.calls.session_uses import ServerUses
 from tooltray.gateway.calls.shared_state import SHARED, SharedState
 from tooltray.gateway.calls.tool_call import ToolCalls
 from tooltray.gateway.server_tasks.server_tasks import ServerHandler, ServerTasks

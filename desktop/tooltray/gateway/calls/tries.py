@@ -22,7 +22,7 @@ from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.foundation.tasks import Spawn
 from tooltray.gateway.calls.elicitations import Elicitations
 from tooltray.gateway.calls.own_calls import OWN_CLIENT_NAME, ModelCall, OwnCalls
-from tooltray.gateway.calls.tool_call import CANCELLED
+from tooltray.gateway.calls.stage import CANCELLED
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
 from tooltray.protocol.sessions.caller import OwnCaller, Session
 from tooltray.protocol.sessions.elicitation_form import plain

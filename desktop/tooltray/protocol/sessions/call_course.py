@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
+from tooltray.foundation.snapshots.calls import MCPToolResponse
+
 FROM_RULES, FROM_GRANT, FROM_PERSON = "rules", "grant", "person"
 
 
@@ -27,12 +29,15 @@ class CallCourse:
         id: what whoever called names the call by; empty: nobody does, see `named`.
         received_at: when it had come.
         person_s, start_s, server_s: how long a person, the start of its server, and the server have had it; None: they have not.
+        called_at: when the way of a tool call began.
         answered_at: when there was a reply; None: not yet.
         sent_at: when the reply went to the client; None: not yet, or to nobody outside.
         allowed_by: what let it through: FROM_RULES, FROM_GRANT or FROM_PERSON; empty: nothing yet.
         turn_s: how long it waited until its server could have it, because of the server's limits.
         waits_for: "server", "person", "start" or "turn".
         before: while it waits for its turn, how many calls get theirs first.
+        outcome: how a tool call ends, as soon as that is certain; empty: not yet.
+        record: of a tool call that has ended.
         cut_from: how many bytes the result had before it was cut to what its client is to have; 0: it was not.
     """
 
@@ -40,10 +45,13 @@ class CallCourse:
         "allowed_by",
         "answered_at",
         "before",
+        "called_at",
         "cut_from",
         "id",
+        "outcome",
         "person_s",
         "received_at",
+        "record",
         "sent_at",
         "server_s",
         "start_s",
@@ -52,13 +60,15 @@ class CallCourse:
     )
 
     def __init__(self) -> None:
-        self.received_at = time.perf_counter()
+        self.received_at = self.called_at = time.perf_counter()
         self.person_s: float | None = None
         self.start_s: float | None = None
         self.server_s: float | None = None
         self.answered_at: float | None = None
         self.sent_at: float | None = None
-        self.id, self.allowed_by, self.waits_for = "", "", "server"
+        self.id = self.allowed_by = self.outcome = ""
+        self.record: MCPToolResponse | None = None
+        self.waits_for = "server"
         self.cut_from, self.turn_s = 0, 0.0
         self.before: Callable[[], int] = _none
 

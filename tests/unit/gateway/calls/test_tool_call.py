@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +20,8 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ToolCallResult
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.gateway.calls.tool_call import SEARCHED_FOR_ERROR_BYTES, is_error
+from tooltray.gateway.calls.recording import SEARCHED_FOR_ERROR_BYTES, outcome_of
+from tooltray.gateway.calls.stage import ERROR, OK
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
 from tooltray.records.journal.happenings import CALL, Happened
@@ -158,6 +160,60 @@ async def test_a_call_has_ten_minutes_without_progress_or_what_its_server_says(
         await program.call("hang")
         assert parts.wheel.expire(limit_s) == 1
         assert f"did not answer tools/call within {limit_s:g} s" in (await call)["error"]["message"]
+
+
+# the stages of a call are composed once
+
+
+CHANGES: dict[str, Callable[[HubParts], Awaitable[object]]] = {
+    "that needs a person's yes": lambda parts: parts.conf.change_server("s", auto_approve=[]),
+    "Tooltray is paused": lambda parts: parts.conf.set_enabled(False),
+    "the tool 't' is switched off in Tooltray": lambda parts: parts.conf.change_server("s", disabled_tools=["t"]),
+    "server 's' is switched off": lambda parts: parts.conf.change_server("s", disable=True),
+    "Unknown tool: t": lambda parts: parts.conf.remove_server("s"),
+}
+
+
+@pytest.mark.parametrize("refusal", CHANGES)
+async def test_a_call_goes_by_the_settings_of_its_moment(tmp_path: Path, refusal: str) -> None:
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
+        await started(parts)
+        await parts.listed()
+        client = parts.client()
+        assert "result" in await parts.call("t", client)
+        await CHANGES[refusal](parts)
+        assert refusal in await refusal_of(parts, "t", client=client)
+
+
+async def test_a_call_goes_by_the_list_of_its_server_as_it_is_now(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t", annotations={"readOnlyHint": True}))
+    async with hub_parts(tmp_path, **one_server(program, autoApprove=["read"])) as parts:
+        await started(parts)
+        await parts.listed()
+        assert "result" in await parts.call("t")
+        program.tools[0] = tool("t")
+        program.copy.notify("notifications/tools/list_changed", {})
+        await parts.heard.until(lambda: not parts.tools.routes("s")["t"].decision.is_approved)
+        assert "result" not in await parts.call("t")
+
+
+async def test_a_session_with_a_profile_and_one_without_pass_other_stages(tmp_path: Path) -> None:
+    settings = {"profiles": {"none": {"servers": []}}}
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t"))), settings=settings) as parts:
+        await started(parts)
+        await parts.listed()
+        client = parts.client()
+        for client.state.profile, answer in (("", "result"), ("none", "error"), ("", "result")):
+            assert answer in await parts.call("t", client)
+
+
+async def test_of_many_tools_not_all_ways_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tooltray.gateway.calls.tool_call.MOST_WAYS", 2)
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(*map(tool, "abc")))) as parts:
+        await started(parts)
+        await parts.listed()
+        for name in "abcabc":
+            assert "result" in await parts.call(name)
 
 
 # calls that cannot be made
@@ -360,7 +416,8 @@ async def test_every_call_is_recorded_with_its_outcome_and_nothing_of_its_conten
 async def test_the_time_that_a_person_took_is_not_the_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
     now = 100.0
     clock = SimpleNamespace(perf_counter=lambda: now, time=time.time)
-    monkeypatch.setattr("tooltray.gateway.calls.tool_call.time", clock)
+    for module in ("recording", "tool_call"):
+        monkeypatch.setattr(f"tooltray.gateway.calls.{module}.time", clock)
     monkeypatch.setattr("tooltray.protocol.sessions.call_course.time", clock)
     async with desk(tmp_path) as here:
         call = here.calling()
@@ -374,7 +431,8 @@ async def test_the_time_that_a_person_took_is_not_the_servers(tmp_path: Path, mo
 async def test_what_a_server_asks_its_user_during_a_call_is_not_the_server_s_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     clock = SimpleNamespace(perf_counter=lambda: now, time=time.time)
-    monkeypatch.setattr("tooltray.gateway.calls.tool_call.time", clock)
+    for module in ("recording", "tool_call"):
+        monkeypatch.setattr(f"tooltray.gateway.calls.{module}.time", clock)
     monkeypatch.setattr("tooltray.protocol.sessions.call_course.time", clock)
     program = ScriptedServer(tool("t"))
     async with hub_parts(tmp_path, **one_server(program)) as parts:
@@ -398,20 +456,20 @@ async def test_what_a_server_asks_its_user_during_a_call_is_not_the_server_s_tim
 @pytest.mark.parametrize(
     ("result", "expected"),
     [
-        (b'{"content":[],"isError":true}', True),
-        (b'{"content":[],"isError" : true }', True),
-        (b'{"isError":false,"content":[]}', False),
-        (b'{"isError":true,"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"]}', True),
-        (b'{"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"],"isError":true}', True),
-        (b'{"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"]}', False),
+        (b'{"content":[],"isError":true}', ERROR),
+        (b'{"content":[],"isError" : true }', ERROR),
+        (b'{"isError":false,"content":[]}', OK),
+        (b'{"isError":true,"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"]}', ERROR),
+        (b'{"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"],"isError":true}', ERROR),
+        (b'{"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"]}', OK),
     ],
 )
-def test_a_result_says_at_one_of_its_ends_whether_it_is_an_error(result: bytes, expected: bool) -> None:
-    assert is_error(Envelope(result=Raw(result))) is expected
+def test_a_result_says_at_one_of_its_ends_whether_it_is_an_error(result: bytes, expected: str) -> None:
+    assert outcome_of(Envelope(result=Raw(result))) == expected
 
 
 def test_an_error_reply_is_an_error() -> None:
-    assert is_error(error(-1, "no"))
+    assert outcome_of(error(-1, "no")) == ERROR
 
 
 async def test_the_journal_hears_of_a_call_with_where_its_time_went(tmp_path: Path) -> None:
