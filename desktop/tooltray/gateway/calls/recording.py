@@ -79,7 +79,7 @@ def outcome_of(reply: Envelope) -> str:
 
 def _happened(route: Route, exchange: Exchange, payload: Raw, record: MCPToolResponse) -> Happened:
     """Returns the event for the journal, which reads arguments and result later."""
-    state, course = exchange.session.state, exchange.course
+    state, course = exchange.caller.session.state, exchange.course
     project, passed_s = state.project if state.projects else None, course.passed_s
     return Happened(
         kind=CALL,

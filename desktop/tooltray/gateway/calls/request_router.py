@@ -4,6 +4,7 @@ Above it: the sessions of AI clients. Below it: ToolCalls; AllServers, whose tab
 ServerRelay, whose sessions reach their server also by methods that are not known here; and Notifications, for what is no request.
 """
 
+from collections.abc import Coroutine
 from functools import partial
 
 from msgspec import Raw
@@ -33,7 +34,7 @@ from tooltray.servers.relay.relay import ServerRelay
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 
-READ = "resources/read"
+CALL, READ = "tools/call", "resources/read"
 USES = frozenset({"prompts/get", READ})  # of a server that a session has not activated: from then on it has
 LISTS_OF_ONE = LISTS | {LIST_SKILLS: SKILLS.member}
 FIRST_LISTS = frozenset({"tools/list", *LISTS_OF_ONE})  # which wait for what a session's project adds
@@ -173,21 +174,30 @@ class RequestRouter:
     ) -> None:
         self._views, self._waits, self.notifications = views, project_waits, notifications
         self._all_servers, self._one_server, self._app_calls = all_servers, one_server, app_calls
-        self._tools: dict[str, Work] = {"tools/call": calls.call, "tools/list": self._list_tools}
+        self._calls = calls
 
-    async def answer(self, exchange: Exchange) -> Envelope:
+    def answer(self, exchange: Exchange) -> Coroutine[object, None, Envelope]:
         """Answers any request that is not the session's own to answer."""
+        state = exchange.caller.session.state
+        asks_roots = DECLARES_ROOTS in bytes(exchange.head.meta.capabilities)
+        if exchange.request.method == CALL and not (asks_roots or state.shows_views or state.calls_since_told is not None):
+            return self._calls.call(exchange)
+        return self._answer(exchange, asks_roots)
+
+    async def _answer(self, exchange: Exchange, asks_roots: bool) -> Envelope:
         method, state = exchange.request.method, exchange.session.state
         if method in FIRST_LISTS:
             await self._waits.before_listing(exchange)
-        if state.shows_views and method == "tools/call" and (refusal := self._app_calls.resolve(exchange)):
+        if state.shows_views and method == CALL and (refusal := self._app_calls.resolve(exchange)):
             return refusal
-        if DECLARES_ROOTS in bytes(exchange.head.meta.capabilities) and (question := await self._waits.question(exchange)):
+        if asks_roots and (question := await self._waits.question(exchange)):
             return question
         if state.calls_since_told is not None:
             self._views.asked(state, method)
-        if handler := self._tools.get(method):
-            return await handler(exchange)
+        if method == CALL:
+            return await self._calls.call(exchange)
+        if method == "tools/list":
+            return await self._list_tools(exchange)
         if exchange.server is not None:
             return await self._one_server.answer(exchange, exchange.server)
         return await self._all_servers.answer(exchange)

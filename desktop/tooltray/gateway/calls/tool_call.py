@@ -45,8 +45,8 @@ MOST_WAYS = 4096  # composed at a time; as many tools are not called
 CHANGES: tuple[type[Event], ...] = (ConfigChanged, ServersConfigured, ServerRemoved, OffersChanged, ToolListChanged, ResourceListChanged)
 """After any of these, ways are composed again."""
 
-_Key = tuple[str, str | None, bool, bool, bool, bool]
-"""The tool's name, the session's one server, whether it is a modern client; then as in Terms: shows_views, is_plain, may_be_task."""
+_Key = tuple[str, str | None, bool, str, bool, bool]
+"""The tool's name, the session's one server, whether its client is modern, its profile; then as in Terms: shows_views, may_be_task."""
 
 
 def compose(stages: Sequence[Stage], terms: Terms) -> Work:
@@ -77,7 +77,8 @@ class ToolCalls:
     def call(self, exchange: Exchange) -> Coroutine[object, None, Envelope]:
         """Carries out one `tools/call` of an AI client."""
         exchange.course.called_at = time.perf_counter()
-        key = self._key(exchange)
+        state, is_modern = exchange.caller.session.state, exchange.era is Era.MODERN
+        key = exchange.head.name, exchange.server, is_modern, state.profile, state.shows_views, self._tasks.may_begin(exchange)
         known = self._ways.get(key)
         if known and not self._copies.are_any:
             return known[1](exchange)
@@ -87,22 +88,24 @@ class ToolCalls:
         if not (known and known[0] is route):
             if len(self._ways) >= MOST_WAYS:
                 self._ways.clear()
-            known = self._ways[key] = route, self._way(route, key)
+            known = self._ways[key] = route, self._way(route, exchange)
         return known[1](exchange)
 
     async def _call_late(self, exchange: Exchange) -> Envelope:
         if meta := self._meta.find(exchange.head.name, exchange.session.state):
             return await meta(exchange)
         route = await self._resolver.resolve_late(exchange)
-        return await (self._way(route, self._key(exchange))(exchange) if route else self._resolver.refuse(exchange))
+        return await (self._way(route, exchange)(exchange) if route else self._resolver.refuse(exchange))
 
-    def _key(self, exchange: Exchange) -> _Key:
-        state = exchange.caller.session.state
-        is_plain = self._views.is_plain(state)
-        is_modern = exchange.era is Era.MODERN  # the hash of an enumeration is a call of its own
-        return exchange.head.name, exchange.server, is_modern, state.shows_views, is_plain, self._tasks.may_begin(exchange)
-
-    def _way(self, route: Route, key: _Key) -> Work:
-        _, server, is_modern, shows_views, is_plain, may_be_task = key
-        managed, era = self._resolver.server_of(route), Era.MODERN if is_modern else Era.LEGACY
-        return compose(self._stages, Terms(route, managed, era, server is not None, is_plain, shows_views, may_be_task))
+    def _way(self, route: Route, exchange: Exchange) -> Work:
+        state = exchange.session.state
+        terms = Terms(
+            route=route,
+            managed=self._resolver.server_of(route),
+            era=exchange.era,
+            is_alone=exchange.server is not None,
+            is_plain=self._views.is_plain(state),
+            shows_views=state.shows_views,
+            may_be_task=self._tasks.may_begin(exchange),
+        )
+        return compose(self._stages, terms)

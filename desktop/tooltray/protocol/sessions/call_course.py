@@ -4,10 +4,11 @@ Above it: the sessions, ToolCalls, Approvals, ServerRelay and McpClient, which n
 a clock. Nothing here may cost a call more than a look at the clock.
 """
 
+import contextlib
 import itertools
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
 
 from tooltray.foundation.snapshots.calls import MCPToolResponse
@@ -96,26 +97,26 @@ class CallCourse:
         self.before = before
         return _Waiting(self, "turn")
 
-    def at_server(self) -> "_AtServer":
+    @contextlib.contextmanager
+    def at_server(self) -> Iterator[None]:
         """While the block lasts, its server has it, but for the time that a person has."""
-        return _AtServer(self)
+        began_at, asked_s = time.perf_counter(), self.person_s or 0.0
+        try:
+            yield
+        finally:
+            self.add_server_time(began_at, asked_s)
 
+    def add_server_time(self, began_at: float, asked_s: float) -> None:
+        """The same for a block without `with`, which costs each call less.
 
-class _AtServer:
-    __slots__ = ("_asked_s", "_began_at", "_course")
-
-    def __init__(self, course: CallCourse) -> None:
-        self._course, self._asked_s = course, course.person_s or 0.0
-
-    def __enter__(self) -> None:
-        self._began_at = time.perf_counter()
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        course = self._course
-        passed_s = time.perf_counter() - self._began_at
-        if course.person_s:
-            passed_s -= course.person_s - self._asked_s
-        course.server_s = passed_s + course.server_s if course.server_s else passed_s
+        Args:
+            began_at: when the server got it.
+            asked_s: the value of `person_s` at that time.
+        """
+        passed_s = time.perf_counter() - began_at
+        if self.person_s:
+            passed_s -= self.person_s - asked_s
+        self.server_s = passed_s + self.server_s if self.server_s else passed_s
 
 
 class _Waiting:

@@ -4,6 +4,7 @@ Above it: ToolCalls, PromptManager, ResourceManager and the router, which know w
 and the calls across eras.
 """
 
+import time
 from collections.abc import Callable, Coroutine
 from functools import partial
 
@@ -54,14 +55,18 @@ class ServerRelay:
         for _ in range(MAX_SENDS):
             managed.is_used = True  # whoever started it to list it is not to end it
             try:
-                client = managed.client_for(exchange.era, exchange.session) or await self._open(managed, exchange)
+                client = managed.client_for(exchange.era, exchange.caller.session) or await self._open(managed, exchange)
             except TooltrayError as error:
                 return failure(CONNECTION_CLOSED, exchange.session.state.words(error))
-            with exchange.course.at_server():
-                limit_s = timeout_s or managed.config.call_timeout or CALL_TIMEOUT_S
+            course, began_at = exchange.course, time.perf_counter()
+            asked_s = course.person_s or 0.0
+            limit_s = timeout_s or managed.config.call_timeout or CALL_TIMEOUT_S
+            try:
                 reply = await self._send(client, exchange, limit_s)
                 if reply.error and asked_in_place.is_wanted(client, exchange, reply):
                     reply = await asked_in_place.answered(client, exchange, timeout_s=limit_s)
+            finally:
+                course.add_server_time(began_at, asked_s)
             if not isinstance(reply, NotDelivered):
                 break
         return reply
