@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tooltray.consent.skills.api import SkillsApi
     from tooltray.consent.tokens.api import AccessApi
     from tooltray.gateway.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
-    from tooltray.gateway.calls.tries_api import TriesApi
+    from tooltray.gateway.calls.tries import TriesApi
     from tooltray.gateway.feedback.api import FeedbackApi
     from tooltray.gateway.server_tasks.api import ServerTasksApi
     from tooltray.records.audit.api import AuditApi

@@ -133,28 +133,21 @@ from tooltray.foundation.programs import is_frozen
 from tooltray.foundation.resources import resource
 from tooltray.foundation.tasks import TaskKeeper, finish_in_thread
 from tooltray.gateway.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
-from tooltray.gateway.calls.app_calls import AppCalls
-from tooltray.gateway.calls.client_listens import ClientListens
-from tooltray.gateway.calls.completion import Completion
 from tooltray.gateway.calls.elicitations import Elicitations
-from tooltray.gateway.calls.extension_claims import ExtensionClaims
-from tooltray.gateway.calls.extension_listens import ExtensionListens
-from tooltray.gateway.calls.extension_routes import ExtensionRoutes
-from tooltray.gateway.calls.followed_resources import FollowedResources
-from tooltray.gateway.calls.notifications import Notifications
-from tooltray.gateway.calls.offer_requests import OfferRequests
+from tooltray.gateway.calls.extensions import ExtensionClaims, ExtensionRoutes
+from tooltray.gateway.calls.listens import ClientListens, ExtensionListens
+from tooltray.gateway.calls.notifications import FollowedResources, Notifications
+from tooltray.gateway.calls.offer_requests import Completion, OfferRequests
 from tooltray.gateway.calls.own_calls import OwnCalls
 from tooltray.gateway.calls.own_tools import OwnTool, SeenServers
-from tooltray.gateway.calls.project_waits import ProjectWaits
-from tooltray.gateway.calls.request_router import AllServers, OneServer, RequestRouter
+from tooltray.gateway.calls.request_router import AllServers, OneServer, ProjectWaits, RequestRouter
 from tooltray.gateway.calls.session_uses import ServerUses
 from tooltray.gateway.calls.shared_state import SharedState
 from tooltray.gateway.calls.stage import Stage
 from tooltray.gateway.calls.subscriptions import Subscriptions
 from tooltray.gateway.calls.tool_call import STAGES, ToolCalls
-from tooltray.gateway.calls.tool_resolver import ToolResolver
-from tooltray.gateway.calls.tries import Tries
-from tooltray.gateway.calls.tries_api import TriesApi
+from tooltray.gateway.calls.tool_resolver import AppCalls, ToolResolver
+from tooltray.gateway.calls.tries import Tries, TriesApi
 from tooltray.gateway.feedback.api import FeedbackApi
 from tooltray.gateway.feedback.feedback_history import FeedbackHistory, FeedbackNotes
 from tooltray.gateway.feedback.feedback_tool import FeedbackTool

@@ -21,7 +21,7 @@ from tooltray.carriers.mcp.request_records import Recorder
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import EventBus, PromptListChanged, ResourceListChanged, ToolListChanged
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.gateway.calls.extension_claims import DEFINED
+from tooltray.gateway.calls.extensions import DEFINED
 from tooltray.protocol import declarations, eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher

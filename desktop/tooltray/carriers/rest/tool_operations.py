@@ -15,7 +15,7 @@ from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.skills import SkillSnapshot
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.gateway.calls.api import PromptsApi, ResourcesApi, ToolsApi
-from tooltray.gateway.calls.tries_api import TriesApi
+from tooltray.gateway.calls.tries import TriesApi
 from tooltray.gateway.server_tasks.api import ServerTasksApi
 
 Format = Literal["openai", "openai-responses", "anthropic", "gemini", "copilot", "mcp"]

@@ -19,9 +19,9 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.foundation.snapshots.tools import ToolSnapshot
-from tooltray.gateway.calls.completion import PROMPT, RESOURCE, Completion
 from tooltray.gateway.calls.elicitations import Elicitations
-from tooltray.gateway.calls.followed_resources import FollowedResources
+from tooltray.gateway.calls.notifications import FollowedResources
+from tooltray.gateway.calls.offer_requests import PROMPT, RESOURCE, Completion
 from tooltray.gateway.calls.own_calls import OWN_CLIENT_NAME, ModelCall, OwnCalls, error_message, result_of
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, dump

@@ -1,8 +1,4 @@
-"""Requests for prompts and resources where a session has all servers together: their lists, one of them, and completion.
-
-Above it: AllServers. Below it: the managers of prompts and resources; Views, which knows what a session sees; Skills, which has resources
-of its own.
-"""
+"""Requests for prompts and resources where a session has all servers together: their lists, one of them, and completion."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -15,16 +11,68 @@ from tooltray.catalogue.resource_manager import ResourceManager, anybody
 from tooltray.catalogue.resource_uris import Target
 from tooltray.catalogue.views.views import Views
 from tooltray.consent.skills.skills import Skills
-from tooltray.gateway.calls.completion import Completion
 from tooltray.gateway.calls.session_uses import ServerUses
 from tooltray.protocol import eras
-from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure
+from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, load
 from tooltray.protocol.eras import Era
-from tooltray.protocol.member_scanner import opened
+from tooltray.protocol.member_scanner import closed, opened
 from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.protocol.sessions.own_results import own_result
+from tooltray.servers.relay.relay import ServerRelay
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_manager import ServerManager
+
+NO_VALUES = Raw(b'{"completion":{"values":[]}}')
+PROMPT, RESOURCE = "ref/prompt", "ref/resource"
+_KEYS = {PROMPT: "name", RESOURCE: "uri"}  # the member of a reference that says which one
+
+
+class Completion:
+    """Has no state of its own."""
+
+    def __init__(self, *, servers: ServerManager, prompts: PromptManager, resources: ResourceManager, relay: ServerRelay) -> None:
+        self._servers, self._prompts, self._resources, self._relay = servers, prompts, resources, relay
+
+    async def complete(self, exchange: Exchange, *, is_reached: Callable[[str], bool] = anybody) -> Envelope:
+        """Carries one `completion/complete` of an AI client to the right server; one that completes nothing has no values to offer.
+
+        Args:
+            is_reached: whether the session may have anything of a server, by its name.
+        """
+        request = exchange.request
+        ref, kind, name = _read_ref(request.params)
+        if not kind:
+            return failure(INVALID_PARAMS, "Invalid request parameters: they refer to nothing that could be completed")
+        find = self._prompts.target if kind == PROMPT else self._resources.completion_target
+        target = await find(name, is_reached=is_reached)
+        managed = self._servers.find(target[0]) if target and is_reached(target[0]) else None
+        if managed is None or target is None:
+            return failure(INVALID_PARAMS, f"Unknown {'prompt' if kind == PROMPT else 'resource'}: {name}")
+        if name != target[1]:
+            request.params = eras.with_members(request.params, ref=closed({**ref, _KEYS[kind]: dump(target[1])}))
+        reply = await self._relay.send_with_retry(managed, exchange)
+        return _no_values(exchange) if _says_unknown(reply) else reply
+
+
+def _read_ref(params: Raw) -> tuple[dict[str, Raw], str, str]:
+    """The reference, what it refers to, and its name or URI; empty where it is none."""
+    try:
+        ref = opened(opened(params)["ref"])
+        kind = load(ref["type"])
+        name = load(ref[_KEYS[kind]])
+    except (KeyError, TypeError, ValueError):
+        return {}, "", ""
+    return (ref, kind, name) if isinstance(name, str) else ({}, "", "")
+
+
+def _says_unknown(reply: Envelope) -> bool:
+    """Whether the server does not know the method; the AI client was told that it may ask, because others do."""
+    return bool(reply.error) and load(opened(reply.error)["code"]) == METHOD_NOT_FOUND
+
+
+def _no_values(exchange: Exchange) -> Envelope:
+    return own_result(exchange.request.method, NO_VALUES, exchange.era)
+
 
 LISTS = {"prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates"}
 """The member of each list's result that has its elements."""

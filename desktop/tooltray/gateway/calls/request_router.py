@@ -1,38 +1,63 @@
 """Where each request of an AI client goes: to a list of the hub's own, to the state that clients share, or to one server.
 
-Above it: the sessions of AI clients. Below it: ToolCalls; AllServers, whose table is made of what each part answers; OneServer, over
-ServerRelay, whose sessions reach their server also by methods that are not known here; and Notifications, for what is no request.
+Sessions with one server reach it also by methods that are not known here.
 """
 
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 
 from msgspec import Raw
 
 from tooltray.catalogue.list_pages import MAX_PAGES, TooLong, check_length
 from tooltray.catalogue.skill import SKILLS
+from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.views.views import Views
 from tooltray.consent.skills.skills import GET as GET_SKILL
 from tooltray.consent.skills.skills import LIST as LIST_SKILLS
 from tooltray.consent.skills.skills import Skills
-from tooltray.gateway.calls.app_calls import AppCalls
-from tooltray.gateway.calls.extension_claims import DEFINED
-from tooltray.gateway.calls.extension_routes import ExtensionRoutes
+from tooltray.gateway.calls.extensions import DEFINED, ExtensionRoutes
 from tooltray.gateway.calls.notifications import Notifications
 from tooltray.gateway.calls.offer_requests import LISTS, NO_SUCH_CURSOR, OfferRequests, in_era, is_continued
-from tooltray.gateway.calls.project_waits import ProjectWaits
 from tooltray.gateway.calls.session_uses import ServerUses
 from tooltray.gateway.calls.shared_state import SHARED, SharedState
 from tooltray.gateway.calls.tool_call import ToolCalls
+from tooltray.gateway.calls.tool_resolver import AppCalls
 from tooltray.gateway.server_tasks.server_tasks import ServerHandler, ServerTasks
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, elements_of, opened
+from tooltray.protocol.sessions.caller import MAY_ASK, Session
 from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.servers.relay.relay import ServerRelay
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
+from tooltray.sources.projects.projects import Projects
+
+
+class ProjectWaits:
+    """Has no state of its own."""
+
+    def __init__(self, *, tools: ToolManager, projects: Projects, look_at_project: Callable[[Session], Awaitable[None]]) -> None:
+        """
+        Args:
+            look_at_project: waits, bounded, until the servers of a session's own project are known.
+        """
+        self._tools, self._projects, self._look_at_project = tools, projects, look_at_project
+
+    async def before_listing(self, exchange: Exchange) -> None:
+        """The first lists of a session have the servers of its project."""
+        await self._look_at_project(exchange.session)
+        if exchange.request.method == "tools/list":
+            await self._projects.before_listing(exchange.session, exchange.server)
+
+    async def question(self, exchange: Exchange) -> Envelope | None:
+        """What a modern client is asked before a request of it is answered; None: nothing."""
+        if exchange.request.method not in MAY_ASK:
+            return None
+        target = self._tools.target(exchange.head.name, exchange.server) if exchange.request.method == "tools/call" else None
+        return await self._projects.rounds.before(exchange, target[0] if target else exchange.server)
+
 
 CALL, READ = "tools/call", "resources/read"
 USES = frozenset({"prompts/get", READ})  # of a server that a session has not activated: from then on it has

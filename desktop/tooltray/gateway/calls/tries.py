@@ -1,8 +1,6 @@
-"""Calls that a person makes by hand and watches: their progress is told, what their server asks comes to the same person, and they can be
-given up.
+"""Calls that the user makes by hand and watches: with their progress and the questions of their servers, until they end or are given up.
 
-Above it: TriesApi. Below it: OwnCalls, which takes them the way of an AI client's call, and Elicitations. An attempt has an id that its
-caller made up; questions and progress carry it, so that they are shown where the person waits. An attempt ends with whoever waits for it.
+An attempt has an id that its caller made up; questions and progress carry it, so that they are shown where the user waits.
 """
 
 import asyncio
@@ -152,3 +150,28 @@ class Tries:
         server = self._calls.server_of(call.name)
         size = len(bytes(dump(dict(call.arguments))))
         return MCPToolResponse(call.name, server, OWN_CLIENT_NAME, CANCELLED, duration_s, size, 0, call.id)
+
+
+class TriesApi:
+    def __init__(self, *, tries: Tries) -> None:
+        self._tries = tries
+
+    async def try_tool(self, attempt: str, name: str, arguments: Mapping[str, Any], project: str | None = None) -> MCPToolResponse:
+        """Calls a tool by hand. What fails is a response, too; while it runs, `TryProgressed` tells how far it is.
+
+        A question of its server is an `ElicitationAsked` with the same attempt. The call is given up when its caller is gone.
+
+        Args:
+            attempt: an id that the caller has made up, by which it knows progress and questions, and can give it up.
+            name: as AI clients see the tool.
+            project: the folder of the project for which a server that waits for one answers; one that is allowed.
+
+        Raises:
+            Conflict: an attempt of this id runs already.
+            TooltrayError: the folder may be no project.
+        """
+        return await self._tries.run(attempt, name, arguments, project)
+
+    async def cancel_try(self, attempt: str) -> None:
+        """Gives up a call that `try_tool` makes; its server is told. Does nothing if it has ended."""
+        self._tries.cancel(attempt)

@@ -13,7 +13,7 @@ from tooltray.protocol import eras
 from tooltray.protocol.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, NotDelivered, failure
 from tooltray.protocol.eras import LOG_LEVEL_KEY, Era
 from tooltray.protocol.sessions.exchange import Exchange
-from tooltray.servers.relay import asked_calls, asked_in_place
+from tooltray.servers.relay.input_required import answer_in_place, answer_in_rounds, needs_user
 from tooltray.servers.relay.log_levels import LogLevels
 from tooltray.servers.upstream.causes import CLIENT, caused_by
 from tooltray.servers.upstream.managed_server import ManagedServer
@@ -63,8 +63,8 @@ class ServerRelay:
             limit_s = timeout_s or managed.config.call_timeout or CALL_TIMEOUT_S
             try:
                 reply = await self._send(client, exchange, limit_s)
-                if reply.error and asked_in_place.is_wanted(client, exchange, reply):
-                    reply = await asked_in_place.answered(client, exchange, timeout_s=limit_s)
+                if reply.error and needs_user(client, exchange, reply):
+                    reply = await answer_in_place(client, exchange, timeout_s=limit_s)
             finally:
                 course.add_server_time(began_at, asked_s)
             if not isinstance(reply, NotDelivered):
@@ -97,7 +97,7 @@ class ServerRelay:
     async def _send_to_modern(self, client: McpClient, exchange: Exchange, timeout_s: float) -> Envelope:
         if level := self._log_levels.of(exchange.session):
             exchange.request.params = eras.with_meta(exchange.request.params, {LOG_LEVEL_KEY: level})
-        return await asked_calls.answered(client, exchange, timeout_s=timeout_s)
+        return await answer_in_rounds(client, exchange, timeout_s=timeout_s)
 
 
 async def _with_content_of_legacy(sending: Coroutine[object, None, Envelope]) -> Envelope:

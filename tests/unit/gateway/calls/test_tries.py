@@ -1,4 +1,4 @@
-"""tries.py, through the verbs of gateway/calls/tries_api.py"""
+"""tries.py, through the verbs of gateway/calls/tries.py"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,8 +16,7 @@ from tooltray.foundation.errors import Conflict
 from tooltray.foundation.events import ApprovalAsked, ElicitationAsked, ToolCallResult, TryProgressed
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.gateway.calls.elicitations import Elicitations
-from tooltray.gateway.calls.tries import ToldProgress, Tries, TryCaller
-from tooltray.gateway.calls.tries_api import TriesApi
+from tooltray.gateway.calls.tries import ToldProgress, Tries, TriesApi, TryCaller
 from tooltray.protocol.envelope import dump
 
 QUESTION = {"message": "Who?", "requestedSchema": {"properties": {"name": {"type": "string"}}, "required": ["name"]}}

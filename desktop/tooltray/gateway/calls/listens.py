@@ -1,23 +1,25 @@
-"""What modern AI clients want to hear of extensions: the members of a `subscriptions/listen` that the specification does not define.
+"""What modern AI clients want to hear of: each `subscriptions/listen` names resources, tasks, and things of extensions.
 
-A server tells a modern client what that has asked for, and nothing else (2026-07-28, "subscriptions"). So these members go to the servers
-that may know them, in a listen of their own for each, and what comes on it goes back on the client's. A server that starts later is
-asked then.
-
-Above it: ClientListens. Below it: ExtensionClaims, which knows who has extensions, and the connections of servers.
+A server notifies a modern client of what that has asked for, and of nothing else (2026-07-28, "subscriptions"). So the members that the
+specification does not define go to the servers that may know them, in a listen of their own for each, and what comes on it goes back on
+the client's. A server that starts later is asked then.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 import msgspec
 from msgspec import Raw
 
+from tooltray.catalogue.resource_manager import ResourceManager
+from tooltray.catalogue.views.views import Views
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.tasks import Spawn
-from tooltray.gateway.calls.extension_claims import ExtensionClaims
+from tooltray.gateway.calls.extensions import ExtensionClaims
+from tooltray.gateway.calls.subscriptions import Subscriptions
+from tooltray.gateway.server_tasks.task_listens import TaskListens
 from tooltray.protocol import declarations, eras
 from tooltray.protocol.envelope import load
 from tooltray.protocol.member_scanner import closed, opened
@@ -156,3 +158,60 @@ def _honored(params: Raw) -> dict[str, object]:
     except (KeyError, ValueError):
         return {}
     return honored if isinstance(honored, dict) else {}
+
+
+LISTENS_WITHIN_S = 5.0  # a server may be slow to say that it tells updates; the client is answered all the same
+
+
+class ClientListens:
+    """Belongs to the engine's loop; has no state of its own.
+
+    Attributes:
+        extensions: what is asked of extensions.
+    """
+
+    def __init__(
+        self,
+        *,
+        views: Views,
+        resources: ResourceManager,
+        subscriptions: Subscriptions,
+        task_listens: TaskListens,
+        extension_listens: ExtensionListens,
+    ) -> None:
+        self._views, self._resources, self._subscriptions = views, resources, subscriptions
+        self._task_listens, self.extensions = task_listens, extension_listens
+
+    async def to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> list[str]:
+        """What one `subscriptions/listen` of a modern client wants to hear of.
+
+        Returns:
+            What it will hear of, when the servers have said so, at most after a while: without what nobody has or its server refuses.
+        """
+        wanted: dict[str, frozenset[str]] = {}
+        places: dict[str, tuple[str, str]] = {}
+        for uri in uris:
+            if place := await self._place_of(session, uri, server):
+                places[uri] = place
+                wanted[place[0]] = wanted.get(place[0], frozenset()) | {place[1]}
+        asking = self._subscriptions.set_listened(session, bytes(id), wanted)
+        if wanted and asking:
+            await asyncio.wait(asking, timeout=LISTENS_WITHIN_S)
+        return [uri for uri, place in places.items() if not self._subscriptions.is_refused(session, *place)]
+
+    async def _place_of(self, session: Session, uri: str, server: str | None) -> tuple[str, str] | None:
+        """The server that tells updates of a resource, and its own URI for it; None if there is none for this session."""
+        if server is not None:
+            return (server, uri) if self._views.reaches(session.state, server) else None
+        owner = await self._resources.owner(uri, is_reached=partial(self._views.reaches, session.state))
+        return (owner[0].name, owner[1]) if owner else None
+
+    async def to_tasks(self, session: Session, id: Raw, tasks: Sequence[str]) -> list[str]:
+        """Of which tasks one `subscriptions/listen` of a modern client will hear, by the ids that it knows."""
+        return await self._task_listens.listen(session, bytes(id), tasks)
+
+    def end(self, session: Session, id: Raw) -> None:
+        """A client's listen has ended."""
+        self.extensions.close(session, id)
+        self._subscriptions.set_listened(session, bytes(id), {})
+        self._task_listens.end(session, bytes(id))
