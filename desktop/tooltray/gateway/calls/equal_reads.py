@@ -81,10 +81,10 @@ def _key(managed: ManagedServer, route: Route, exchange: Exchange) -> Hashable |
 
 
 class _Shared:
-    """A call that is under way for several clients; it is their caller at the server's side. Satisfies Caller.
+    """A call that is under way for several clients, and their caller at the server's side. Satisfies Caller.
 
     Attributes:
-        is_private: the server has asked the first client: nobody else is to have what comes of it.
+        is_private: the server has asked the first client, so that the others do not get the reply.
     """
 
     outcome: "asyncio.Task[Envelope]"
@@ -97,7 +97,7 @@ class _Shared:
 
     @property
     def may_be_joined(self) -> bool:
-        """Not any more when all have left: then it is being cancelled, and nobody would get a reply."""
+        """Returns whether further clients may share it; not once all have left: then it is being cancelled, and has no reply."""
         return not (self.is_private or self.outcome.cancelling())
 
     def child(self, exchange: Exchange) -> Exchange:
@@ -105,7 +105,7 @@ class _Shared:
         return exchange.child(request=Envelope(id=request.id, method=request.method, params=request.params), caller=self)
 
     async def reply_to(self, exchange: Exchange) -> Envelope | None:
-        """Its own copy of the reply; None: it has to be sent by itself. When nobody waits any more, the server's call is cancelled."""
+        """Returns a client's own copy of the reply; None: it has to send its own call. Cancels the server's call when no client waits."""
         self._callers.append(exchange)
         waits_for: set[asyncio.Future[Any]] = {self.outcome} if exchange is self._first else {self.outcome, self._parted}
         try:
@@ -135,7 +135,7 @@ class _Shared:
         return await self._first.caller.ask(method, params, about=about)
 
     def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
-        """News of the call go to each who waits for it, under its own token."""
+        """Notifies each client that waits, under its own token."""
         for each in list(self._callers):
             token = each.head.meta.progress_token
             own = params if each is self._first or method != PROGRESS else eras.with_members(params, progressToken=token)
@@ -143,8 +143,10 @@ class _Shared:
 
 
 def _compared(params: Raw) -> bytes | None:
-    """Params in one spelling, without the progress token; None: they are nested too deeply, or have a member twice, of which nobody knows
-    which one a server takes."""
+    """Returns params in one spelling, without the progress token.
+
+    None: they are nested too deeply, or have a member twice, of which a server may take either.
+    """
     try:
         read_once_named(bytes(params))
         return _spelled(closed(_without_token(params)))
@@ -161,7 +163,7 @@ def _without_token(params: Raw) -> dict[str, Raw]:
 
 
 def _spelled(value: Raw) -> bytes:
-    """A value without white space, and the members of objects in one order; numbers and strings stay as they are written."""
+    """Returns a value without white space, and the members of objects in one order; numbers and strings stay as they are written."""
     match bytes(memoryview(value)[:1]):
         case b"{":
             members = sorted(opened(value).items())

@@ -57,13 +57,13 @@ class Claimed(msgspec.Struct, frozen=True):
 
 
 class ExtensionClaims:
-    """Belongs to the engine's loop; has no state of its own."""
+    """Which servers claim a method: those that declared an extension, and that the session reaches. Has no state of its own."""
 
     def __init__(self, *, servers: ServerManager, server_declarations: ServerDeclarations, views: Views) -> None:
         self._servers, self._declarations, self._views = servers, server_declarations, views
 
     def of(self, session: Session, method: str, era: Era) -> Claimed | None:
-        """By whom a method is claimed; None: nobody does."""
+        """Returns the servers that claim a method; None if no server does."""
         if method in DEFINED:
             return None
         declaring = {server: names for server in self._reached(session) if (names := self._names_of(server, era, session))}
@@ -75,16 +75,16 @@ class ExtensionClaims:
         return Claimed(_able(unknown), is_by_name=False) if unknown else None
 
     def speaking(self, session: Session, server: str | None) -> list[McpClient]:
-        """The modern connections that may tell a session of an extension; of one server also of those that the hub knows itself."""
+        """Returns the modern connections that may notify a session of an extension; with one server also of extensions known to the hub."""
         clients = [client for each in self._reached(session) if (client := each.client_for(Era.MODERN, session))]
         modern = [client for client in clients if client.era is Era.MODERN and server in (None, client.name)]
         handled = HANDLED if server is None else frozenset()
         return [client for client in modern if declarations.names(self._declarations.of_client(client)) - handled]
 
     def may_hear(self, session: Session, client: McpClient, method: str) -> bool:
-        """Whether a session may hear a notification of a server that others hear, too: an extension's only where its client knows that.
+        """Returns whether a session may hear a notification of a server that others hear, too: an extension's only if its client knows it.
 
-        A server that declares none, or something experimental, says more than can be told from its capabilities.
+        A server that declares none, or something experimental, sends more than its capabilities show.
         """
         if method in DEFINED:
             return True
@@ -103,12 +103,12 @@ class ExtensionClaims:
 
 
 def _able(servers: list[ManagedServer]) -> list[ManagedServer]:
-    """Those that may run; where none may, all: one of them says why."""
+    """Returns the servers that may run; where none may, all: the first one gives the reason."""
     return [server for server in servers if server.refusal is None] or servers
 
 
 class ExtensionRoutes:
-    """Belongs to the engine's loop; has no state of its own."""
+    """To which server a request or a notification goes, where a session has all servers. Has no state of its own."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class ExtensionRoutes:
         return await self._relay.send_with_retry(managed, exchange.child(request=asked))
 
     def concerned(self, session: Session, method: str, params: Raw) -> tuple[McpClient, Raw] | None:
-        """For whom a notification of an AI client is that no part of the hub knows, if that runs; and what it is told."""
+        """Returns the connection that gets an AI client's notification of an extension, if it is open, and the params for it."""
         era = Era.LEGACY if session.introduction else Era.MODERN
         claimed = self._claims.of(session, method, era)
         target = self._target(session, claimed, params) if claimed else None
@@ -150,7 +150,7 @@ class ExtensionRoutes:
         return (client, target[1]) if target and client else None
 
     def _target(self, session: Session, claimed: Claimed, params: Raw) -> tuple[ManagedServer, Raw] | None:
-        """The server, and the params with its own name and URI in place of those that AI clients know; None if it may be several."""
+        """Returns the server, and the params with its own name and URI in place of those that clients know; None if it may be several."""
         named = self._named(session, params)
         own = next((each for each in named if self._servers.find(each[0]) in claimed.servers), None)
         if own:
@@ -158,7 +158,7 @@ class ExtensionRoutes:
         return (claimed.servers[0], params) if len(claimed.servers) == 1 else None
 
     def _named(self, session: Session, params: Raw) -> list[tuple[str, Raw]]:
-        """The servers whose things are named in params, each with what it is told."""
+        """Returns the servers whose tools, prompts or resources params name, each with the params for it."""
         found: list[tuple[str, Raw]] = []
         name, uri = _read(params, "name"), _read(params, "uri")
         if name is not None and (key := self._names.target(name)):
@@ -173,7 +173,7 @@ class ExtensionRoutes:
 
 
 def _ambiguous(claimed: Claimed, method: str) -> Envelope:
-    """What a client reads where several servers may be meant; a method that none of them claims is still one that is not known."""
+    """Returns the error for a method that may be meant for several servers; one that none of them claims by name is still not known."""
     names = ", ".join(f"'{server.name}'" for server in claimed.servers)
     first = claimed.servers[0].name
     how = f"reach one of them by itself: at /servers/{quote(first, safe='')}/mcp, or with `tooltray-bridge --server {quoted(first)}`"
@@ -183,7 +183,7 @@ def _ambiguous(claimed: Claimed, method: str) -> Envelope:
 
 
 def _read(params: Raw, member: str) -> str | None:
-    """A member of params; None where there is none that is a string."""
+    """Returns a member of params; None where it is no string."""
     try:
         value = load(opened(params).get(member, NOTHING)) if params else None
     except ValueError:

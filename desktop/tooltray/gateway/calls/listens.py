@@ -41,12 +41,12 @@ Tell = Callable[[str, Raw], None]
 
 
 class Wish(msgspec.Struct, frozen=True, eq=False):
-    """What one listen of a client asks of extensions.
+    """The members of one client's listen that concern extensions.
 
     Attributes:
         params: of the client's request, with nothing but that in `notifications`.
         server: the one server that the session has; None: all.
-        tell: takes what servers say of it.
+        tell: takes the notifications of servers.
     """
 
     session: Session
@@ -67,7 +67,7 @@ class _Stream(msgspec.Struct, eq=False):
 
 
 class ExtensionListens:
-    """Belongs to the engine's loop."""
+    """The listens for extensions that are open at servers. Belongs to the engine's loop."""
 
     def __init__(self, *, extension_claims: ExtensionClaims, bus: EventBus, spawn: Spawn) -> None:
         self._claims, self._spawn = extension_claims, spawn
@@ -99,13 +99,13 @@ class ExtensionListens:
         return {name: value for name, value in together.items() if name in wanted}
 
     def close(self, session: Session, id: Raw) -> None:
-        """The client's listen has ended."""
+        """Ends a client's listen at all servers."""
         if wish := self._wishes.pop((session, bytes(id)), None):
             for task in self._tasks.pop(wish, []):
                 task.cancel()
 
     def has(self, client: McpClient, params: Raw) -> bool:
-        """Whether a notification of a server belongs to one of these listens."""
+        """Returns whether a notification of a server belongs to one of these listens."""
         return (client, bytes(eras.read_subscription_id(params))) in self._streams
 
     def _begin(self, wish: Wish, client: McpClient) -> _Stream:
@@ -139,14 +139,14 @@ class ExtensionListens:
             stream.honored.set_result(_honored(event.params))
 
     def _on_instance_opened(self, event: InstanceOpened) -> None:
-        """A server that was at rest, or has been restarted."""
+        """Opens the listens of clients at a server that was started."""
         for wish in self._wishes.values():
             if event.client in self._claims.speaking(wish.session, wish.server):
                 self._begin(wish, event.client)
 
 
 def _asking(params: Raw, wanted: Mapping[str, Raw]) -> Raw:
-    """With the client's own envelope, so that a server sees whether it has declared the extension."""
+    """Returns params with the client's own envelope, so that a server sees whether it has declared the extension."""
     members = opened(params)
     meta = {name: value for name, value in opened(members["_meta"]).items() if name != "progressToken"}
     return closed({"_meta": closed(meta), MEMBER: closed(wanted)})
@@ -164,10 +164,10 @@ LISTENS_WITHIN_S = 5.0  # a server may be slow to say that it tells updates; the
 
 
 class ClientListens:
-    """Belongs to the engine's loop; has no state of its own.
+    """The listens of modern clients. Belongs to the engine's loop; has no state of its own.
 
     Attributes:
-        extensions: what is asked of extensions.
+        extensions: those for extensions.
     """
 
     def __init__(
@@ -183,10 +183,10 @@ class ClientListens:
         self._task_listens, self.extensions = task_listens, extension_listens
 
     async def to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> list[str]:
-        """What one `subscriptions/listen` of a modern client wants to hear of.
+        """Subscribes one `subscriptions/listen` of a modern client to resources.
 
         Returns:
-            What it will hear of, when the servers have said so, at most after a while: without what nobody has or its server refuses.
+            The URIs whose updates it will get: without those that no server has or its server refuses. Waits a bounded time.
         """
         wanted: dict[str, frozenset[str]] = {}
         places: dict[str, tuple[str, str]] = {}
@@ -200,18 +200,18 @@ class ClientListens:
         return [uri for uri, place in places.items() if not self._subscriptions.is_refused(session, *place)]
 
     async def _place_of(self, session: Session, uri: str, server: str | None) -> tuple[str, str] | None:
-        """The server that tells updates of a resource, and its own URI for it; None if there is none for this session."""
+        """Returns the server of a resource, and its own URI for it; None if this session reaches no such server."""
         if server is not None:
             return (server, uri) if self._views.reaches(session.state, server) else None
         owner = await self._resources.owner(uri, is_reached=partial(self._views.reaches, session.state))
         return (owner[0].name, owner[1]) if owner else None
 
     async def to_tasks(self, session: Session, id: Raw, tasks: Sequence[str]) -> list[str]:
-        """Of which tasks one `subscriptions/listen` of a modern client will hear, by the ids that it knows."""
+        """Subscribes one listen of a modern client to tasks, by the ids that it knows; returns those that it will hear of."""
         return await self._task_listens.listen(session, bytes(id), tasks)
 
     def end(self, session: Session, id: Raw) -> None:
-        """A client's listen has ended."""
+        """Ends a client's listen."""
         self.extensions.close(session, id)
         self._subscriptions.set_listened(session, bytes(id), {})
         self._task_listens.end(session, bytes(id))

@@ -32,7 +32,7 @@ PROGRESS, ROOTS_CHANGED = "notifications/progress", "notifications/roots/list_ch
 
 
 class Notifications:
-    """Belongs to the engine's loop; has no state of its own.
+    """What sessions send and get outside of requests. Has no state of its own.
 
     Attributes:
         listens: what modern clients want to hear of.
@@ -53,38 +53,38 @@ class Notifications:
         self._extensions, self._claims, self.listens = extensions, extension_claims, client_listens
 
     def copies_for(self, session: Session) -> list[McpClient]:
-        """The running connections that a session may hear of, of servers that it reaches."""
+        """Returns the running connections that a session may hear of, of servers that it reaches."""
         return [client for client in self._servers.clients_for(session) if self.reaches(session, client.name)]
 
     # what sessions get
 
     def follow_lists(self, session: Session, tell: Callable[[str], None]) -> Callable[[], None]:
-        """Calls `tell` with the notification that says so whenever a list has changed for this session alone; returns what ends that."""
+        """Calls `tell` with the method of the notification whenever a list has changed for this session only; returns what ends that."""
         return self._views.follow(session.state, tell)
 
     def named(self, state: SessionState) -> None:
-        """A session's client has said who it is: the names that it sees may be others from now on."""
+        """Notes that a session's client has introduced itself: the names that it sees may be others from now on."""
         self._views.named(state)
 
     def concerns(self, session: Session, server: str, changed: str) -> bool:
-        """Whether a session sees what a server lists. `changed`: the notification that says which list."""
+        """Returns whether a session sees what a server lists. `changed`: the notification for that list."""
         return self._views.shows(session.state, server, changed)
 
     def reaches(self, session: Session, server: str) -> bool:
-        """Whether a session may have anything of a server."""
+        """Returns whether a session may have anything of a server."""
         return self._views.is_plain(session.state) or self._views.reaches(session.state, server)
 
     def told_of_tools(self, session: Session) -> None:
-        """A session's client has been told that its tools have changed."""
+        """Notes that a session's client was notified of changed tools."""
         self._views.told(session.state)
 
     def hearers(self, client: McpClient, params: Raw) -> tuple[str, list[tuple[Session, str]]]:
-        """Of an update that a server tells: its URI; who wants to hear of it, and which URI they asked for."""
+        """Returns the URI of a server's update, and the sessions that subscribed to it, each with the URI that it asked for."""
         uri = read_uri(params) or ""
         return uri, self._subscriptions.hearers(client, uri)
 
     def may_hear(self, session: Session, client: McpClient, method: str) -> bool:
-        """Whether a session may hear of a server what no part of the hub knows."""
+        """Returns whether a session may hear notifications of a server that are not defined by the specification."""
         return client.owner is session or self._claims.may_hear(session, client, method)
 
     def wants_log_message(self, session: Session, params: Raw) -> bool:
@@ -97,9 +97,9 @@ class Notifications:
     # what AI clients send
 
     def take(self, session: Session, method: str, params: Raw, *, server: str | None) -> None:
-        """Passes on what an AI client says outside of requests, to the servers that it concerns.
+        """Passes an AI client's notification on to the servers that it concerns.
 
-        A request without an id is none of it: a server that carries it out all the same would do so unasked.
+        A request without an id is not passed on: a server that carries it out all the same would do so without approval.
         """
         if not method.startswith(PREFIX):
             return
@@ -114,7 +114,7 @@ class Notifications:
             client.notify(method, params)
 
     def _tell_of_task(self, session: Session, method: str, params: Raw) -> None:
-        """A client's task is the one server's that it was begun for."""
+        """Passes the state of a client's task on to the one server that it was begun for."""
         for client in self.copies_for(session):
             if (news := client.client_tasks.news(session, params)) is not None:
                 client.notify(method, news)
@@ -134,7 +134,10 @@ TOLD_EVERY_S = 0.25  # a server may write a line of a log with each update; who 
 
 
 class FollowedResources:
-    """Belongs to the engine's loop."""
+    """Resources that the window and programs follow: updates become events, of each resource not too often.
+
+    URIs are those that AI clients see. Belongs to the engine's loop.
+    """
 
     def __init__(
         self,
@@ -158,9 +161,10 @@ class FollowedResources:
         bus.subscribe(ServerNotified, self._on_server_notified)
 
     async def follow(self, uri: str) -> None:
-        """
+        """Subscribes to a resource.
+
         Raises:
-            TooltrayError: there is no such resource, or its server does not tell.
+            TooltrayError: there is no such resource, or its server sends no updates.
         """
         owner = await self._resources.owner(uri)
         if owner is None:
@@ -173,7 +177,7 @@ class FollowedResources:
         self._followers[uri] += 1
 
     async def leave(self, uri: str) -> None:
-        """One who follows it does so no longer."""
+        """Ends one subscription to a resource."""
         if not self._followers[uri]:
             return
         self._followers[uri] -= 1

@@ -28,7 +28,7 @@ _KEYS = {PROMPT: "name", RESOURCE: "uri"}  # the member of a reference that says
 
 
 class Completion:
-    """Has no state of its own."""
+    """`completion/complete` over all servers: goes to the server of the prompt or resource, under its own name. Has no state of its own."""
 
     def __init__(self, *, servers: ServerManager, prompts: PromptManager, resources: ResourceManager, relay: ServerRelay) -> None:
         self._servers, self._prompts, self._resources, self._relay = servers, prompts, resources, relay
@@ -55,7 +55,7 @@ class Completion:
 
 
 def _read_ref(params: Raw) -> tuple[dict[str, Raw], str, str]:
-    """The reference, what it refers to, and its name or URI; empty where it is none."""
+    """Returns the reference, the kind and the name or URI of what it refers to; empty where params have none."""
     try:
         ref = opened(opened(params)["ref"])
         kind = load(ref["type"])
@@ -66,7 +66,7 @@ def _read_ref(params: Raw) -> tuple[dict[str, Raw], str, str]:
 
 
 def _says_unknown(reply: Envelope) -> bool:
-    """Whether the server does not know the method; the AI client was told that it may ask, because others do."""
+    """Returns whether the server does not know the method, which the hub offers because other servers do."""
     return bool(reply.error) and load(opened(reply.error)["code"]) == METHOD_NOT_FOUND
 
 
@@ -80,7 +80,7 @@ NO_SUCH_CURSOR = "Invalid cursor: this list has one page"
 
 
 class OfferRequests:
-    """Has no state of its own."""
+    """Requests for prompts and resources of all servers. Has no state of its own."""
 
     def __init__(
         self,
@@ -119,12 +119,12 @@ class OfferRequests:
         return await self._completion.complete(exchange, is_reached=self._bounds(exchange)[0])
 
     def _bounds(self, exchange: Exchange) -> tuple[Callable[[str], bool], Callable[[str], None]]:
-        """Whether the session may have anything of a server, and what is called with the name of the one that it uses."""
+        """Returns the test whether the session may have anything of a server, and what is called with the server that it uses."""
         state = exchange.session.state
         return partial(self._views.reaches, state), partial(self._uses.used, state)
 
     async def _list(self, exchange: Exchange) -> Envelope:
-        """A list of all servers, or of those that are shown."""
+        """Answers with a list of all servers, or of those that are shown."""
         if is_continued(exchange):
             return failure(INVALID_PARAMS, NO_SUCH_CURSOR)
         return in_era(exchange, await self._listing(exchange.request.method, exchange))
@@ -146,12 +146,12 @@ class OfferRequests:
         return await self._resources.listing_among(RESOURCES if method == "resources/list" else TEMPLATES, is_shown)
 
     def _copies_of_era(self, exchange: Exchange) -> dict[str, McpClient | None]:
-        """Of servers that have a copy for each era: the one of the client's, where it is not the one whose lists are shared."""
+        """Returns the connections of the client's era, of servers with one for each, where it is not the one whose lists are shared."""
         copies = {server.name: (server.client_for(exchange.era), server.first.client) for server in self._servers}
         return {name: client for name, (client, first) in copies.items() if client and client is not first}
 
     def _copies_of_projects(self, exchange: Exchange) -> dict[str, McpClient | None]:
-        """Of the servers that start for a project: what a session has of them, where the shared lists are those of another project."""
+        """Returns the session's connections to servers that start for a project, where the shared lists are those of another project."""
         copies = {server.name: (server, server.client_for(exchange.era, exchange.session)) for server in self._servers.deferred()}
         return {name: client for name, (server, client) in copies.items() if client is None or client is not server.first.client}
 
@@ -162,14 +162,14 @@ class OfferRequests:
 
 
 def in_era(exchange: Exchange, result: Raw) -> Envelope:
-    """A list in the way of the request's era."""
+    """Returns a list as the request's era has it."""
     if exchange.server is None:
         return own_result(exchange.request.method, result, exchange.era)
     return Envelope(result=eras.as_modern_result(exchange.request.method, result) if exchange.era is Era.MODERN else result)
 
 
 def is_continued(exchange: Exchange) -> bool:
-    """Whether a client asks for a further page of a list that the hub makes; those have but one."""
+    """Returns whether a client asks for a further page of a list that the hub makes; those have but one."""
     params = exchange.request.params
     cursor = opened(params).get("cursor", NOTHING) if params else NOTHING
     return bytes(cursor).startswith(b'"') and cursor != dump("")

@@ -1,7 +1,5 @@
 """Calls of tools for ourselves: the command line, the desktop and programs go the way of an AI client's call. The caller cannot be asked
-anything, unless somebody watches the call, and works on a project only where the call names one.
-
-Above it: the API. Below it: ToolCalls.
+anything, unless the user watches the call, and works on a project only where the call names one.
 """
 
 import time
@@ -26,7 +24,7 @@ UNREADABLE = "The tool's result is nested too deeply to be read."
 
 
 class ModelCall:
-    """One call, from its start; `add` takes ToolManager's record of it."""
+    """One call, from its start; `add` takes its record."""
 
     def __init__(self, call: MCPToolCall, *, client: str) -> None:
         self._call, self._client = call, client
@@ -37,7 +35,7 @@ class ModelCall:
         self._record = record
 
     def response(self, reply: Envelope) -> MCPToolResponse:
-        """The record with the result in it; a call that went nowhere has no record, and is an error."""
+        """Returns the record with the result in it; a call that went nowhere has no record, and is an error."""
         result = failed(error_message(reply)) if reply.error else result_of(reply)
         return replace(self._record or self._unrecorded(result), result=result)
 
@@ -48,12 +46,12 @@ class ModelCall:
 
 
 def error_message(reply: Envelope) -> str:
-    """What a reply that is an error says."""
+    """Returns the message of a reply that is an error."""
     return str(envelope.load(reply.error).get("message", ""))
 
 
 def result_of(reply: Envelope) -> dict[str, Any]:
-    """The result of a reply that is no error."""
+    """Returns the result of a reply that is no error."""
     try:
         result: dict[str, Any] = envelope.load(reply.result)
     except ValueError:
@@ -68,7 +66,7 @@ Watched = tuple[str, Callable[[OwnCaller], Caller]]
 
 
 class OwnCalls:
-    """Belongs to the engine's loop."""
+    """Makes calls for the command line, the desktop and programs. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -101,10 +99,10 @@ class OwnCalls:
         """Calls a tool by the name that AI clients see.
 
         Args:
-            id: by which whoever calls knows the call; empty: one is made.
+            id: by which the caller knows the call; empty: one is made.
             project: the folder of the project for which a server that waits for one answers.
             on_record: gets the record of the call.
-            watched: who is asked and told meanwhile; None: nobody.
+            watched: the caller that is asked and notified meanwhile; None: there is none.
             is_models: a model reads what comes of it.
 
         Raises:
@@ -129,7 +127,7 @@ class OwnCalls:
         return reply
 
     def server_of(self, name: str) -> str:
-        """The server whose tool has this name; empty where that is not known."""
+        """Returns the server whose tool has this name; empty where that is not known."""
         target = self._tools.target(name, None)
         return target[0] if target else ""
 

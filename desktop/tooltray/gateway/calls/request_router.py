@@ -36,7 +36,7 @@ from tooltray.sources.projects.projects import Projects
 
 
 class ProjectWaits:
-    """Has no state of its own."""
+    """What requests wait for until the folder of a session, and the servers there, are known. Has no state of its own."""
 
     def __init__(self, *, tools: ToolManager, projects: Projects, look_at_project: Callable[[Session], Awaitable[None]]) -> None:
         """
@@ -46,13 +46,13 @@ class ProjectWaits:
         self._tools, self._projects, self._look_at_project = tools, projects, look_at_project
 
     async def before_listing(self, exchange: Exchange) -> None:
-        """The first lists of a session have the servers of its project."""
+        """Waits until a session's first lists have the servers of its project."""
         await self._look_at_project(exchange.session)
         if exchange.request.method == "tools/list":
             await self._projects.before_listing(exchange.session, exchange.server)
 
     async def question(self, exchange: Exchange) -> Envelope | None:
-        """What a modern client is asked before a request of it is answered; None: nothing."""
+        """Returns what a modern client is asked before its request is answered; None: nothing."""
         if exchange.request.method not in MAY_ASK:
             return None
         target = self._tools.target(exchange.head.name, exchange.server) if exchange.request.method == "tools/call" else None
@@ -92,7 +92,7 @@ class AllServers:
 
 
 class OneServer:
-    """Requests of sessions that have one server alone, which they reach by any method. Has no state of its own."""
+    """Requests of sessions that have one server only, which they reach by any method. Has no state of its own."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class OneServer:
         }
 
     async def answer(self, exchange: Exchange, server: str) -> Envelope:
-        """Answers a request of a session that has this server alone."""
+        """Answers a request of a session that has this server only."""
         method, managed = exchange.request.method, self._servers.find(server)
         if managed is None:
             return failure(INVALID_PARAMS, f"there is no server '{server}'")
@@ -127,7 +127,7 @@ class OneServer:
         return await self._handlers.get(method, self._pass_on)(managed, exchange)
 
     async def _pass_on(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
-        """A method that is not known here may bring anything."""
+        """Passes on a method that is not known here, whose result may be anything."""
         if exchange.request.method not in DEFINED:
             self._uses.passed(exchange.session.state, managed.name)
         return await self._relay.send_with_retry(managed, exchange)
@@ -152,7 +152,7 @@ class OneServer:
         return await self._skills.listing_of_one(managed, exchange, await self._list(managed, exchange))
 
     async def _list_whole(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
-        """One page for the client, however many the server makes of it: many clients read no other."""
+        """Returns one page for the client, however many the server has: many clients read no other."""
         request, params = exchange.request, exchange.request.params
         reply = await self._relay.send_with_retry(managed, exchange)
         client = managed.client_for(exchange.era, exchange.session)
@@ -180,7 +180,7 @@ class OneServer:
 
 
 class RequestRouter:
-    """Belongs to the engine's loop.
+    """Belongs to the engine's loop; has no state of its own.
 
     Attributes:
         notifications: what sessions send and get outside of requests.
@@ -242,7 +242,7 @@ def _no_method(exchange: Exchange) -> Envelope:
 
 
 def _least_fresh(first: dict[str, Raw], page: dict[str, Raw]) -> dict[str, Raw]:
-    """The caching hints of a list whose pages become one: of the page that is stale first, and private if one is."""
+    """Returns the caching hints of a list whose pages become one: of the page that is stale first, and private if one is."""
     if "ttlMs" not in first:
         return {}
     stale_first = min(first, page, key=lambda members: _milliseconds(members.get("ttlMs", NOTHING)))
@@ -251,7 +251,7 @@ def _least_fresh(first: dict[str, Raw], page: dict[str, Raw]) -> dict[str, Raw]:
 
 
 def _milliseconds(written: Raw) -> int:
-    """At least 0; 0 for what is no number."""
+    """Returns a number of at least 0; 0 for what is no number."""
     try:
         return max(0, int(bytes(written)))
     except ValueError:
@@ -259,7 +259,7 @@ def _milliseconds(written: Raw) -> int:
 
 
 def _next_cursor(reply: Envelope, era: Era) -> Raw:
-    """Of a list that goes on; empty if it does not. An empty cursor is one like any other in the modern era of a server alone."""
+    """Returns the cursor of a list that has further pages, else nothing. In the modern era an empty cursor is one like any other."""
     if not reply.result or b'"nextCursor"' not in bytes(reply.result):
         return NOTHING
     cursor = opened(reply.result).get("nextCursor", NOTHING)

@@ -96,7 +96,7 @@ class _Queue:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing need be known of it any more."""
+        """Returns whether the queue can be dropped."""
         self._forget_old()
         return not (self.working or self._waiting or self._given or self._begun)
 
@@ -119,7 +119,7 @@ class _Queue:
         self._given -= 1
 
     def leave(self) -> None:
-        """A call is over, or its client is asked."""
+        """Frees the place of a call that is over, or whose client is asked."""
         self.working -= 1
         self.go_on()
 
@@ -169,7 +169,7 @@ class _Queue:
             self._begun.popleft()
 
     def _give_up(self, session: str, turn: "asyncio.Future[None]") -> None:
-        """A call is cancelled while it waits, or in the moment in which it got its turn, or would have got it."""
+        """Takes a cancelled call out; it may have got its turn in this moment."""
         if not turn.cancelled():
             self._given -= 1
         elif turn in (turns := self._waiting.get(session, deque())):
@@ -179,7 +179,7 @@ class _Queue:
         self.go_on()
 
     def _before(self, session: str, turn: "asyncio.Future[None]") -> int:
-        """How many calls get their turn before this one."""
+        """Returns how many calls get their turn before this one."""
         own = self._waiting.get(session, deque())
         place = own.index(turn) if turn in own else 0
         others = list(self._waiting)

@@ -55,7 +55,7 @@ def compose(stages: Sequence[Stage], terms: Terms) -> Work:
 
 
 class ToolCalls:
-    """Belongs to the engine's loop."""
+    """Carries out tool calls, and caches the composed ways. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class ToolCalls:
         route = self._resolver.resolve(exchange)  # copies of a server may have tools of their own
         if route is None:
             return self._call_late(exchange)
-        if not (known and known[0] is route):
+        if not (known and (known[0] is route or known[0] == route)):  # of a copy's own tool the route is made for each call
             if len(self._ways) >= MOST_WAYS:
                 self._ways.clear()
             known = self._ways[key] = route, self._way(route, exchange)

@@ -29,7 +29,7 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 
 class ToolResolver:
-    """Has no state of its own."""
+    """Finds the tool of a call. Has no state of its own."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ LISTED = "the names that are listed tell them apart"
 
 
 class AppCalls:
-    """Has no state of its own."""
+    """Calls that a view of MCP Apps may have made. Has no state of its own."""
 
     def __init__(self, *, tools: ToolManager, views: Views, hub_tools: HubTools) -> None:
         self._tools, self._views, self._hub_tools = tools, views, hub_tools
@@ -147,7 +147,7 @@ class AppCalls:
         return None
 
     def _meant(self, name: str, may_call: Collection[str], state: SessionState) -> list[str]:
-        """The servers of which it may be a tool."""
+        """Returns the servers that may have this tool."""
         if shown := state.showing(may_call):  # whatever views there are besides: they have been opened, or read, before they call
             return shown
         target = self._tools.target(name, None)

@@ -45,7 +45,7 @@ class ToldProgress:
         self._timer: asyncio.TimerHandle | None = None
 
     def take(self, params: Raw) -> None:
-        """A server's notification; one that cannot be read says nothing."""
+        """Takes a server's notification; ignores one that cannot be read."""
         try:
             self._waiting = msgspec.json.decode(params, type=_Progress)
         except (ValueError, RecursionError):
@@ -72,7 +72,7 @@ class TryCaller:
     def __init__(self, own: OwnCaller, ask: Callable[[Raw], Awaitable[Envelope]] | None, progress: ToldProgress) -> None:
         """
         Args:
-            ask: shows a question of the called server to the person; None: nobody is there.
+            ask: shows a question of the called server to the user; None: no window shows questions.
         """
         self.session: Session = own
         self.capabilities = dump({"elicitation": {"form": {}, "url": {}}} if ask else {})
@@ -92,14 +92,14 @@ class TryCaller:
 
 
 class Tries:
-    """Those that run. Belongs to the engine's loop."""
+    """The attempts that run. Belongs to the engine's loop."""
 
     def __init__(self, *, calls: OwnCalls, elicitations: Elicitations, bus: EventBus, spawn: Spawn) -> None:
         self._calls, self._elicitations, self._bus, self._spawn = calls, elicitations, bus, spawn
         self._running: dict[str, asyncio.Task[MCPToolResponse | TooltrayError]] = {}
 
     async def run(self, attempt: str, name: str, arguments: Mapping[str, Any], project: str | None) -> MCPToolResponse:
-        """Makes the call; it is given up when whoever waits here is cancelled.
+        """Makes the call; it is given up when the caller is cancelled.
 
         Raises:
             Conflict: an attempt of this id runs already.
@@ -123,7 +123,7 @@ class Tries:
         return outcome
 
     def cancel(self, attempt: str) -> None:
-        """Gives one up; its server is told. Nothing happens if it has ended."""
+        """Cancels an attempt, also at its server. Does nothing if it has ended."""
         if task := self._running.get(attempt):
             task.cancel()
 

@@ -44,7 +44,7 @@ _decoder = msgspec.json.Decoder(_Result)
 async def answer_in_rounds(server: McpClient, exchange: Exchange, *, timeout_s: float) -> Envelope:
     """Calls the server until it no longer asks; that reply is the client's, and so is the error of a client that does not answer.
 
-    The request becomes that of the last round: where the server did not take it, the next one goes on from there, and asks nobody again.
+    The request becomes that of the last round: where the server did not take it, the next one continues there, and asks nothing again.
     """
     pause_s, request = FIRST_PAUSE_S, exchange.request
     for _ in range(MAX_ROUNDS):
@@ -67,12 +67,12 @@ async def answer_in_rounds(server: McpClient, exchange: Exchange, *, timeout_s: 
 
 
 def _with_answers(params: Raw, answers: dict[str, Raw]) -> Raw:
-    """Those of this round alone."""
+    """Returns params with the answers of this round only."""
     return closed({name: value for name, value in opened(params).items() if name not in eras.ROUND_KEYS} | answers)
 
 
 def _refusal(server: str, asked: _Result, caller: Caller) -> Envelope | None:
-    """Where not all questions can be answered, none is asked."""
+    """Returns the error where the client cannot answer all questions; then none is asked."""
     for question in asked.questions.values():
         what = f"server '{server}' asks for {question.method}, which this AI client cannot answer"
         if question.method not in CAPABILITY_FOR:
@@ -168,7 +168,7 @@ class InPlace:
 
 
 def needs_user(server: McpClient, exchange: Exchange, reply: Envelope) -> bool:
-    """Whether a reply refuses for want of elicitation alone, which the person can do in the client's place."""
+    """Returns whether a reply refuses for want of elicitation only, which the user can do in the client's place."""
     if exchange.request.method not in MAY_ASK or server.era is not Era.MODERN or not server.has_person:
         return False
     if error_code(reply.error) != MISSING_CLIENT_CAPABILITY:

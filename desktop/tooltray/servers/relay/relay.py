@@ -1,8 +1,4 @@
-"""The way of a request to one server and of its reply back: the right connection, opened if need be, and a bridge where eras differ.
-
-Above it: ToolCalls, PromptManager, ResourceManager and the router, which know where a request goes. Below it: ManagedServer, McpClient,
-and the calls across eras.
-"""
+"""The way of a request to one server and of its reply back: the right connection, opened if need be, and a bridge where eras differ."""
 
 import time
 from collections.abc import Callable, Coroutine
@@ -25,7 +21,7 @@ START_WAIT_S = 20.0  # how long a call waits for its server
 
 
 class ServerRelay:
-    """Has no state of its own."""
+    """Sends requests to servers. Has no state of its own."""
 
     def __init__(self, *, is_paused: Callable[[], bool], log_levels: LogLevels, start_wait_s: float = START_WAIT_S) -> None:
         """
@@ -41,7 +37,7 @@ class ServerRelay:
         return self._is_paused()
 
     async def send_with_retry(self, managed: ManagedServer, exchange: Exchange, *, timeout_s: float | None = None) -> Envelope:
-        """Sends a request to a server and returns its reply, or an error that says why there is none.
+        """Sends a request to a server and returns its reply, or an error with the reason why there is none.
 
         A request that the server certainly did not take is sent again: the connection was lost, or the server had forgotten our session,
         and it is being opened anew.
@@ -76,7 +72,7 @@ class ServerRelay:
             return await managed.running(exchange.era, timeout_s=self._start_wait_s, session=exchange.session)
 
     def _send(self, client: McpClient, exchange: Exchange, timeout_s: float) -> Coroutine[object, None, Envelope]:
-        """As it is where client and server speak the same era and the request names no log level; else with what that needs."""
+        """Sends a request unchanged where client and server speak the same era and it names no log level; else through the bridge."""
         if exchange.era is client.era and (exchange.era is Era.LEGACY or not exchange.head.meta.log_level):
             sending = client.call(exchange, timeout_s=timeout_s)
             return sending if exchange.wraps_content is None else _with_content_of_legacy(sending)
@@ -108,5 +104,5 @@ async def _with_content_of_legacy(sending: Coroutine[object, None, Envelope]) ->
 
 
 def paused() -> Envelope:
-    """What an AI client reads while everything is paused."""
+    """Returns what an AI client reads while everything is paused."""
     return failure(CONNECTION_CLOSED, "Tooltray is paused. Ask the person to go on in Tooltray's tray menu.")
