@@ -147,7 +147,7 @@ from tooltray.gateway.calls.stage import Stage
 from tooltray.gateway.calls.subscriptions import Subscriptions
 from tooltray.gateway.calls.tool_call import STAGES, ToolCalls
 from tooltray.gateway.calls.tool_resolver import AppCalls, ToolResolver
-from tooltray.gateway.calls.tries import Tries, TriesApi
+from tooltray.gateway.calls.tries import TriesApi
 from tooltray.gateway.feedback.api import FeedbackApi
 from tooltray.gateway.feedback.feedback_history import FeedbackHistory, FeedbackNotes
 from tooltray.gateway.feedback.feedback_tool import FeedbackTool
@@ -676,7 +676,6 @@ class Hub(Composition):
     caller: OwnCaller = part()
     held: HeldCalls = part()
     own_calls: OwnCalls = part()
-    tries: Tries = part(calls="own_calls")
     followed: FollowedResources = part()
     connections: Connections = part()
     formats: ToolFormats = part()
@@ -714,7 +713,7 @@ class Hub(Composition):
     bundles: BundleInstalls = part()
     packing: BundlePacking = part()
     tools_api: ToolsApi = part(calls="own_calls")
-    tries_api: TriesApi = part()
+    tries_api: TriesApi = part(calls="own_calls")
     prompts_api: PromptsApi = part()
     resources_api: ResourcesApi = part()
     skill_reading: SkillReading = part()

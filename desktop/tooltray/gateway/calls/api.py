@@ -21,7 +21,7 @@ from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.gateway.calls.elicitations import Elicitations
 from tooltray.gateway.calls.notifications import FollowedResources
 from tooltray.gateway.calls.offer_requests import PROMPT, RESOURCE, Completion
-from tooltray.gateway.calls.own_calls import OWN_CLIENT_NAME, ModelCall, OwnCalls, error_message, result_of
+from tooltray.gateway.calls.own_calls import OwnCalls, error_message, result_of
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
@@ -146,9 +146,7 @@ class ToolsApi:
         Args:
             call: as one of the formats gave it; its `name` as AI clients see the tool.
         """
-        made = ModelCall(call, client=OWN_CLIENT_NAME)
-        reply = await self._calls.call(call.name, call.arguments, id=call.id, on_record=made.add, is_models=True)
-        return made.response(reply)
+        return await self._calls.run(call, is_models=True)
 
     async def reset_tool_names(self) -> None:
         """Forgets the published names; AI clients may then know tools by other names."""

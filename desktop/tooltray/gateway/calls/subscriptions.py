@@ -7,8 +7,7 @@ the servers here.
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping
-from typing import Protocol
+from collections.abc import Mapping
 from weakref import WeakKeyDictionary
 
 from tooltray.foundation.errors import TooltrayError
@@ -21,17 +20,11 @@ from tooltray.protocol.sessions.session_state import SessionMoved
 from tooltray.servers.upstream.managed_server import InstanceOpened, ManagedServer
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_listen import ServerListens
+from tooltray.servers.upstream.server_manager import ServerManager
 
 logger = logging.getLogger(__name__)
 START_WAIT_S = 20.0  # how long a subscription waits for its server, as a call does
 ANSWER_TIMEOUT_S = 30.0  # a server has nothing to do but note it
-
-
-class Servers(Protocol):
-    """The part of ServerManager that is used here."""
-
-    def __iter__(self) -> Iterator[ManagedServer]: ...
-    def find(self, name: str) -> ManagedServer | None: ...
 
 
 class _Placed:
@@ -63,7 +56,7 @@ class _Wanted:
 class Subscriptions:
     """What sessions have subscribed to, and what servers were asked for. Belongs to the engine's loop."""
 
-    def __init__(self, *, servers: Servers, listens: ServerListens, spawn: Spawn, bus: EventBus) -> None:
+    def __init__(self, *, servers: ServerManager, listens: ServerListens, spawn: Spawn, bus: EventBus) -> None:
         self._servers, self._listens, self._spawn = servers, listens, spawn
         self._wanted: dict[Session, _Wanted] = {}
         self._placed: WeakKeyDictionary[McpClient, _Placed] = WeakKeyDictionary()
