@@ -32,13 +32,13 @@ class Recording:
 
     async def _recorded(self, route: Route, then: Work, exchange: Exchange) -> Envelope:
         course, reply = exchange.course, None
-        self._under_way.begin(exchange, route.server, route.definition.name)
+        self._under_way.calls[exchange] = route.server, route.definition.name
         try:
             reply = await then(exchange)
             course.outcome = course.outcome or outcome_of(reply)
             return reply
         finally:
-            self._under_way.end(exchange)
+            self._under_way.calls.pop(exchange, None)
             course.answered_at = course.answered_at or time.perf_counter()
             self._record(route, exchange, reply)
 
@@ -64,7 +64,7 @@ class Recording:
         course.record = record
         self._bus.publish(ToolCallResult(record))
         if not (outcome == REFUSED and reply and not reply.error):  # a modern client is being asked, and comes again
-            self._bus.publish(_happened(route, exchange, payload, record))
+            self._bus.publish(_happened(route, exchange, payload, record, ended_at - course.received_at))
 
 
 def outcome_of(reply: Envelope) -> str:
@@ -77,10 +77,10 @@ def outcome_of(reply: Envelope) -> str:
     return ERROR if b'"isError"' in ends and b'"isError":true' in ends.replace(b" ", b"") else OK
 
 
-def _happened(route: Route, exchange: Exchange, payload: Raw, record: MCPToolResponse) -> Happened:
+def _happened(route: Route, exchange: Exchange, payload: Raw, record: MCPToolResponse, passed_s: float) -> Happened:
     """Returns the event for the journal, which reads arguments and result later."""
     state, course = exchange.caller.session.state, exchange.course
-    project, passed_s = state.project if state.projects else None, course.passed_s
+    project = state.project if state.projects else None
     return Happened(
         kind=CALL,
         at=time.time() - passed_s,
