@@ -5,7 +5,7 @@ from functools import partial
 from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views.views import Views
 from tooltray.consent.approvals.flow_guard import FlowGuard
-from tooltray.gateway.calls.stage import REFUSED, Rest, Terms
+from tooltray.gateway.calls.stage import Rest, Terms
 from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.protocol.sessions.session_state import SessionState
@@ -42,8 +42,7 @@ class FlowNotes:
 
     async def _noted(self, route: Route, then: Work, exchange: Exchange) -> Envelope:
         reply = await then(exchange)
-        if exchange.course.outcome != REFUSED:
-            self._guard.note(route, exchange)
+        self._guard.note(route, exchange)
         return reply
 
 

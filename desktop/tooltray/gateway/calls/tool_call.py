@@ -30,8 +30,8 @@ STAGES: tuple[type[Stage], ...] = (
     Offering,  # not of a tool that the session's profile leaves out
     Recording,  # under way until its end; then statistics and journal
     Fitting,  # a large result is cut, and the rest kept
-    FlowNotes,  # what it has brought counts for later calls
     Authorizing,  # by the rules, or by the user
+    FlowNotes,  # what it has brought counts for later calls
     Activating,  # the server is shown to the session from now on
     Relisting,  # once more if the server wants other headers
     AnsweredHere,  # tools of the hub itself end here
