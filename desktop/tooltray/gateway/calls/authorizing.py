@@ -11,14 +11,13 @@ from tooltray.gateway.calls.stage import REFUSED, Rest, Terms
 from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.sessions.call_course import FROM_RULES
 from tooltray.protocol.sessions.exchange import Exchange, Work
-from tooltray.servers.upstream.server_manager import ServerManager
 
 
 class Authorizing:
     """A stage without a state of its own."""
 
-    def __init__(self, *, rules: ApprovalRules, approvals: Approvals, servers: ServerManager) -> None:
-        self._rules, self._approvals, self._servers = rules, approvals, servers
+    def __init__(self, *, rules: ApprovalRules, approvals: Approvals) -> None:
+        self._rules, self._approvals = rules, approvals
 
     def bind(self, terms: Terms, rest: Rest) -> Work:
         then = rest(terms)
@@ -32,9 +31,7 @@ class Authorizing:
         if refusal := await self._approvals.refusal(route, exchange):
             course.outcome = REFUSED
             return refusal
-        # the server and the settings may be others than before the user was asked
-        now = replace(terms, managed=self._servers.get(route.server), is_free=False)
-        reply = await rest(now)(exchange)
+        reply = await rest(replace(terms, is_free=False))(exchange)  # composed now: the settings may be others than before the question
         self._approvals.let_come_again(route, exchange, reply)
         return reply
 

@@ -24,6 +24,7 @@ from tooltray.protocol.member_scanner import closed, elements_of, opened
 from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.servers.upstream.managed_server import ManagedServer
+from tooltray.servers.upstream.server_manager import ServerManager
 
 PROGRESS = "notifications/progress"
 LONGEST_PARAMS = 2**16  # bytes; calls with longer ones are hardly equal, and are not compared
@@ -32,16 +33,16 @@ LONGEST_PARAMS = 2**16  # bytes; calls with longer ones are hardly equal, and ar
 class EqualReads:
     """A stage, for servers whose settings merge identical reads. Belongs to the engine's loop."""
 
-    def __init__(self, *, spawn: Spawn) -> None:
-        self._spawn = spawn
+    def __init__(self, *, servers: ServerManager, spawn: Spawn) -> None:
+        self._servers, self._spawn = servers, spawn
         self._running: dict[Hashable, _Shared] = {}
 
     def bind(self, terms: Terms, rest: Rest) -> Work:
-        hints = terms.route.hints
+        managed, hints = self._servers.get(terms.route.server), terms.route.hints
         is_read = isinstance(hints, dict) and hints.get("readOnlyHint") is True and hints.get("idempotentHint") is True
-        if not (is_read and terms.managed.config.share_reads and not terms.may_be_task):
+        if not (is_read and managed.config.share_reads and not terms.may_be_task):
             return rest(terms)
-        return partial(self._shared, terms.managed, terms.route, rest(terms))
+        return partial(self._shared, managed, terms.route, rest(terms))
 
     def _shared(self, managed: ManagedServer, route: Route, then: Work, exchange: Exchange) -> Coroutine[object, None, Envelope]:
         key = _key(managed, route, exchange)

@@ -15,6 +15,7 @@ from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import HEADER_MISMATCH, Era
 from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.servers.relay.relay import ServerRelay
+from tooltray.servers.upstream.server_manager import ServerManager
 
 
 class Relisting:
@@ -34,7 +35,7 @@ class Relisting:
         if not reply.error or eras.error_code(reply.error) != HEADER_MISMATCH:
             return reply
         anew = await self._resolver.after_mismatch(terms.route, exchange)
-        return await rest(replace(terms, route=anew, managed=self._resolver.server_of(anew)))(exchange) if anew else reply
+        return await rest(replace(terms, route=anew))(exchange) if anew else reply
 
 
 class Addressing:
@@ -72,9 +73,10 @@ class NotingTasks:
 class Sending:
     """The last stage, without a state of its own. Where no other server has resources, the URIs in replies are not looked at."""
 
-    def __init__(self, *, relay: ServerRelay, linking_relay: LinkingRelay, resources: ResourceManager) -> None:
-        self._relay, self._linking_relay, self._resources = relay, linking_relay, resources
+    def __init__(self, *, servers: ServerManager, relay: ServerRelay, linking_relay: LinkingRelay, resources: ResourceManager) -> None:
+        self._servers, self._relay, self._linking_relay, self._resources = servers, relay, linking_relay, resources
 
     def bind(self, terms: Terms, rest: Rest) -> Work:
-        has_links = not terms.is_alone and self._resources.may_replace_uris(terms.route.server)
-        return partial((self._linking_relay if has_links else self._relay).send_with_retry, terms.managed)
+        server = terms.route.server
+        has_links = not terms.is_alone and self._resources.may_replace_uris(server)
+        return partial((self._linking_relay if has_links else self._relay).send_with_retry, self._servers.get(server))

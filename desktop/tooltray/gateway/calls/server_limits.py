@@ -43,9 +43,9 @@ class ServerLimits:
             bus.subscribe(kind, self._on_changed)
 
     def bind(self, terms: Terms, rest: Rest) -> Work:
-        config = terms.managed.config
-        is_limited = config.max_calls or config.calls_per_minute
-        return partial(self._sent_in_turn, terms.managed.name, rest(terms)) if is_limited else rest(terms)
+        config = self._config(terms.route.server)
+        is_limited = config and (config.max_calls or config.calls_per_minute)
+        return partial(self._sent_in_turn, terms.route.server, rest(terms)) if is_limited else rest(terms)
 
     async def _sent_in_turn(self, server: str, send: Work, exchange: Exchange) -> Envelope:
         queue = self._queues.get(server)

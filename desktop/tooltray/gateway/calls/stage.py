@@ -8,7 +8,6 @@ import msgspec
 from tooltray.catalogue.tool_routes import Route
 from tooltray.protocol.eras import Era
 from tooltray.protocol.sessions.exchange import Work
-from tooltray.servers.upstream.managed_server import ManagedServer
 
 OK, ERROR, REFUSED, CANCELLED = "ok", "error", "refused", "cancelled"  # how a call ends, for the record
 
@@ -17,7 +16,6 @@ class Terms(msgspec.Struct, frozen=True):
     """What decides which stages a call passes, equal for all calls of one tool from sessions of one kind.
 
     Attributes:
-        managed: the server of the route.
         era: of the client.
         is_alone: the session has this server only, under the server's own names.
         is_plain: the settings keep no tool from the session.
@@ -27,7 +25,6 @@ class Terms(msgspec.Struct, frozen=True):
     """
 
     route: Route
-    managed: ManagedServer
     era: Era
     is_alone: bool
     is_plain: bool

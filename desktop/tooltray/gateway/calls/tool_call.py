@@ -101,7 +101,6 @@ class ToolCalls:
         state = exchange.session.state
         terms = Terms(
             route=route,
-            managed=self._resolver.server_of(route),
             era=exchange.era,
             is_alone=exchange.server is not None,
             is_plain=self._views.is_plain(state),

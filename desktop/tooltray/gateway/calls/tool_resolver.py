@@ -24,7 +24,6 @@ from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, Envelo
 from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.protocol.sessions.session_state import SessionState
-from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 
 
@@ -53,13 +52,6 @@ class ToolResolver:
     def resolve(self, exchange: Exchange) -> Route | None:
         """Returns the listed tool that is called; None where that is not known without waiting."""
         return self._routes.route_now(exchange)
-
-    def server_of(self, route: Route) -> ManagedServer:
-        """
-        Raises:
-            NotFound: the server was removed.
-        """
-        return self._servers.get(route.server)
 
     async def resolve_late(self, exchange: Exchange) -> Route | None:
         """Returns a tool that is not known yet, or that the session's one server keeps out of its list."""

@@ -119,7 +119,7 @@ async def test_one_that_is_cancelled_in_the_moment_of_its_turn_takes_no_place(tm
         client = session(parts, "one")
 
         limits = next(stage for stage in parts.stages if isinstance(stage, ServerLimits))
-        terms = Terms(parts.tools.routes("s")["t"], parts.servers.get("s"), Era.LEGACY, False, True, False, False)
+        terms = Terms(parts.tools.routes("s")["t"], Era.LEGACY, False, True, False, False)
 
         async def first() -> None:
             await limits.bind(terms, lambda terms: ends_at_once)(exchange_for(client, "a"))
