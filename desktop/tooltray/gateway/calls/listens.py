@@ -38,6 +38,7 @@ ACKNOWLEDGED_WITHIN_S = 5.0  # a server that is slow or silent does not keep the
 
 Tell = Callable[[str, Raw], None]
 """Takes a notification for the client's listen: its method and its params."""
+LISTENS_WITHIN_S = 5.0  # a server may be slow to say that it tells updates; the client is answered all the same
 
 
 class Wish(msgspec.Struct, frozen=True, eq=False):
@@ -158,9 +159,6 @@ def _honored(params: Raw) -> dict[str, object]:
     except (KeyError, ValueError):
         return {}
     return honored if isinstance(honored, dict) else {}
-
-
-LISTENS_WITHIN_S = 5.0  # a server may be slow to say that it tells updates; the client is answered all the same
 
 
 class ClientListens:

@@ -29,6 +29,7 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 PREFIX = "notifications/"  # how the methods of all of them begin
 PROGRESS, ROOTS_CHANGED = "notifications/progress", "notifications/roots/list_changed"
+TOLD_EVERY_S = 0.25  # a server may write a line of a log with each update; who hears of it reads the whole again
 
 
 class Notifications:
@@ -128,9 +129,6 @@ class Notifications:
         managed = self._servers.find(server) if server else None
         own = managed.client_for(Era.LEGACY if session.introduction else Era.MODERN, session) if managed else None
         return [own] if own else []
-
-
-TOLD_EVERY_S = 0.25  # a server may write a line of a log with each update; who hears of it reads the whole again
 
 
 class FollowedResources:

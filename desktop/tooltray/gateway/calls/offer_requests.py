@@ -25,6 +25,9 @@ from tooltray.servers.upstream.server_manager import ServerManager
 NO_VALUES = Raw(b'{"completion":{"values":[]}}')
 PROMPT, RESOURCE = "ref/prompt", "ref/resource"
 _KEYS = {PROMPT: "name", RESOURCE: "uri"}  # the member of a reference that says which one
+LISTS = {"prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates"}
+"""The member of each list's result that has its elements."""
+NO_SUCH_CURSOR = "Invalid cursor: this list has one page"
 
 
 class Completion:
@@ -72,11 +75,6 @@ def _says_unknown(reply: Envelope) -> bool:
 
 def _no_values(exchange: Exchange) -> Envelope:
     return own_result(exchange.request.method, NO_VALUES, exchange.era)
-
-
-LISTS = {"prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates"}
-"""The member of each list's result that has its elements."""
-NO_SUCH_CURSOR = "Invalid cursor: this list has one page"
 
 
 class OfferRequests:

@@ -22,6 +22,9 @@ from tooltray.servers.relay.held_calls import HeldCalls
 from tooltray.sources.projects.projects import Projects
 
 UNREADABLE = "The tool's result is nested too deeply to be read."
+OWN_CLIENT_NAME = "tooltray"  # calls of the command line and the desktop, in the records
+Watched = tuple[str, Callable[[OwnCaller], Caller]]
+"""The progress token of a call that the user watches, and what makes the caller that is asked and notified in place of our own."""
 
 
 def error_message(reply: Envelope) -> str:
@@ -36,12 +39,6 @@ def result_of(reply: Envelope) -> dict[str, Any]:
     except ValueError:
         return failed(UNREADABLE)
     return result
-
-
-OWN_CLIENT_NAME = "tooltray"  # calls of the command line and the desktop, in the records
-
-Watched = tuple[str, Callable[[OwnCaller], Caller]]
-"""The progress token of a call that the user watches, and what makes the caller that is asked and notified in place of our own."""
 
 
 class OwnCalls:

@@ -34,6 +34,13 @@ from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 from tooltray.sources.projects.projects import Projects
 
+CALL, READ = "tools/call", "resources/read"
+USES = frozenset({"prompts/get", READ})  # of a server that a session has not activated: from then on it has
+LISTS_OF_ONE = LISTS | {LIST_SKILLS: SKILLS.member}
+FIRST_LISTS = frozenset({"tools/list", *LISTS_OF_ONE})  # which wait for what a session's project adds
+PRIVATE = Raw(b'"private"')
+DECLARES_ROOTS = b'"roots"'  # stands in the capabilities of a client that can be asked for them
+
 
 class ProjectWaits:
     """What requests wait for until the folder of a session, and the servers there, are known. Has no state of its own."""
@@ -57,14 +64,6 @@ class ProjectWaits:
             return None
         target = self._tools.target(exchange.head.name, exchange.server) if exchange.request.method == "tools/call" else None
         return await self._projects.rounds.before(exchange, target[0] if target else exchange.server)
-
-
-CALL, READ = "tools/call", "resources/read"
-USES = frozenset({"prompts/get", READ})  # of a server that a session has not activated: from then on it has
-LISTS_OF_ONE = LISTS | {LIST_SKILLS: SKILLS.member}
-FIRST_LISTS = frozenset({"tools/list", *LISTS_OF_ONE})  # which wait for what a session's project adds
-PRIVATE = Raw(b'"private"')
-DECLARES_ROOTS = b'"roots"'  # stands in the capabilities of a client that can be asked for them
 
 
 class AllServers:

@@ -26,6 +26,8 @@ from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.upstream.server_manager import ServerManager
 
+LISTED = "the names that are listed tell them apart"
+
 
 class ToolResolver:
     """Finds the tool of a call. Has no state of its own."""
@@ -104,9 +106,6 @@ class Offering:
 
     def _offered(self, route: Route, then: Work, exchange: Exchange) -> Coroutine[object, None, Envelope]:
         return then(exchange) if self._views.offers(exchange.session.state, route) else self._resolver.refuse(exchange)
-
-
-LISTED = "the names that are listed tell them apart"
 
 
 class AppCalls:

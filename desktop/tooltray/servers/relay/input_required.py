@@ -23,6 +23,7 @@ from tooltray.servers.upstream.mcp_client import ELICITATION, NO_CLIENT_TO_ASK, 
 
 MAX_ROUNDS = 20  # a server that asks for ever is broken
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 5.0  # before a call that a server wants made again although it asks nothing: it waits for something
+FORMS = dump({"form": {}, "url": {}})
 
 
 class _Result(msgspec.Struct):
@@ -124,9 +125,6 @@ def _read(reply: Envelope) -> _Result:
         if reply.result:
             return _decoder.decode(reply.result)
     return _Result()
-
-
-FORMS = dump({"form": {}, "url": {}})
 
 
 class _ErrorData(msgspec.Struct):
