@@ -21,7 +21,7 @@ from tooltray.gateway.calls.stage import Rest, Terms
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import NOTHING, Envelope, dump
 from tooltray.protocol.member_scanner import closed, elements_of, opened
-from tooltray.protocol.sessions.caller import Session
+from tooltray.protocol.sessions.caller import CallerBehind
 from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
@@ -81,7 +81,7 @@ def _key(managed: ManagedServer, route: Route, exchange: Exchange) -> Hashable |
     return (id(copy_of_server), route.definition.name, exchange.era, exchange.server, has_token, compared) if compared else None
 
 
-class _Shared:
+class _Shared(CallerBehind):
     """A call that is under way for several clients, and their caller at the server's side. Satisfies Caller.
 
     Attributes:
@@ -91,10 +91,10 @@ class _Shared:
     outcome: "asyncio.Task[Envelope]"
 
     def __init__(self, first: Exchange) -> None:
+        super().__init__(first.caller)
         self._first, self._callers = first, list[Exchange]()
         self.is_private = False
         self._parted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.can_answer = first.caller.can_answer
 
     @property
     def may_be_joined(self) -> bool:
@@ -121,19 +121,11 @@ class _Shared:
 
     # what the server sees
 
-    @property
-    def session(self) -> Session:
-        return self._first.session
-
-    @property
-    def capabilities(self) -> Raw:
-        return self._first.caller.capabilities
-
     async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
         self.is_private = True
         if not self._parted.done():
             self._parted.set_result(None)
-        return await self._first.caller.ask(method, params, about=about)
+        return await self._caller.ask(method, params, about=about)
 
     def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
         """Notifies each client that waits, under its own token."""

@@ -17,7 +17,7 @@ from tooltray.protocol import eras
 from tooltray.protocol.envelope import INTERNAL_ERROR, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, MISSING_CLIENT_CAPABILITY, Era, error_code
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.protocol.sessions.caller import MAY_ASK, Caller, Question, Session, can_be_asked, lacking
+from tooltray.protocol.sessions.caller import MAY_ASK, Caller, CallerBehind, Question, can_be_asked, lacking
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.servers.upstream.mcp_client import ELICITATION, NO_CLIENT_TO_ASK, McpClient
 
@@ -135,34 +135,28 @@ class _Error(msgspec.Struct):
     data: _ErrorData = msgspec.field(default_factory=_ErrorData)
 
 
-class InPlace:
-    """The client with the person beside it (a Caller)."""
+class InPlace(CallerBehind):
+    """The client with the user beside it (a Caller)."""
 
     def __init__(self, server: McpClient, exchange: Exchange) -> None:
+        super().__init__(exchange.caller)
         self._server, self._exchange = server, exchange
         self._own = exchange.head.meta.capabilities if exchange.era is Era.MODERN else exchange.caller.capabilities
-        self.capabilities = eras.with_members(self._own, elicitation=FORMS)
+        self._declared = eras.with_members(self._own, elicitation=FORMS)
 
     @property
-    def _client(self) -> Caller:
-        return self._exchange.caller
-
-    @property
-    def session(self) -> Session:
-        return self._client.session
+    def capabilities(self) -> Raw:
+        return self._declared
 
     def can_answer(self, method: str) -> bool:
         return can_be_asked(method, self.capabilities)
 
     async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
         if self._exchange.era is Era.LEGACY and not lacking(Question(method, params), self._own):
-            return await self._client.ask(method, params, about=about)
+            return await self._caller.ask(method, params, about=about)
         if method != ELICITATION:
             return failure(NO_CLIENT_TO_ASK, f"{method} cannot be answered during a call that waits for the person at this machine")
         return await self._server.ask_person(self._exchange, params)
-
-    def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
-        self._client.tell(method, params, about=about)
 
 
 def needs_user(server: McpClient, exchange: Exchange, reply: Envelope) -> bool:
