@@ -1,6 +1,6 @@
 """Tool calls that were made: counts and durations for each server's card.
 
-Above it: CallRecorder, and the snapshots of servers. Below it: nothing. Belongs to one event loop's thread; keeps nothing on disk.
+Belongs to one event loop's thread; keeps nothing on disk.
 """
 
 import math

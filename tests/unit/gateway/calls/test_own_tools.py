@@ -1,4 +1,4 @@
-"""seen_servers.py."""
+"""own_tools.py: the tools about servers."""
 
 import json
 from typing import Any
