@@ -71,6 +71,14 @@ class Copy:
         lines.insert(place if before else place + 1, new)
         file.write_text("\n".join(lines))
 
+    def remove(self, path: str, line: str) -> None:
+        """Removes the line that begins so, of which there must be one."""
+        file = self._package / path
+        lines = file.read_text().split("\n")
+        (place,) = [number for number, each in enumerate(lines) if each.startswith(line)]
+        del lines[place]
+        file.write_text("\n".join(lines))
+
     def replace(self, path: str, old: str, new: str) -> None:
         """A part of a line, of which there must be one."""
         file = self._package / path

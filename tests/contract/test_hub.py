@@ -13,13 +13,19 @@ import pytest
 from tooltray.app import hub
 from tooltray.app.hub import Hub, HubOptions
 from tooltray.carriers.control.control_session import HubControl
-from tooltray.foundation.composition import Later, Part
+from tooltray.foundation.composition import Later
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.tasks import Spawn
+from tooltray.gateway.calls.tool_call import STAGES
 
 GROUND = {"home": Home, "bus": EventBus, "spawn": Spawn, "options": HubOptions, "control": HubControl}  # what a hub has besides its parts
 LINES = {name: each for name, each in Hub.parts().items() if each.make is None}
+MADE = {
+    **{name: (get_origin(each.kind) or each.kind, each.given) for name, each in LINES.items()},
+    **{each.__name__: (each, {}) for each in STAGES},
+}
+"""What the hub constructs, and what constructors get by another name than that of their parameter."""
 
 
 def kind_of(name: str) -> Any:
@@ -45,14 +51,13 @@ def _members(protocol: type) -> set[str]:
     return {name for name, value in vars(protocol).items() if inspect.isfunction(value) and not name.startswith("_")}
 
 
-@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("name", MADE)
 def test_a_constructor_gets_what_it_asks_for(name: str) -> None:
-    line: Part = LINES[name]
-    maker = get_origin(line.kind) or line.kind
+    maker, told = MADE[name]
     hinted = maker if issubclass(maker, msgspec.Struct) else maker.__init__
     hints = get_type_hints(hinted, localns=vars(hub))  # some import their parts for the type checker alone
     for parameter in inspect.signature(maker).parameters.values():
-        given = line.given.get(parameter.name, parameter.name if parameter.default is parameter.empty else None)
+        given = told.get(parameter.name, parameter.name if parameter.default is parameter.empty else None)
         if not isinstance(given, str) or "." in given:
             continue  # made for it here, where the type checker sees it; an attribute of a part
         assert fits(kind_of(given), hints[parameter.name]), (

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import tooltray.consent.skills.api
     import tooltray.consent.tokens.api
     import tooltray.gateway.calls.api
-    import tooltray.gateway.calls.tries_api
+    import tooltray.gateway.calls.tries
     import tooltray.gateway.feedback.api
     import tooltray.gateway.server_tasks.api
     import tooltray.records.audit.api
@@ -51,7 +51,7 @@ class Api:
     confinement: "tooltray.servers.confinement.api.ConfinementApi"
     logs: "tooltray.servers.logs.api.LogsApi"
     tools: "tooltray.gateway.calls.api.ToolsApi"
-    tries: "tooltray.gateway.calls.tries_api.TriesApi"
+    tries: "tooltray.gateway.calls.tries.TriesApi"
     prompts: "tooltray.gateway.calls.api.PromptsApi"
     resources: "tooltray.gateway.calls.api.ResourcesApi"
     skills: "tooltray.consent.skills.api.SkillsApi"

@@ -132,28 +132,21 @@ from tooltray.foundation.programs import is_frozen
 from tooltray.foundation.resources import resource
 from tooltray.foundation.tasks import TaskKeeper, finish_in_thread
 from tooltray.gateway.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
-from tooltray.gateway.calls.app_calls import AppCalls
-from tooltray.gateway.calls.client_listens import ClientListens
-from tooltray.gateway.calls.completion import Completion
 from tooltray.gateway.calls.elicitations import Elicitations
-from tooltray.gateway.calls.equal_reads import EqualReads
-from tooltray.gateway.calls.extension_claims import ExtensionClaims
-from tooltray.gateway.calls.extension_listens import ExtensionListens
-from tooltray.gateway.calls.extension_routes import ExtensionRoutes
-from tooltray.gateway.calls.followed_resources import FollowedResources
-from tooltray.gateway.calls.notifications import Notifications
-from tooltray.gateway.calls.offer_requests import OfferRequests
+from tooltray.gateway.calls.extensions import ExtensionClaims, ExtensionRoutes
+from tooltray.gateway.calls.listens import ClientListens, ExtensionListens
+from tooltray.gateway.calls.notifications import FollowedResources, Notifications
+from tooltray.gateway.calls.offer_requests import Completion, OfferRequests
 from tooltray.gateway.calls.own_calls import OwnCalls
-from tooltray.gateway.calls.project_waits import ProjectWaits
-from tooltray.gateway.calls.request_router import AllServers, OneServer, RequestRouter
-from tooltray.gateway.calls.seen_servers import SeenServers
-from tooltray.gateway.calls.server_limits import ServerLimits
-from tooltray.gateway.calls.server_uses import ServerUses
+from tooltray.gateway.calls.own_tools import OwnTool, SeenServers
+from tooltray.gateway.calls.request_router import AllServers, OneServer, ProjectWaits, RequestRouter
+from tooltray.gateway.calls.session_uses import ServerUses
 from tooltray.gateway.calls.shared_state import SharedState
+from tooltray.gateway.calls.stage import Stage
 from tooltray.gateway.calls.subscriptions import Subscriptions
-from tooltray.gateway.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
-from tooltray.gateway.calls.tries import Tries
-from tooltray.gateway.calls.tries_api import TriesApi
+from tooltray.gateway.calls.tool_call import STAGES, ToolCalls
+from tooltray.gateway.calls.tool_resolver import AppCalls, ToolResolver
+from tooltray.gateway.calls.tries import TriesApi
 from tooltray.gateway.feedback.api import FeedbackApi, ReadyAnswers, read_shipped
 from tooltray.gateway.feedback.feedback_history import FeedbackHistory, FeedbackNotes
 from tooltray.gateway.feedback.feedback_tool import FeedbackTool
@@ -596,10 +589,7 @@ class Hub(Composition):
         }
     )
     resolver: ToolResolver = part()
-    server_limits: ServerLimits = part()
-    equal_reads: EqualReads = part()
-    forwarder: ToolForwarder = part(relay="linking_relay", limits="server_limits", reads="equal_reads")
-    recorder: CallRecorder = part()
+    stages: tuple[Stage, ...] = made(lambda hub: tuple(map(hub.construct, STAGES)))
     calls: ToolCalls = part()
     subscriptions: Subscriptions = part()
     completion: Completion = part()
@@ -660,7 +650,6 @@ class Hub(Composition):
     caller: OwnCaller = part()
     held: HeldCalls = part()
     own_calls: OwnCalls = part()
-    tries: Tries = part(calls="own_calls")
     followed: FollowedResources = part()
     connections: Connections = part()
     formats: ToolFormats = part()
@@ -697,7 +686,7 @@ class Hub(Composition):
     bundle_reader: BundleReader = part(root="home.bundles")
     bundles: BundleInstalls = part(sources="bundle_sources", reader="bundle_reader", folders="bundle_folders")
     tools_api: ToolsApi = part(calls="own_calls")
-    tries_api: TriesApi = part()
+    tries_api: TriesApi = part(calls="own_calls")
     prompts_api: PromptsApi = part()
     resources_api: ResourcesApi = part()
     skill_reading: SkillReading = part()

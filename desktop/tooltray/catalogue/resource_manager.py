@@ -113,14 +113,18 @@ class ResourceManager:
         """The URI by which AI clients know a server's resource, for what the server says of it."""
         return self._uris.published_uri(server, uri)
 
+    def may_replace_uris(self, server: str) -> bool:
+        """Returns whether another server has resources, too, so that URIs in what this one answers may have to be replaced."""
+        if self._published.state != self._made_at:
+            self._make()
+        return not self._offering <= {server}
+
     def publisher(self, server: str) -> Publish | None:
         """The same as it is now, for what the server answers; None: its URIs stay, since it has no resources, or no other server has any.
 
         What is returned may be used in any thread.
         """
-        if self._published.state != self._made_at:
-            self._make()
-        if self._offering <= {server} or not self._offers.is_declared(server, RESOURCES):
+        if not self.may_replace_uris(server) or not self._offers.is_declared(server, RESOURCES):
             return None
         return partial(self._uris.published_uri, server)
 

@@ -36,7 +36,7 @@ from tooltray.catalogue.tool_routes import (
 from tooltray.config.naming import tool_settings
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.events import EventBus, ToolListChanged
+from tooltray.foundation.events import Event, EventBus, ToolListChanged
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.foundation.tasks import finish_in_thread, in_slices
 from tooltray.protocol.eras import Era
@@ -46,6 +46,10 @@ from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_manager import ServerManager
 
 TASK_ONLY = "(Can be called as a task only, by AI clients that know tasks.)"
+
+
+class OffersChanged(Event, frozen=True):
+    """A server's tools are others than before, or what the settings say of them, or names are free again."""
 
 
 class ToolManager:
@@ -304,10 +308,12 @@ class ToolManager:
     async def free_names(self, server: str) -> None:
         """A server was removed for good: other tools may have the names of its tools."""
         await finish_in_thread(self._names.free, server)
+        self._bus.publish(OffersChanged())
 
     async def forget_names(self) -> None:
         """All names are given anew, when somebody lists."""
         await finish_in_thread(self._names.reset)
+        self._bus.publish(OffersChanged())
         self._joint.outdate()
         for name, offered in self._offered.items():
             if offered.routes:
@@ -354,6 +360,7 @@ class ToolManager:
         if offered is before:
             return
         self._uris.name_views(managed.name, views_of(offered))
+        self._bus.publish(OffersChanged())
         if offered.listing != before.listing or published_with(offered) != published_with(before):
             self._joint.outdate()
             self._tell(managed.name)
@@ -383,6 +390,7 @@ class ToolManager:
         for kept in (self._offered, self._made, self._sizes, self._view_calls):
             kept.pop(server, None)
         self._uris.name_views(server, ())
+        self._bus.publish(OffersChanged())
         self._joint.outdate()
         self._tell(server)
 

@@ -3,9 +3,10 @@
 Above it: hub.py and the tests, which write the lines. Below it: nothing of Tooltray.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, get_origin
 
 import msgspec
@@ -26,6 +27,16 @@ class Composition:
     def parts(cls) -> dict[str, "Part"]:
         """All lines, by name; those of a subclass count before those of its base."""
         return {name: each for kind in reversed(cls.__mro__) for name, each in vars(kind).items() if isinstance(each, Part)}
+
+    def construct(self, kind: Any, given: "Mapping[str, Given]" = MappingProxyType({})) -> Any:
+        """Makes an object of the parts that its constructor asks for by name. `given`: what parameters get in place of these."""
+        arguments: dict[str, Any] = {}
+        for name, is_required in _parameters(get_origin(kind) or kind):
+            if each := given.get(name):
+                arguments[name] = attrgetter(each)(self) if isinstance(each, str) else each(self)
+            elif is_required or name in self.limits:
+                arguments[name] = getattr(self, name)
+        return kind(**arguments)
 
     def make(self, names: Iterable[str]) -> None:
         """Makes these parts, and those that they need."""
@@ -55,16 +66,9 @@ class Part:
         self.kind: Any = owner.__annotations__[name]
 
     def __get__(self, hub: Composition, owner: type) -> Any:
-        part = self.make(hub) if self.make else self.kind(**dict(self._arguments(hub)))
+        part = self.make(hub) if self.make else hub.construct(self.kind, self.given)
         hub.__dict__[self._name] = part  # found there from now on
         return part
-
-    def _arguments(self, hub: Composition) -> Iterator[tuple[str, Any]]:
-        for name, is_required in _parameters(get_origin(self.kind) or self.kind):
-            if given := self.given.get(name):
-                yield name, attrgetter(given)(hub) if isinstance(given, str) else given(hub)
-            elif is_required or name in hub.limits:
-                yield name, getattr(hub, name)
 
 
 @cache
@@ -75,6 +79,8 @@ def _parameters(kind: type) -> list[tuple[str, bool]]:
         required = len(names) - len(defaults)
         return [(name, i < required or defaults[i - required] is msgspec.NODEFAULT) for i, name in enumerate(names)]
     make: Any = kind.__init__
+    if make is object.__init__:
+        return []
     code, positional = make.__code__, make.__code__.co_argcount
     names = code.co_varnames[: positional + code.co_kwonlyargcount]
     optional = {*names[positional - len(make.__defaults__ or ()) : positional], *(make.__kwdefaults__ or ())}

@@ -351,15 +351,13 @@ class EventBus:
             return
         self._is_delivering = True
         try:
-            self._deliver(event)
+            self._queue.append(event)
             while self._queue:
-                self._deliver(self._queue.popleft())
+                event = self._queue.popleft()
+                for handler in tuple(self._handlers.get(type(event), ())):
+                    try:
+                        handler(event)
+                    except Exception:
+                        logger.exception("a handler of %s failed", type(event).__name__)
         finally:
             self._is_delivering = False
-
-    def _deliver(self, event: Event) -> None:
-        for handler in tuple(self._handlers.get(type(event), ())):
-            try:
-                handler(event)
-            except Exception:
-                logger.exception("a handler of %s failed", type(event).__name__)

@@ -27,20 +27,25 @@ class Deadline:
         self.due_tick = self._wheel.tick_after(self.seconds)  # stays in its slot; the wheel moves it when that slot comes up
 
     def cancel(self) -> None:
-        self._wheel.discard(self)
+        slot = self._wheel.slots.get(self.slot)
+        if slot is not None:
+            slot.discard(self)
+            if not slot:
+                del self._wheel.slots[self.slot]
 
 
 class DeadlineWheel:
     """Belongs to one event loop.
 
     Attributes:
+        slots: the deadlines that wait, by the tick in which the wheel looks at them.
         unsent: what waits for peers that do not read; here, because whoever has deadlines for its calls has bytes that wait.
     """
 
     def __init__(self, *, tick_s: float = TICK_S) -> None:
         self.unsent = AllUnsent()
         self._tick_s = tick_s
-        self._slots: dict[int, set[Deadline]] = {}
+        self.slots: dict[int, set[Deadline]] = {}
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, seconds: float, on_expired: Callable[[], None]) -> Deadline:
@@ -49,37 +54,30 @@ class DeadlineWheel:
         return deadline
 
     def __len__(self) -> int:
-        return sum(map(len, self._slots.values()))
+        return sum(map(len, self.slots.values()))
 
     def tick_after(self, seconds: float) -> int:
         return int((asyncio.get_running_loop().time() + seconds) / self._tick_s) + 1
 
-    def discard(self, deadline: Deadline) -> None:
-        slot = self._slots.get(deadline.slot)
-        if slot is not None:
-            slot.discard(deadline)
-            if not slot:
-                del self._slots[deadline.slot]
-
     def _put(self, deadline: Deadline) -> None:
         deadline.slot = deadline.due_tick
-        self._slots.setdefault(deadline.slot, set()).add(deadline)
+        self.slots.setdefault(deadline.slot, set()).add(deadline)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._tick_s, self._turn)
 
     def _turn(self) -> None:
         self._timer = None
         now = self.tick_after(0) - 1
-        for slot in sorted(tick for tick in self._slots if tick <= now):
-            due = self._slots.get(slot, set())
+        for slot in sorted(tick for tick in self.slots if tick <= now):
+            due = self.slots.get(slot, set())
             while due:  # it stays where `discard` finds it: what happens at one deadline may cancel another
                 deadline = due.pop()
                 if deadline.due_tick > now:
                     self._put(deadline)
                 else:
                     self._expire(deadline)
-            self._slots.pop(slot, None)
-        if self._slots and self._timer is None:
+            self.slots.pop(slot, None)
+        if self.slots and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._tick_s, self._turn)
 
     def _expire(self, deadline: Deadline) -> None:

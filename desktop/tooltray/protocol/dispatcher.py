@@ -7,7 +7,7 @@ against its table of requests in flight.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 
 from msgspec import Raw
@@ -210,9 +210,9 @@ class RawDispatcher:
         pending.is_undelivered = self._reads_no_more
         return pending
 
-    async def outcome(self, pending: PendingCall) -> Envelope:
+    def outcome(self, pending: PendingCall) -> Coroutine[object, None, Envelope]:
         """The reply, verbatim; an error of our own after a timeout or a lost connection. Abandoning it tells the peer."""
-        return await self.calls.outcome(pending)
+        return self.calls.outcome(pending)
 
     async def call(
         self,

@@ -40,6 +40,14 @@ async def test_links_of_servers_that_list_one_uri_lead_back_to_the_server_that_l
         assert got["result"]["messages"][0]["content"]["uri"] == OF_A
 
 
+async def test_links_change_as_soon_as_another_server_has_resources(tmp_path: Path) -> None:
+    async with offer_parts(tmp_path, {"a": linking(), "b": linking()}) as each:
+        await ready(each.parts, "a")
+        assert await linked_by(each.parts, "t") == "x://1"
+        await ready(each.parts, "b")
+        assert await linked_by(each.parts, "t") == OF_A
+
+
 async def test_a_session_with_one_server_gets_what_that_server_wrote(tmp_path: Path) -> None:
     program = linking()
     program.calls["t"] = lambda copy, params: raw(AS_WRITTEN)

@@ -15,13 +15,13 @@ from msgspec.structs import replace
 
 from tooltray.api.presenter.mcp_presenter import McpPresenter
 from tooltray.carriers.mcp import greetings
-from tooltray.carriers.mcp.change_notices import PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED, Listening, Wanted
+from tooltray.carriers.mcp.change_notices import LISTS, PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED, Listening, Wanted
 from tooltray.carriers.mcp.live_calls import PROGRESS, LiveCalls
 from tooltray.carriers.mcp.request_records import Recorder
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import EventBus, PromptListChanged, ResourceListChanged, ToolListChanged
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.gateway.calls.extension_claims import DEFINED
+from tooltray.gateway.calls.extensions import DEFINED
 from tooltray.protocol import declarations, eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
@@ -108,7 +108,7 @@ class ClientSession:
         self._server, self._refusal, self._must_find = terms.server, terms.refusal, terms.must_find
         self._bus, self._servers, self._clients = bus, presenter.session_servers, presenter.session_clients
         self._router, self._notifications = presenter.router, presenter.router.notifications
-        self._capabilities = Raw(b"{}")
+        self.capabilities = Raw(b"{}")  # declared in the legacy handshake
         self._declared, self._shows_views = b"", False
         self._client = self.name
         self._tasks = TaskKeeper()
@@ -148,13 +148,8 @@ class ClientSession:
 
     # what servers want of the client (Session)
 
-    @property
-    def capabilities(self) -> Raw:
-        """What this client declared in its legacy handshake."""
-        return self._capabilities
-
     def can_answer(self, method: str) -> bool:
-        return CAPABILITY_FOR[method] in opened(self._capabilities)
+        return CAPABILITY_FOR[method] in opened(self.capabilities)
 
     async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
         await self._is_initialized.wait()  # a client that has not said so yet may take no question
@@ -201,10 +196,11 @@ class ClientSession:
         elif request.method in ANSWERED_HERE:
             reply = await self._answer_here(request, exchange.era)
         else:
-            changes = self.listening.changes(request.method)
+            changes = self.listening.changes(request.method) if request.method in LISTS else 0
             reply = await (self._answer_live(exchange) if exchange.head.meta.progress_token else self._router.answer(exchange))
             exchange.course.sent_at = time.perf_counter()
-            self.listening.seen(request.method, changes)
+            if request.method in LISTS:
+                self.listening.seen(request.method, changes)
         self._recorder.answered(recorded, request, reply)
         self.request_count += 1
         if not self.listening.has_answered and request.method != "initialize":
@@ -231,7 +227,7 @@ class ClientSession:
             head = eras.read_meta_alone(request.params)
         if head is None:
             return failure(INVALID_PARAMS, "Invalid request parameters")
-        if head.era is Era.MODERN and request.method != "initialize":
+        if head.meta.version and request.method != "initialize":
             if fault := _envelope_fault(head):
                 return fault
             if bytes(head.meta.capabilities) != self._declared:
@@ -259,8 +255,8 @@ class ClientSession:
         except (ValueError, RecursionError) as error:
             return failure(INVALID_PARAMS, f"Invalid request parameters: {error}")
         self.introduction = request.params
-        self._capabilities = dump(asked.capabilities)
-        self._declare(self._capabilities)
+        self.capabilities = dump(asked.capabilities)
+        self._declare(self.capabilities)
         self._call_client(asked.client_info)
         version = asked.protocol_version if asked.protocol_version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
         server = await self._open_server(Era.LEGACY)

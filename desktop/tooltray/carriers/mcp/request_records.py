@@ -46,14 +46,14 @@ class Recorder:
             self.refused(request.id, reply)
             return
         duration_s, size = time.perf_counter() - received_at, len(memoryview(reply.result))
-        self._note(self._log.response_sent, self.client, bytes(request.id), duration_s, size, time.time())
+        self._notes.append((self._log.response_sent, self.client, bytes(request.id), duration_s, size, time.time()))
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            asyncio.get_running_loop().call_soon(self._write)
 
     def refused(self, id: Raw, reply: Envelope) -> None:
         """Records an error in the place of an answer, also to what was no request that could be read."""
-        self._note(self._record_error, self.client, bytes(id), reply.error, time.time())
-
-    def _note(self, *note: Any) -> None:
-        self._notes.append(note)
+        self._notes.append((self._record_error, self.client, bytes(id), reply.error, time.time()))
         if not self._is_scheduled:
             self._is_scheduled = True
             asyncio.get_running_loop().call_soon(self._write)

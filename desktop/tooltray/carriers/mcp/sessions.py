@@ -18,7 +18,7 @@ from tooltray.carriers.mcp.control_sessions import ControlSessions
 from tooltray.carriers.mcp.request_records import Recorder
 from tooltray.foundation.events import EventBus, SessionsChanged
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.gateway.calls.extension_claims import DEFINED
+from tooltray.gateway.calls.extensions import DEFINED
 from tooltray.protocol import eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher

@@ -282,11 +282,6 @@ class MCPServerConfig(JsonModel):
         return self.template if self.deferred_startup else self.args
 
     @property
-    def has_limits(self) -> bool:
-        """Whether calls wait for their turn, or for equal ones."""
-        return bool(self.max_calls or self.calls_per_minute or self.share_reads)
-
-    @property
     def own_lazy_load(self) -> bool | None:
         """`lazyLoad` as the entry has it; None if it has none."""
         return self.options.lazy_load if self.lazy_load is None else self.lazy_load

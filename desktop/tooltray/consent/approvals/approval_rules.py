@@ -18,7 +18,6 @@ from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.foundation.errors import NotFound
 from tooltray.foundation.phrases import Phrase
 from tooltray.protocol.sessions.elicitation_form import plain
-from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_flow import SessionFlow
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.upstream.server_manager import ServerManager
@@ -35,6 +34,11 @@ class ApprovalRules:
     def allow(self, route: Route, state: SessionState, params: Raw) -> bool:
         """Whether a call goes through without anybody's consent. `params`: of the `tools/call`."""
         return self._config.settings.mcp_enabled and self.decision(route, state, params).is_approved
+
+    def frees(self, route: Route) -> bool:
+        """Returns whether all calls of a tool go through until the settings change, whoever makes them with whatever arguments."""
+        settings = self._config.settings
+        return settings.mcp_enabled and not settings.publish.clients and not self._guard.is_on and route.decision.is_approved
 
     def decision(self, route: Route, state: SessionState, params: Raw) -> Decision:
         """What the rules say, unless the flow guard has the call ask."""
@@ -60,11 +64,6 @@ class ApprovalRules:
     def judged_anew(self, call: AskedCall, now: Route) -> AskedCall:
         """The call of the tool as it is now, with what the rules say of that."""
         return call.of(now, self.decision(now, call.state, call.params))
-
-    def note_answered(self, route: Route, exchange: Exchange) -> None:
-        """A call was answered; the flow guard counts what it has brought from now on."""
-        if self._guard.is_on:
-            self._guard.note(route, exchange)
 
     def _by_rules(self, route: Route, state: SessionState) -> Decision:
         """The client's own rules count in the place of the server's, except for tools that ask always; built-in servers keep theirs."""

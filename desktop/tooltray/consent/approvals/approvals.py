@@ -56,7 +56,6 @@ class Approvals:
         """
         self._routes, self._rules, self._lasting, self._waiting = call_routes, rules, lasting_yeses, waiting
         self._rounds, self._refused, self._is_paused = rounds, refused_calls, is_paused
-        self.allow_unasked = rules.allow  # asked with every call
 
     # a call
 
@@ -91,17 +90,8 @@ class Approvals:
             _take_off_answers(request, head)
         return None
 
-    def answered(self, route: Route, exchange: Exchange, reply: Envelope, *, is_free: bool) -> None:
-        """A call has gone through. A modern one whose server asks for more comes again, and is then the call that was allowed.
-
-        Args:
-            is_free: by the rules alone.
-        """
-        if not is_free:
-            self._let_come_again(route, exchange, reply)
-        self._rules.note_answered(route, exchange)
-
-    def _let_come_again(self, route: Route, exchange: Exchange, reply: Envelope) -> None:
+    def let_come_again(self, route: Route, exchange: Exchange, reply: Envelope) -> None:
+        """Lets a modern client continue an allowed call whose server asks for more: it comes again, and is not asked about again."""
         if exchange.era is Era.LEGACY or (decision := self._decision(route, exchange)).is_approved:
             return
         state = _state_to_come_with(reply)

@@ -1,7 +1,6 @@
 """The API about what servers offer, by the names that AI clients see: tools, prompts, resources; calls of them, and servers' questions.
 
-Below it: the managers of tools, prompts and resources, and OwnCalls. What is asked for here goes the way of an AI client's request, for a
-caller that cannot be asked anything.
+What is requested here goes the way of an AI client's request, for a caller that cannot be asked anything.
 """
 
 from collections.abc import Mapping
@@ -20,10 +19,10 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.foundation.verbs import verb, when_enabled
-from tooltray.gateway.calls.completion import PROMPT, RESOURCE, Completion
 from tooltray.gateway.calls.elicitations import Elicitations
-from tooltray.gateway.calls.followed_resources import FollowedResources
-from tooltray.gateway.calls.own_calls import OWN_CLIENT_NAME, ModelCall, OwnCalls, error_message, result_of
+from tooltray.gateway.calls.notifications import FollowedResources
+from tooltray.gateway.calls.offer_requests import PROMPT, RESOURCE, Completion
+from tooltray.gateway.calls.own_calls import OwnCalls, error_message, result_of
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
@@ -36,7 +35,7 @@ from tooltray.sources.entries.server_entries import check_exists, check_is_in_se
 
 
 def checked_result(reply: Envelope, failed: str) -> dict[str, Any]:
-    """The result object of a server's reply.
+    """Returns the result object of a server's reply.
 
     Args:
         failed: what did not work, in words.
@@ -51,24 +50,24 @@ def checked_result(reply: Envelope, failed: str) -> dict[str, Any]:
 
 
 def listed(listing: Raw, member: str) -> list[dict[str, Any]]:
-    """The definitions in a list as AI clients get it; `member`: where they stand."""
+    """Returns the definitions in a list as AI clients get it. `member`: of the list's result."""
     definitions: list[dict[str, Any]] = envelope.load(listing)[member]
     return definitions
 
 
 def is_of(server: str | None, owner: tuple[str, str] | None) -> bool:
-    """Whether a definition belongs to a server; None: any is wanted."""
+    """Returns whether a definition belongs to a server; None: any is wanted."""
     return server is None or (owner is not None and owner[0] == server)
 
 
 def completion_params(ref: Mapping[str, str], argument: str, value: str, given: Mapping[str, str]) -> Envelope:
-    """A request to complete an argument of what `ref` refers to."""
+    """Returns a request to complete an argument of what `ref` refers to."""
     params = {"ref": ref, "argument": {"name": argument, "value": value}, "context": {"arguments": dict(given)}}
     return Envelope(method="completion/complete", params=dump(params))
 
 
 def completed(reply: Envelope, what: str) -> list[str]:
-    """The values that a server proposes.
+    """Returns the values that a server proposes.
 
     Raises:
         TooltrayError: the reply is an error.
@@ -151,9 +150,7 @@ class ToolsApi:
         Args:
             call: as one of the formats gave it; its `name` as AI clients see the tool.
         """
-        made = ModelCall(call, client=OWN_CLIENT_NAME)
-        reply = await self._calls.call(call.name, call.arguments, id=call.id, on_record=made.add, is_models=True)
-        return made.response(reply)
+        return await self._calls.run(call, is_models=True)
 
     async def reset_tool_names(self) -> None:
         """Forgets the published names; AI clients may then know tools by other names."""

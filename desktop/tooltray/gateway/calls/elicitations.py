@@ -1,8 +1,7 @@
-"""Questions of servers to the person at the desktop, where no AI client can be asked.
+"""Questions of servers to the user at the desktop, where no AI client can be asked.
 
-Above it: McpClient, which asks, and McpPresenter, whose verb answers. Below it: elicitation_form and the event bus, by which the desktop
-hears of a question and of its end. An answer goes to the server that asked and nowhere else: it is not kept, and stands in no event and in
-no log.
+The event bus carries a question and its end to the desktop. An answer goes to the server that asked and nowhere else: it is not kept, and
+is in no event and no log.
 """
 
 import asyncio
@@ -31,7 +30,7 @@ _NO_ANSWER = {"action": "cancel"}  # what the protocol has for a question that w
 
 
 class Elicitations:
-    """Belongs to the engine's loop."""
+    """The questions that wait for the user. Belongs to the engine's loop."""
 
     def __init__(self, bus: EventBus, *, has_window: bool, wait_s: float = ANSWER_WAIT_S) -> None:
         """
@@ -44,7 +43,7 @@ class Elicitations:
 
     @property
     def are_shown(self) -> bool:
-        """Whether a window shows questions."""
+        """Returns whether a window shows questions."""
         return self._has_window and self._bus.is_heard(ElicitationAsked)
 
     async def ask(self, server: str, params: Raw, *, attempt: str = "") -> Envelope:
@@ -127,6 +126,6 @@ class Elicitations:
 
 
 def _fits(question: ElicitationSnapshot, content: Mapping[str, Any] | None) -> bool:
-    """Whether an answer has what has to be in it and nothing else; what a value may be is the server's to check again."""
+    """Returns whether an answer has all required values and no others. The server checks the values again."""
     given = set(content or {})
     return given <= {field.name for field in question.fields} and given >= {field.name for field in question.fields if field.is_required}

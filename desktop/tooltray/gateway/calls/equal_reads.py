@@ -1,15 +1,15 @@
 """Equal calls at the same moment that run once: the first one goes to the server, and all get its reply.
 
-Above it: ToolForwarder, for servers whose settings want it. Below it: whatever sends a call. Calls are equal if the same running copy of
-the same server gets the same tool, arguments and `_meta` (so the same trace and the same log level, if any) in the same era, for the same
-URIs; the progress token is each caller's own. Only tools are meant that say of themselves that they only read and may be called again; no
-call that may become a task, or goes on with a client's answers. If the server asks the client something, the answer is one client's alone:
-the others send calls of their own then.
+Calls are equal if the same running copy of the same server gets the same tool, arguments and `_meta` (so the same trace and log level) in
+the same era, for the same URIs; the progress token is each caller's own. Only tools are meant that declare that they only read and may be
+called again; no call that may become a task, or continues with a client's answers. If the server asks the client something, the answer is
+private to that client: the others send calls of their own then.
 """
 
 import asyncio
-from collections.abc import Hashable
+from collections.abc import Coroutine, Hashable
 from copy import copy
+from functools import partial
 from typing import Any
 
 from msgspec import Raw
@@ -17,43 +17,39 @@ from msgspec import Raw
 from tooltray.catalogue.definition import read_once_named
 from tooltray.catalogue.tool_routes import Route
 from tooltray.foundation.tasks import Spawn
+from tooltray.gateway.calls.stage import Rest, Terms
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import NOTHING, Envelope, dump
 from tooltray.protocol.member_scanner import closed, elements_of, opened
-from tooltray.protocol.sessions.caller import Session
+from tooltray.protocol.sessions.caller import CallerBehind
 from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.servers.upstream.managed_server import ManagedServer
+from tooltray.servers.upstream.server_manager import ServerManager
 
 PROGRESS = "notifications/progress"
 LONGEST_PARAMS = 2**16  # bytes; calls with longer ones are hardly equal, and are not compared
 
 
 class EqualReads:
-    """Belongs to the engine's loop."""
+    """A stage, for servers whose settings merge identical reads. Belongs to the engine's loop."""
 
-    def __init__(self, *, spawn: Spawn) -> None:
-        self._spawn = spawn
+    def __init__(self, *, servers: ServerManager, spawn: Spawn) -> None:
+        self._servers, self._spawn = servers, spawn
         self._running: dict[Hashable, _Shared] = {}
 
-    def key(self, managed: ManagedServer, route: Route, exchange: Exchange) -> Hashable | None:
-        """What equal calls have in common; None: this one runs by itself."""
-        hints, params = route.hints, exchange.request.params
-        if not isinstance(hints, dict) or not (hints.get("readOnlyHint") is True and hints.get("idempotentHint") is True):
-            return None
-        copy_of_server = managed.client_for(exchange.era, exchange.session)
-        if (
-            copy_of_server is None
-            or exchange.head.request_state
-            or exchange.head.input_responses
-            or len(memoryview(params)) > LONGEST_PARAMS
-        ):
-            return None
-        has_token = bool(exchange.head.meta.progress_token)
-        compared = _compared(params)
-        return (id(copy_of_server), route.definition.name, exchange.era, exchange.server, has_token, compared) if compared else None
+    def bind(self, terms: Terms, rest: Rest) -> Work:
+        managed, hints = self._servers.get(terms.route.server), terms.route.hints
+        is_read = isinstance(hints, dict) and hints.get("readOnlyHint") is True and hints.get("idempotentHint") is True
+        if not (is_read and managed.config.share_reads and not terms.may_be_task):
+            return rest(terms)
+        return partial(self._shared, managed, terms.route, rest(terms))
 
-    async def sent(self, key: Hashable, exchange: Exchange, send: Work) -> Envelope:
-        """The reply to a call: its own, or that of an equal one which is under way.
+    def _shared(self, managed: ManagedServer, route: Route, then: Work, exchange: Exchange) -> Coroutine[object, None, Envelope]:
+        key = _key(managed, route, exchange)
+        return self._sent(key, exchange, then) if key else then(exchange)
+
+    async def _sent(self, key: Hashable, exchange: Exchange, send: Work) -> Envelope:
+        """Returns the reply to a call: its own, or that of an equal one which is under way.
 
         Args:
             send: sends it, if it is the first.
@@ -74,24 +70,35 @@ class EqualReads:
             del self._running[key]
 
 
-class _Shared:
-    """A call that is under way for several clients; it is their caller at the server's side. Satisfies Caller.
+def _key(managed: ManagedServer, route: Route, exchange: Exchange) -> Hashable | None:
+    """Returns what equal calls have in common; None: this one runs by itself."""
+    params = exchange.request.params
+    copy_of_server = managed.client_for(exchange.era, exchange.session)
+    if copy_of_server is None or exchange.head.request_state or exchange.head.input_responses or len(memoryview(params)) > LONGEST_PARAMS:
+        return None
+    has_token = bool(exchange.head.meta.progress_token)
+    compared = _compared(params)
+    return (id(copy_of_server), route.definition.name, exchange.era, exchange.server, has_token, compared) if compared else None
+
+
+class _Shared(CallerBehind):
+    """A call that is under way for several clients, and their caller at the server's side. Satisfies Caller.
 
     Attributes:
-        is_private: the server has asked the first client: nobody else is to have what comes of it.
+        is_private: the server has asked the first client, so that the others do not get the reply.
     """
 
     outcome: "asyncio.Task[Envelope]"
 
     def __init__(self, first: Exchange) -> None:
+        super().__init__(first.caller)
         self._first, self._callers = first, list[Exchange]()
         self.is_private = False
         self._parted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.can_answer = first.caller.can_answer
 
     @property
     def may_be_joined(self) -> bool:
-        """Not any more when all have left: then it is being cancelled, and nobody would get a reply."""
+        """Returns whether further clients may share it; not once all have left: then it is being cancelled, and has no reply."""
         return not (self.is_private or self.outcome.cancelling())
 
     def child(self, exchange: Exchange) -> Exchange:
@@ -99,7 +106,7 @@ class _Shared:
         return exchange.child(request=Envelope(id=request.id, method=request.method, params=request.params), caller=self)
 
     async def reply_to(self, exchange: Exchange) -> Envelope | None:
-        """Its own copy of the reply; None: it has to be sent by itself. When nobody waits any more, the server's call is cancelled."""
+        """Returns a client's own copy of the reply; None: it has to send its own call. Cancels the server's call when no client waits."""
         self._callers.append(exchange)
         waits_for: set[asyncio.Future[Any]] = {self.outcome} if exchange is self._first else {self.outcome, self._parted}
         try:
@@ -114,22 +121,14 @@ class _Shared:
 
     # what the server sees
 
-    @property
-    def session(self) -> Session:
-        return self._first.session
-
-    @property
-    def capabilities(self) -> Raw:
-        return self._first.caller.capabilities
-
     async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
         self.is_private = True
         if not self._parted.done():
             self._parted.set_result(None)
-        return await self._first.caller.ask(method, params, about=about)
+        return await self._caller.ask(method, params, about=about)
 
     def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
-        """News of the call go to each who waits for it, under its own token."""
+        """Notifies each client that waits, under its own token."""
         for each in list(self._callers):
             token = each.head.meta.progress_token
             own = params if each is self._first or method != PROGRESS else eras.with_members(params, progressToken=token)
@@ -137,8 +136,10 @@ class _Shared:
 
 
 def _compared(params: Raw) -> bytes | None:
-    """Params in one spelling, without the progress token; None: they are nested too deeply, or have a member twice, of which nobody knows
-    which one a server takes."""
+    """Returns params in one spelling, without the progress token.
+
+    None: they are nested too deeply, or have a member twice, of which a server may take either.
+    """
     try:
         read_once_named(bytes(params))
         return _spelled(closed(_without_token(params)))
@@ -155,7 +156,7 @@ def _without_token(params: Raw) -> dict[str, Raw]:
 
 
 def _spelled(value: Raw) -> bytes:
-    """A value without white space, and the members of objects in one order; numbers and strings stay as they are written."""
+    """Returns a value without white space, and the members of objects in one order; numbers and strings stay as they are written."""
     match bytes(memoryview(value)[:1]):
         case b"{":
             members = sorted(opened(value).items())

@@ -1,33 +1,39 @@
-"""Notifications in both directions: which of them a session gets (changed lists, updates of resources, log messages), by what it has asked
-for, and to which servers those of an AI client go.
-
-Above it: RequestRouter, and the sessions of AI clients. Below it: Views, Subscriptions, LogLevels, and ExtensionRoutes.
+"""Notifications in both directions: those that a session gets (changed lists, updates of resources, log messages), those that an AI client
+sends to servers, and the updates that the window and programs follow.
 """
 
+import asyncio
+from collections import Counter
 from collections.abc import Callable
 
 from msgspec import Raw
 
-from tooltray.catalogue.resource_manager import read_uri
+from tooltray.catalogue.resource_manager import ResourceManager, read_uri
 from tooltray.catalogue.views.views import Views
-from tooltray.gateway.calls.client_listens import ClientListens
-from tooltray.gateway.calls.extension_claims import DEFINED, ExtensionClaims
-from tooltray.gateway.calls.extension_routes import ExtensionRoutes
+from tooltray.foundation.errors import NotFound, TooltrayError
+from tooltray.foundation.events import EventBus, ResourceUpdated
+from tooltray.foundation.phrases import Phrase
+from tooltray.gateway.calls.extensions import DEFINED, ExtensionClaims, ExtensionRoutes
+from tooltray.gateway.calls.listens import ClientListens
 from tooltray.gateway.calls.subscriptions import Subscriptions
+from tooltray.protocol.envelope import load
 from tooltray.protocol.eras import Era
-from tooltray.protocol.sessions.caller import Session
+from tooltray.protocol.sessions.caller import OwnCaller, Session
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.protocol.task_messages import STATUS_NEWS
 from tooltray.servers.relay.log_levels import LogLevels, read_level
+from tooltray.servers.upstream.managed_server import ServerNotified
 from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.server_listen import UPDATED
 from tooltray.servers.upstream.server_manager import ServerManager
 
 PREFIX = "notifications/"  # how the methods of all of them begin
 PROGRESS, ROOTS_CHANGED = "notifications/progress", "notifications/roots/list_changed"
+TOLD_EVERY_S = 0.25  # a server may write a line of a log with each update; who hears of it reads the whole again
 
 
 class Notifications:
-    """Belongs to the engine's loop; has no state of its own.
+    """What sessions send and get outside of requests. Has no state of its own.
 
     Attributes:
         listens: what modern clients want to hear of.
@@ -48,38 +54,38 @@ class Notifications:
         self._extensions, self._claims, self.listens = extensions, extension_claims, client_listens
 
     def copies_for(self, session: Session) -> list[McpClient]:
-        """The running connections that a session may hear of, of servers that it reaches."""
+        """Returns the running connections that a session may hear of, of servers that it reaches."""
         return [client for client in self._servers.clients_for(session) if self.reaches(session, client.name)]
 
     # what sessions get
 
     def follow_lists(self, session: Session, tell: Callable[[str], None]) -> Callable[[], None]:
-        """Calls `tell` with the notification that says so whenever a list has changed for this session alone; returns what ends that."""
+        """Calls `tell` with the method of the notification whenever a list has changed for this session only; returns what ends that."""
         return self._views.follow(session.state, tell)
 
     def named(self, state: SessionState) -> None:
-        """A session's client has said who it is: the names that it sees may be others from now on."""
+        """Notes that a session's client has introduced itself: the names that it sees may be others from now on."""
         self._views.named(state)
 
     def concerns(self, session: Session, server: str, changed: str) -> bool:
-        """Whether a session sees what a server lists. `changed`: the notification that says which list."""
+        """Returns whether a session sees what a server lists. `changed`: the notification for that list."""
         return self._views.shows(session.state, server, changed)
 
     def reaches(self, session: Session, server: str) -> bool:
-        """Whether a session may have anything of a server."""
+        """Returns whether a session may have anything of a server."""
         return self._views.is_plain(session.state) or self._views.reaches(session.state, server)
 
     def told_of_tools(self, session: Session) -> None:
-        """A session's client has been told that its tools have changed."""
+        """Notes that a session's client was notified of changed tools."""
         self._views.told(session.state)
 
     def hearers(self, client: McpClient, params: Raw) -> tuple[str, list[tuple[Session, str]]]:
-        """Of an update that a server tells: its URI; who wants to hear of it, and which URI they asked for."""
+        """Returns the URI of a server's update, and the sessions that subscribed to it, each with the URI that it asked for."""
         uri = read_uri(params) or ""
         return uri, self._subscriptions.hearers(client, uri)
 
     def may_hear(self, session: Session, client: McpClient, method: str) -> bool:
-        """Whether a session may hear of a server what no part of the hub knows."""
+        """Returns whether a session may hear notifications of a server that are not defined by the specification."""
         return client.owner is session or self._claims.may_hear(session, client, method)
 
     def wants_log_message(self, session: Session, params: Raw) -> bool:
@@ -92,9 +98,9 @@ class Notifications:
     # what AI clients send
 
     def take(self, session: Session, method: str, params: Raw, *, server: str | None) -> None:
-        """Passes on what an AI client says outside of requests, to the servers that it concerns.
+        """Passes an AI client's notification on to the servers that it concerns.
 
-        A request without an id is none of it: a server that carries it out all the same would do so unasked.
+        A request without an id is not passed on: a server that carries it out all the same would do so without approval.
         """
         if not method.startswith(PREFIX):
             return
@@ -109,7 +115,7 @@ class Notifications:
             client.notify(method, params)
 
     def _tell_of_task(self, session: Session, method: str, params: Raw) -> None:
-        """A client's task is the one server's that it was begun for."""
+        """Passes the state of a client's task on to the one server that it was begun for."""
         for client in self.copies_for(session):
             if (news := client.client_tasks.news(session, params)) is not None:
                 client.notify(method, news)
@@ -123,3 +129,75 @@ class Notifications:
         managed = self._servers.find(server) if server else None
         own = managed.client_for(Era.LEGACY if session.introduction else Era.MODERN, session) if managed else None
         return [own] if own else []
+
+
+class FollowedResources:
+    """Resources that the window and programs follow: updates become events, of each resource not too often.
+
+    URIs are those that AI clients see. Belongs to the engine's loop.
+    """
+
+    def __init__(
+        self,
+        *,
+        resources: ResourceManager,
+        subscriptions: Subscriptions,
+        notifications: Notifications,
+        caller: OwnCaller,
+        bus: EventBus,
+        told_every_s: float = TOLD_EVERY_S,
+    ) -> None:
+        """
+        Args:
+            told_every_s: updates of one resource within this time become one event, behind the first.
+        """
+        self._resources, self._subscriptions, self._notifications = resources, subscriptions, notifications
+        self._caller, self._bus = caller, bus
+        self._told_every_s = told_every_s
+        self._followers: Counter[str] = Counter()  # how many follow each
+        self._just_told: dict[str, bool] = {}  # by URI: whether there was an update since it was told
+        bus.subscribe(ServerNotified, self._on_server_notified)
+
+    async def follow(self, uri: str) -> None:
+        """Subscribes to a resource.
+
+        Raises:
+            TooltrayError: there is no such resource, or its server sends no updates.
+        """
+        owner = await self._resources.owner(uri)
+        if owner is None:
+            raise NotFound(Phrase("There is no resource '{uri}'", uri=uri))
+        reply = await self._subscriptions.subscribe(self._caller, *owner)
+        if reply.error:
+            error = load(reply.error)
+            message = str(error.get("message", "")) if isinstance(error, dict) else ""
+            raise TooltrayError(Phrase("'{server}' does not tell when this resource changes", server=owner[0].name), message)
+        self._followers[uri] += 1
+
+    async def leave(self, uri: str) -> None:
+        """Ends one subscription to a resource."""
+        if not self._followers[uri]:
+            return
+        self._followers[uri] -= 1
+        if not self._followers[uri] and (owner := await self._resources.owner(uri)):
+            await self._subscriptions.unsubscribe(self._caller, *owner)
+
+    def _on_server_notified(self, event: ServerNotified) -> None:
+        if event.method != UPDATED or not any(self._followers.values()):
+            return
+        _, hearers = self._notifications.hearers(event.client, event.params)
+        for session, asked in hearers:
+            if session is self._caller:
+                self._tell(self._resources.published_uri(event.client.name, asked))
+
+    def _tell(self, uri: str) -> None:
+        if uri in self._just_told:
+            self._just_told[uri] = True
+            return
+        self._just_told[uri] = False
+        asyncio.get_running_loop().call_later(self._told_every_s, self._tell_again, uri)
+        self._bus.publish(ResourceUpdated(uri))
+
+    def _tell_again(self, uri: str) -> None:
+        if self._just_told.pop(uri):
+            self._tell(uri)

@@ -1,8 +1,4 @@
-"""Requests for prompts and resources where a session has all servers together: their lists, one of them, and completion.
-
-Above it: AllServers. Below it: the managers of prompts and resources; Views, which knows what a session sees; Skills, which has resources
-of its own.
-"""
+"""Requests for prompts and resources where a session has all servers together: their lists, one of them, and completion."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -15,24 +11,74 @@ from tooltray.catalogue.resource_manager import ResourceManager, anybody
 from tooltray.catalogue.resource_uris import Target
 from tooltray.catalogue.views.views import Views
 from tooltray.consent.skills.skills import Skills
-from tooltray.gateway.calls.completion import Completion
-from tooltray.gateway.calls.server_uses import ServerUses
+from tooltray.gateway.calls.session_uses import ServerUses
 from tooltray.protocol import eras
-from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure
+from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, load
 from tooltray.protocol.eras import Era
-from tooltray.protocol.member_scanner import opened
+from tooltray.protocol.member_scanner import closed, opened
 from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.protocol.sessions.own_results import own_result
+from tooltray.servers.relay.relay import ServerRelay
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_manager import ServerManager
 
+NO_VALUES = Raw(b'{"completion":{"values":[]}}')
+PROMPT, RESOURCE = "ref/prompt", "ref/resource"
+_KEYS = {PROMPT: "name", RESOURCE: "uri"}  # the member of a reference that says which one
 LISTS = {"prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates"}
 """The member of each list's result that has its elements."""
 NO_SUCH_CURSOR = "Invalid cursor: this list has one page"
 
 
+class Completion:
+    """`completion/complete` over all servers: goes to the server of the prompt or resource, under its own name. Has no state of its own."""
+
+    def __init__(self, *, servers: ServerManager, prompts: PromptManager, resources: ResourceManager, relay: ServerRelay) -> None:
+        self._servers, self._prompts, self._resources, self._relay = servers, prompts, resources, relay
+
+    async def complete(self, exchange: Exchange, *, is_reached: Callable[[str], bool] = anybody) -> Envelope:
+        """Carries one `completion/complete` of an AI client to the right server; one that completes nothing has no values to offer.
+
+        Args:
+            is_reached: whether the session may have anything of a server, by its name.
+        """
+        request = exchange.request
+        ref, kind, name = _read_ref(request.params)
+        if not kind:
+            return failure(INVALID_PARAMS, "Invalid request parameters: they refer to nothing that could be completed")
+        find = self._prompts.target if kind == PROMPT else self._resources.completion_target
+        target = await find(name, is_reached=is_reached)
+        managed = self._servers.find(target[0]) if target and is_reached(target[0]) else None
+        if managed is None or target is None:
+            return failure(INVALID_PARAMS, f"Unknown {'prompt' if kind == PROMPT else 'resource'}: {name}")
+        if name != target[1]:
+            request.params = eras.with_members(request.params, ref=closed({**ref, _KEYS[kind]: dump(target[1])}))
+        reply = await self._relay.send_with_retry(managed, exchange)
+        return _no_values(exchange) if _says_unknown(reply) else reply
+
+
+def _read_ref(params: Raw) -> tuple[dict[str, Raw], str, str]:
+    """Returns the reference, the kind and the name or URI of what it refers to; empty where params have none."""
+    try:
+        ref = opened(opened(params)["ref"])
+        kind = load(ref["type"])
+        name = load(ref[_KEYS[kind]])
+    except (KeyError, TypeError, ValueError):
+        return {}, "", ""
+    return (ref, kind, name) if isinstance(name, str) else ({}, "", "")
+
+
+def _says_unknown(reply: Envelope) -> bool:
+    """Returns whether the server does not know the method, which the hub offers because other servers do."""
+    return bool(reply.error) and load(opened(reply.error)["code"]) == METHOD_NOT_FOUND
+
+
+def _no_values(exchange: Exchange) -> Envelope:
+    return own_result(exchange.request.method, NO_VALUES, exchange.era)
+
+
 class OfferRequests:
-    """Has no state of its own."""
+    """Requests for prompts and resources of all servers. Has no state of its own."""
 
     def __init__(
         self,
@@ -71,12 +117,12 @@ class OfferRequests:
         return await self._completion.complete(exchange, is_reached=self._bounds(exchange)[0])
 
     def _bounds(self, exchange: Exchange) -> tuple[Callable[[str], bool], Callable[[str], None]]:
-        """Whether the session may have anything of a server, and what is called with the name of the one that it uses."""
+        """Returns the test whether the session may have anything of a server, and what is called with the server that it uses."""
         state = exchange.session.state
         return partial(self._views.reaches, state), partial(self._uses.used, state)
 
     async def _list(self, exchange: Exchange) -> Envelope:
-        """A list of all servers, or of those that are shown."""
+        """Answers with a list of all servers, or of those that are shown."""
         if is_continued(exchange):
             return failure(INVALID_PARAMS, NO_SUCH_CURSOR)
         return in_era(exchange, await self._listing(exchange.request.method, exchange))
@@ -98,12 +144,12 @@ class OfferRequests:
         return await self._resources.listing_among(RESOURCES if method == "resources/list" else TEMPLATES, is_shown)
 
     def _copies_of_era(self, exchange: Exchange) -> dict[str, McpClient | None]:
-        """Of servers that have a copy for each era: the one of the client's, where it is not the one whose lists are shared."""
+        """Returns the connections of the client's era, of servers with one for each, where it is not the one whose lists are shared."""
         copies = {server.name: (server.client_for(exchange.era), server.first.client) for server in self._servers}
         return {name: client for name, (client, first) in copies.items() if client and client is not first}
 
     def _copies_of_projects(self, exchange: Exchange) -> dict[str, McpClient | None]:
-        """Of the servers that start for a project: what a session has of them, where the shared lists are those of another project."""
+        """Returns the session's connections to servers that start for a project, where the shared lists are those of another project."""
         copies = {server.name: (server, server.client_for(exchange.era, exchange.session)) for server in self._servers.deferred()}
         return {name: client for name, (server, client) in copies.items() if client is None or client is not server.first.client}
 
@@ -114,14 +160,14 @@ class OfferRequests:
 
 
 def in_era(exchange: Exchange, result: Raw) -> Envelope:
-    """A list in the way of the request's era."""
+    """Returns a list as the request's era has it."""
     if exchange.server is None:
         return own_result(exchange.request.method, result, exchange.era)
     return Envelope(result=eras.as_modern_result(exchange.request.method, result) if exchange.era is Era.MODERN else result)
 
 
 def is_continued(exchange: Exchange) -> bool:
-    """Whether a client asks for a further page of a list that the hub makes; those have but one."""
+    """Returns whether a client asks for a further page of a list that the hub makes; those have but one."""
     params = exchange.request.params
     cursor = opened(params).get("cursor", NOTHING) if params else NOTHING
     return bytes(cursor).startswith(b'"') and cursor != dump("")

@@ -1,7 +1,5 @@
 """Calls of tools for ourselves: the command line, the desktop and programs go the way of an AI client's call. The caller cannot be asked
-anything, unless somebody watches the call, and works on a project only where the call names one.
-
-Above it: the API. Below it: ToolCalls.
+anything, unless the user watches the call, and works on a project only where the call names one.
 """
 
 import time
@@ -13,6 +11,7 @@ from msgspec.structs import replace
 from tooltray.catalogue.formats.contents import failed
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
+from tooltray.gateway.calls.stage import ERROR
 from tooltray.gateway.calls.tool_call import ToolCalls
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, dump
@@ -23,37 +22,18 @@ from tooltray.servers.relay.held_calls import HeldCalls
 from tooltray.sources.projects.projects import Projects
 
 UNREADABLE = "The tool's result is nested too deeply to be read."
-
-
-class ModelCall:
-    """One call, from its start; `add` takes ToolManager's record of it."""
-
-    def __init__(self, call: MCPToolCall, *, client: str) -> None:
-        self._call, self._client = call, client
-        self._started_at = time.perf_counter()
-        self._record: MCPToolResponse | None = None
-
-    def add(self, record: MCPToolResponse) -> None:
-        self._record = record
-
-    def response(self, reply: Envelope) -> MCPToolResponse:
-        """The record with the result in it; a call that went nowhere has no record, and is an error."""
-        result = failed(error_message(reply)) if reply.error else result_of(reply)
-        return replace(self._record or self._unrecorded(result), result=result)
-
-    def _unrecorded(self, result: dict[str, Any]) -> MCPToolResponse:
-        duration_s = time.perf_counter() - self._started_at
-        arguments_size, size = (len(bytes(dump(each))) for each in (dict(self._call.arguments), result))
-        return MCPToolResponse(self._call.name, self._call.server, self._client, "error", duration_s, arguments_size, size, self._call.id)
+OWN_CLIENT_NAME = "tooltray"  # calls of the command line and the desktop, in the records
+Watched = tuple[str, Callable[[OwnCaller], Caller]]
+"""The progress token of a call that the user watches, and what makes the caller that is asked and notified in place of our own."""
 
 
 def error_message(reply: Envelope) -> str:
-    """What a reply that is an error says."""
+    """Returns the message of a reply that is an error."""
     return str(envelope.load(reply.error).get("message", ""))
 
 
 def result_of(reply: Envelope) -> dict[str, Any]:
-    """The result of a reply that is no error."""
+    """Returns the result of a reply that is no error."""
     try:
         result: dict[str, Any] = envelope.load(reply.result)
     except ValueError:
@@ -61,14 +41,8 @@ def result_of(reply: Envelope) -> dict[str, Any]:
     return result
 
 
-OWN_CLIENT_NAME = "tooltray"  # calls of the command line and the desktop, in the records
-
-Watched = tuple[str, Callable[[OwnCaller], Caller]]
-"""The progress token of a call that somebody watches, and what makes the caller that is asked and told in the place of our own."""
-
-
 class OwnCalls:
-    """Belongs to the engine's loop."""
+    """Makes calls for the command line, the desktop and programs. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -87,46 +61,53 @@ class OwnCalls:
         self._tools, self._calls, self._projects, self._look_at_project = tools, calls, projects, look_at_project
         self._caller, self._held = caller, held
 
-    async def call(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        *,
-        id: str = "",
-        project: str | None = None,
-        on_record: Callable[[MCPToolResponse], None] | None = None,
-        watched: Watched | None = None,
-        is_models: bool = False,
-    ) -> Envelope:
-        """Calls a tool by the name that AI clients see.
+    async def call(self, name: str, arguments: Mapping[str, Any], *, project: str | None = None) -> Envelope:
+        """Calls a tool by the name that AI clients see; returns the reply as it came. See `run`."""
+        return (await self._call(MCPToolCall("", name, arguments), project))[0]
+
+    async def run(
+        self, call: MCPToolCall, *, project: str | None = None, watched: Watched | None = None, is_models: bool = False
+    ) -> MCPToolResponse:
+        """Returns the record of a call with its result; the result of a call that failed is an error with the reason.
 
         Args:
-            id: by which whoever calls knows the call; empty: one is made.
+            call: its `name` as AI clients see the tool.
             project: the folder of the project for which a server that waits for one answers.
-            on_record: gets the record of the call.
-            watched: who is asked and told meanwhile; None: nobody.
-            is_models: a model reads what comes of it.
+            watched: the caller that is asked and notified meanwhile; None: there is none.
+            is_models: a model reads the result.
 
         Raises:
             TooltrayError: the folder may be no project.
         """
+        started_at = time.perf_counter()
+        reply, record = await self._call(call, project, watched, is_models=is_models)
+        result = failed(error_message(reply)) if reply.error else result_of(reply)
+        if record is None:  # it went nowhere
+            duration_s = time.perf_counter() - started_at
+            sent, got = (len(bytes(dump(each))) for each in (dict(call.arguments), result))
+            record = MCPToolResponse(call.name, call.server, OWN_CLIENT_NAME, ERROR, duration_s, sent, got, call.id)
+        return replace(record, result=result)
+
+    async def _call(
+        self, call: MCPToolCall, project: str | None, watched: Watched | None = None, *, is_models: bool = False
+    ) -> tuple[Envelope, MCPToolResponse | None]:
         own = self._caller if project is None else await self._in_project(project)
         own = own.for_model() if is_models else own
-        params: dict[str, Any] = {"name": name, "arguments": dict(arguments)}
+        params: dict[str, Any] = {"name": call.name, "arguments": dict(call.arguments)}
         caller: Caller = own
-        head = Head(name=name)
+        head = Head(name=call.name)
         if watched:
             token, stand_in = watched
             params["_meta"] = {"progressToken": token}
-            head, caller = Head(name=name, meta=Meta(progress_token=dump(token))), stand_in(own)
+            head, caller = Head(name=call.name, meta=Meta(progress_token=dump(token))), stand_in(own)
         request = Envelope(method="tools/call", params=dump(params))
         await self._tools.listing(None)
         exchange = Exchange(request, head, caller, self._held, None, OWN_CLIENT_NAME)
-        exchange.course.id = id
-        return await self._calls.call(exchange, on_record=on_record)
+        exchange.course.id = call.id
+        return await self._calls.call(exchange), exchange.course.record
 
     def server_of(self, name: str) -> str:
-        """The server whose tool has this name; empty where that is not known."""
+        """Returns the server whose tool has this name; empty where that is not known."""
         target = self._tools.target(name, None)
         return target[0] if target else ""
 

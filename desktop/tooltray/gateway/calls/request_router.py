@@ -1,44 +1,69 @@
 """Where each request of an AI client goes: to a list of the hub's own, to the state that clients share, or to one server.
 
-Above it: the sessions of AI clients. Below it: ToolCalls; AllServers, whose table is made of what each part answers; OneServer, over
-ServerRelay, whose sessions reach their server also by methods that are not known here; and Notifications, for what is no request.
+Sessions with one server reach it also by methods that are not known here.
 """
 
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 
 from msgspec import Raw
 
 from tooltray.catalogue.list_pages import MAX_PAGES, TooLong, check_length
 from tooltray.catalogue.skill import SKILLS
+from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.views.views import Views
 from tooltray.consent.skills.skills import GET as GET_SKILL
 from tooltray.consent.skills.skills import LIST as LIST_SKILLS
 from tooltray.consent.skills.skills import Skills
-from tooltray.gateway.calls.app_calls import AppCalls
-from tooltray.gateway.calls.extension_claims import DEFINED
-from tooltray.gateway.calls.extension_routes import ExtensionRoutes
+from tooltray.gateway.calls.extensions import DEFINED, ExtensionRoutes
 from tooltray.gateway.calls.notifications import Notifications
 from tooltray.gateway.calls.offer_requests import LISTS, NO_SUCH_CURSOR, OfferRequests, in_era, is_continued
-from tooltray.gateway.calls.project_waits import ProjectWaits
-from tooltray.gateway.calls.server_uses import ServerUses
+from tooltray.gateway.calls.session_uses import ServerUses
 from tooltray.gateway.calls.shared_state import SHARED, SharedState
 from tooltray.gateway.calls.tool_call import ToolCalls
+from tooltray.gateway.calls.tool_resolver import AppCalls
 from tooltray.gateway.server_tasks.server_tasks import ServerHandler, ServerTasks
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, elements_of, opened
+from tooltray.protocol.sessions.caller import MAY_ASK, Session
 from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.servers.relay.relay import ServerRelay
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
+from tooltray.sources.projects.projects import Projects
 
-READ = "resources/read"
+CALL, READ = "tools/call", "resources/read"
 USES = frozenset({"prompts/get", READ})  # of a server that a session has not activated: from then on it has
 LISTS_OF_ONE = LISTS | {LIST_SKILLS: SKILLS.member}
 FIRST_LISTS = frozenset({"tools/list", *LISTS_OF_ONE})  # which wait for what a session's project adds
 PRIVATE = Raw(b'"private"')
 DECLARES_ROOTS = b'"roots"'  # stands in the capabilities of a client that can be asked for them
+
+
+class ProjectWaits:
+    """What requests wait for until the folder of a session, and the servers there, are known. Has no state of its own."""
+
+    def __init__(self, *, tools: ToolManager, projects: Projects, look_at_project: Callable[[Session], Awaitable[None]]) -> None:
+        """
+        Args:
+            look_at_project: waits, bounded, until the servers of a session's own project are known.
+        """
+        self._tools, self._projects, self._look_at_project = tools, projects, look_at_project
+
+    async def before_listing(self, exchange: Exchange) -> None:
+        """Waits until a session's first lists have the servers of its project."""
+        await self._look_at_project(exchange.session)
+        if exchange.request.method == "tools/list":
+            await self._projects.before_listing(exchange.session, exchange.server)
+
+    async def question(self, exchange: Exchange) -> Envelope | None:
+        """Returns what a modern client is asked before its request is answered; None: nothing."""
+        if exchange.request.method not in MAY_ASK:
+            return None
+        target = self._tools.target(exchange.head.name, exchange.server) if exchange.request.method == "tools/call" else None
+        return await self._projects.rounds.before(exchange, target[0] if target else exchange.server)
 
 
 class AllServers:
@@ -66,7 +91,7 @@ class AllServers:
 
 
 class OneServer:
-    """Requests of sessions that have one server alone, which they reach by any method. Has no state of its own."""
+    """Requests of sessions that have one server only, which they reach by any method. Has no state of its own."""
 
     def __init__(
         self,
@@ -91,7 +116,7 @@ class OneServer:
         }
 
     async def answer(self, exchange: Exchange, server: str) -> Envelope:
-        """Answers a request of a session that has this server alone."""
+        """Answers a request of a session that has this server only."""
         method, managed = exchange.request.method, self._servers.find(server)
         if managed is None:
             return failure(INVALID_PARAMS, f"there is no server '{server}'")
@@ -101,7 +126,7 @@ class OneServer:
         return await self._handlers.get(method, self._pass_on)(managed, exchange)
 
     async def _pass_on(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
-        """A method that is not known here may bring anything."""
+        """Passes on a method that is not known here, whose result may be anything."""
         if exchange.request.method not in DEFINED:
             self._uses.passed(exchange.session.state, managed.name)
         return await self._relay.send_with_retry(managed, exchange)
@@ -126,7 +151,7 @@ class OneServer:
         return await self._skills.listing_of_one(managed, exchange, await self._list(managed, exchange))
 
     async def _list_whole(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
-        """One page for the client, however many the server makes of it: many clients read no other."""
+        """Returns one page for the client, however many the server has: many clients read no other."""
         request, params = exchange.request, exchange.request.params
         reply = await self._relay.send_with_retry(managed, exchange)
         client = managed.client_for(exchange.era, exchange.session)
@@ -154,7 +179,7 @@ class OneServer:
 
 
 class RequestRouter:
-    """Belongs to the engine's loop.
+    """Belongs to the engine's loop; has no state of its own.
 
     Attributes:
         notifications: what sessions send and get outside of requests.
@@ -173,21 +198,30 @@ class RequestRouter:
     ) -> None:
         self._views, self._waits, self.notifications = views, project_waits, notifications
         self._all_servers, self._one_server, self._app_calls = all_servers, one_server, app_calls
-        self._tools: dict[str, Work] = {"tools/call": calls.call, "tools/list": self._list_tools}
+        self._calls = calls
 
-    async def answer(self, exchange: Exchange) -> Envelope:
+    def answer(self, exchange: Exchange) -> Coroutine[object, None, Envelope]:
         """Answers any request that is not the session's own to answer."""
+        state = exchange.caller.session.state
+        asks_roots = DECLARES_ROOTS in bytes(exchange.head.meta.capabilities)
+        if exchange.request.method == CALL and not (asks_roots or state.shows_views or state.calls_since_told is not None):
+            return self._calls.call(exchange)
+        return self._answer(exchange, asks_roots)
+
+    async def _answer(self, exchange: Exchange, asks_roots: bool) -> Envelope:
         method, state = exchange.request.method, exchange.session.state
         if method in FIRST_LISTS:
             await self._waits.before_listing(exchange)
-        if state.shows_views and method == "tools/call" and (refusal := self._app_calls.resolve(exchange)):
+        if state.shows_views and method == CALL and (refusal := self._app_calls.resolve(exchange)):
             return refusal
-        if DECLARES_ROOTS in bytes(exchange.head.meta.capabilities) and (question := await self._waits.question(exchange)):
+        if asks_roots and (question := await self._waits.question(exchange)):
             return question
         if state.calls_since_told is not None:
             self._views.asked(state, method)
-        if handler := self._tools.get(method):
-            return await handler(exchange)
+        if method == CALL:
+            return await self._calls.call(exchange)
+        if method == "tools/list":
+            return await self._list_tools(exchange)
         if exchange.server is not None:
             return await self._one_server.answer(exchange, exchange.server)
         return await self._all_servers.answer(exchange)
@@ -207,7 +241,7 @@ def _no_method(exchange: Exchange) -> Envelope:
 
 
 def _least_fresh(first: dict[str, Raw], page: dict[str, Raw]) -> dict[str, Raw]:
-    """The caching hints of a list whose pages become one: of the page that is stale first, and private if one is."""
+    """Returns the caching hints of a list whose pages become one: of the page that is stale first, and private if one is."""
     if "ttlMs" not in first:
         return {}
     stale_first = min(first, page, key=lambda members: _milliseconds(members.get("ttlMs", NOTHING)))
@@ -216,7 +250,7 @@ def _least_fresh(first: dict[str, Raw], page: dict[str, Raw]) -> dict[str, Raw]:
 
 
 def _milliseconds(written: Raw) -> int:
-    """At least 0; 0 for what is no number."""
+    """Returns a number of at least 0; 0 for what is no number."""
     try:
         return max(0, int(bytes(written)))
     except ValueError:
@@ -224,7 +258,7 @@ def _milliseconds(written: Raw) -> int:
 
 
 def _next_cursor(reply: Envelope, era: Era) -> Raw:
-    """Of a list that goes on; empty if it does not. An empty cursor is one like any other in the modern era of a server alone."""
+    """Returns the cursor of a list that has further pages, else nothing. In the modern era an empty cursor is one like any other."""
     if not reply.result or b'"nextCursor"' not in bytes(reply.result):
         return NOTHING
     cursor = opened(reply.result).get("nextCursor", NOTHING)

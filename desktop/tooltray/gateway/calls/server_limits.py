@@ -1,6 +1,5 @@
 """How many calls of a server's tools are under way at once, and begin in a minute; the others wait for their turn.
 
-Above it: ToolForwarder, which brings the calls of servers with such a limit. Below it: the settings of the servers, the wheel of deadlines.
 The turn goes round the sessions, so that one with five hundred calls holds up another by one call. A call gives its place away while its
 client is asked a question: what the client calls to find the answer would otherwise wait for the call that waits for it. A call that goes
 on where it stopped (a modern client brings its answers) does not wait again.
@@ -16,6 +15,7 @@ from msgspec import Raw
 
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.events import Event, EventBus, ServerRemoved
+from tooltray.gateway.calls.stage import Rest, Terms
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.protocol.envelope import INTERNAL_ERROR, NOTHING, Envelope, failure
 from tooltray.protocol.sessions.caller import Caller, CallerBehind
@@ -28,7 +28,7 @@ MOST_WAITING = 1000  # calls of one server; whoever has more is in a loop
 
 
 class ServerLimits:
-    """Belongs to the engine's loop."""
+    """A stage, for servers with such a limit. Belongs to the engine's loop."""
 
     def __init__(
         self, *, servers: ServerManager, deadlines: DeadlineWheel, bus: EventBus, now: Callable[[], float] = time.monotonic
@@ -42,8 +42,12 @@ class ServerLimits:
         for kind in (ServersConfigured, ServerRemoved):
             bus.subscribe(kind, self._on_changed)
 
-    async def sent(self, server: str, exchange: Exchange, send: Work) -> Envelope:
-        """The reply to a call, which is sent when it is its turn."""
+    def bind(self, terms: Terms, rest: Rest) -> Work:
+        config = self._config(terms.route.server)
+        is_limited = config and (config.max_calls or config.calls_per_minute)
+        return partial(self._sent_in_turn, terms.route.server, rest(terms)) if is_limited else rest(terms)
+
+    async def _sent_in_turn(self, server: str, send: Work, exchange: Exchange) -> Envelope:
         queue = self._queues.get(server)
         if queue is None:
             queue = self._queues[server] = _Queue(partial(self._config, server), self._deadlines, self._now)
@@ -92,7 +96,7 @@ class _Queue:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing need be known of it any more."""
+        """Returns whether the queue can be dropped."""
         self._forget_old()
         return not (self.working or self._waiting or self._given or self._begun)
 
@@ -115,7 +119,7 @@ class _Queue:
         self._given -= 1
 
     def leave(self) -> None:
-        """A call is over, or its client is asked."""
+        """Frees the place of a call that is over, or whose client is asked."""
         self.working -= 1
         self.go_on()
 
@@ -165,7 +169,7 @@ class _Queue:
             self._begun.popleft()
 
     def _give_up(self, session: str, turn: "asyncio.Future[None]") -> None:
-        """A call is cancelled while it waits, or in the moment in which it got its turn, or would have got it."""
+        """Takes a cancelled call out; it may have got its turn in this moment."""
         if not turn.cancelled():
             self._given -= 1
         elif turn in (turns := self._waiting.get(session, deque())):
@@ -175,7 +179,7 @@ class _Queue:
         self.go_on()
 
     def _before(self, session: str, turn: "asyncio.Future[None]") -> int:
-        """How many calls get their turn before this one."""
+        """Returns how many calls get their turn before this one."""
         own = self._waiting.get(session, deque())
         place = own.index(turn) if turn in own else 0
         others = list(self._waiting)

@@ -1,7 +1,4 @@
-"""Requests about the state of a server's connection, which all legacy AI clients share: its log level, its subscriptions to resources.
-
-Above it: AllServers and OneServer. Below it: Subscriptions, LogLevels and ServerRelay, which keep what each client has asked for.
-"""
+"""Requests about the state of a server's connection, which all legacy AI clients share: its log level, its subscriptions to resources."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -24,7 +21,7 @@ SHARED = frozenset({SET_LEVEL, SUBSCRIBE, UNSUBSCRIBE})
 
 
 class SharedState:
-    """Belongs to the engine's loop; has no state of its own."""
+    """Requests about that state. Belongs to the engine's loop; has no state of its own."""
 
     def __init__(
         self,
@@ -40,23 +37,23 @@ class SharedState:
         self._subscriptions, self._log_levels, self._relay = subscriptions, log_levels, relay
 
     def handlers(self) -> Mapping[str, Work]:
-        """For sessions that have all servers."""
+        """Returns the handlers for sessions that have all servers."""
         return {SET_LEVEL: self._set_level, SUBSCRIBE: self._subscribe, UNSUBSCRIBE: self._subscribe}
 
     async def _set_level(self, exchange: Exchange) -> Envelope:
-        """A legacy client's `logging/setLevel` to all servers."""
+        """Answers a legacy client's `logging/setLevel` to all servers."""
         session = exchange.session
         return await self._log_levels.set(session, read_level(exchange.request.params), self._notifications.copies_for(session))
 
     async def _subscribe(self, exchange: Exchange) -> Envelope:
-        """A legacy client's `resources/subscribe` or `resources/unsubscribe`, by the URI that clients of all servers know."""
+        """Answers a legacy client's `resources/subscribe` or `resources/unsubscribe`, by the URI that clients of all servers know."""
         uri = read_uri(exchange.request.params)
         is_reached = partial(self._views.reaches, exchange.session.state)
         owner = await self._resources.owner(uri, is_reached=is_reached) if uri is not None else None
         return await self._subscribe_at(exchange, *owner) if owner else not_found(uri or "", exchange.era)
 
     async def share(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
-        """One of SHARED to the server that a session has alone; a server that has no such thing says so itself."""
+        """Answers a request of SHARED to a session's one server; a server that does not know the method answers it itself."""
         if self._relay.is_paused:
             return paused()
         request, session = exchange.request, exchange.session

@@ -1,14 +1,13 @@
 """Resources whose updates AI clients want to hear of, counted over clients for each copy of a server.
 
 The first client that subscribes asks the server, the last one withdraws, and a copy that starts again is asked again. A legacy server takes
-`resources/subscribe`; at a modern one the URI becomes part of the hub's own listen. Above it: McpPresenter. Below it: ManagedServer,
-server_listen. Knows URIs as servers write them, and nothing of how an update reaches a client.
+`resources/subscribe`; at a modern one the URI becomes part of the hub's own listen. URIs are those of
+the servers here.
 """
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping
-from typing import Protocol
+from collections.abc import Mapping
 from weakref import WeakKeyDictionary
 
 from tooltray.foundation.errors import TooltrayError
@@ -21,17 +20,11 @@ from tooltray.protocol.sessions.session_state import SessionMoved
 from tooltray.servers.upstream.managed_server import InstanceOpened, ManagedServer
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_listen import ServerListens
+from tooltray.servers.upstream.server_manager import ServerManager
 
 logger = logging.getLogger(__name__)
 START_WAIT_S = 20.0  # how long a subscription waits for its server, as a call does
 ANSWER_TIMEOUT_S = 30.0  # a server has nothing to do but note it
-
-
-class Servers(Protocol):
-    """The part of ServerManager that is used here."""
-
-    def __iter__(self) -> Iterator[ManagedServer]: ...
-    def find(self, name: str) -> ManagedServer | None: ...
 
 
 class _Placed:
@@ -61,9 +54,9 @@ class _Wanted:
 
 
 class Subscriptions:
-    """Belongs to the engine's loop."""
+    """What sessions have subscribed to, and what servers were asked for. Belongs to the engine's loop."""
 
-    def __init__(self, *, servers: Servers, listens: ServerListens, spawn: Spawn, bus: EventBus) -> None:
+    def __init__(self, *, servers: ServerManager, listens: ServerListens, spawn: Spawn, bus: EventBus) -> None:
         self._servers, self._listens, self._spawn = servers, listens, spawn
         self._wanted: dict[Session, _Wanted] = {}
         self._placed: WeakKeyDictionary[McpClient, _Placed] = WeakKeyDictionary()
@@ -71,7 +64,7 @@ class Subscriptions:
         bus.subscribe(SessionMoved, self._on_session_moved)
 
     async def subscribe(self, session: Session, managed: ManagedServer, uri: str) -> Envelope:
-        """A legacy client's `resources/subscribe`; returns the reply for it, the server's own where it was asked."""
+        """Carries out a legacy client's `resources/subscribe`; returns the reply, the server's own where it was asked."""
         try:
             client = await managed.running(Era.LEGACY, timeout_s=START_WAIT_S, session=session)
         except TooltrayError as error:
@@ -88,7 +81,7 @@ class Subscriptions:
         return reply
 
     async def unsubscribe(self, session: Session, managed: ManagedServer, uri: str) -> Envelope:
-        """A legacy client's `resources/unsubscribe`; the server hears of it when nobody else wants the URI there."""
+        """Carries out a legacy client's `resources/unsubscribe`; the server gets it when no other client wants the URI."""
         wanted = self._wanted.get(session)
         if wanted and uri in (uris := wanted.subscribed.get(managed.name, set())):
             uris.discard(uri)
@@ -96,13 +89,13 @@ class Subscriptions:
         return await self._withdraw(managed, client, uri) if client else success({})
 
     def set_listened(self, session: Session, key: bytes, wanted: Mapping[str, frozenset[str]]) -> list["asyncio.Task[None]"]:
-        """What one `subscriptions/listen` of a modern client wants, by server; nothing when it ends.
+        """Replaces what one `subscriptions/listen` of a modern client wants, by server; with nothing when it ends.
 
         Args:
-            key: tells the listens of one client apart.
+            key: identifies the listen among those of one client.
 
         Returns:
-            What ends when the servers know of it.
+            The tasks that end when the servers know.
         """
         of_session = self._wanted.setdefault(session, _Wanted())
         before = of_session.servers
@@ -115,14 +108,14 @@ class Subscriptions:
         return [self._spawn(self._follow(each, Era.MODERN, session), name=f"subscriptions of '{each.name}'") for each in concerned]
 
     def is_refused(self, session: Session, server: str, uri: str) -> bool:
-        """Whether the copy that a modern client uses has said that it does not tell updates of a resource; not before it was asked."""
+        """Returns whether the copy that a modern client uses has refused to send updates of a resource."""
         managed = self._servers.find(server)
         client = managed.client_for(Era.MODERN, session) if managed else None
         placed = self._placed.get(client) if client else None
         return placed is not None and uri in placed.refused
 
     def _on_session_moved(self, event: SessionMoved) -> None:
-        """It uses other instances than before: from now on those tell what it wants, and others do not for its sake."""
+        """Moves the subscriptions of a session to the instances that it uses from now on."""
         state = event.state
         for session, wanted in self._wanted.items():
             for managed in [managed for managed in self._servers if session.state is state and managed.name in wanted.servers]:
@@ -131,24 +124,24 @@ class Subscriptions:
                     self._spawn(self._follow(managed, era, session), name=f"subscriptions of '{managed.name}'")
 
     def end(self, session: Session) -> None:
-        """The client is gone."""
+        """Ends all subscriptions of a client that is gone."""
         wanted = self._wanted.pop(session, None)
         for managed in self._servers:
             if wanted and managed.name in wanted.servers:
                 self._settle_soon(managed)
 
     def hearers(self, client: McpClient, uri: str) -> list[tuple[Session, str]]:
-        """Who is to be told that a resource of one copy was updated, and which URI each of them asked for: it, or what it is a part of."""
+        """Returns the sessions to notify of an updated resource of one copy, each with the URI that it asked for: this one or a parent."""
         managed = self._servers.find(client.name)
         wanted = {session: self._wanted_by(session, managed, client) for session in self._wanted} if managed else {}
         return [(session, asked) for session, uris in wanted.items() if (asked := _asked_for(uris, uri))]
 
     def is_wanted(self, managed: ManagedServer, client: McpClient) -> bool:
-        """Whether somebody wants to hear of a resource of this copy."""
+        """Returns whether a session wants to hear of a resource of this copy."""
         return bool(self._wanted_at(managed, client))
 
     def _on_instance_opened(self, event: InstanceOpened) -> None:
-        """What is wanted of it is asked again; so is for other instances, which ended with it."""
+        """Subscribes again at a copy that was started, and at other instances, which ended with it."""
         managed, client = event.server, event.client
         if self._wanted_at(managed, client):
             self._spawn(self._settle(managed, client), name=f"subscriptions of '{managed.name}'")
@@ -182,7 +175,7 @@ class Subscriptions:
             await self._settle(managed, client)
 
     async def _settle(self, managed: ManagedServer, client: McpClient) -> None:
-        """Asks one copy for exactly what is wanted of it."""
+        """Makes the subscriptions at one copy those that sessions want."""
         placed = self._placed.get(client)
         has = placed.uris if placed else set()
         wanted = self._wanted_at(managed, client)
@@ -216,7 +209,7 @@ class Subscriptions:
             return reply
 
     async def _withdraw(self, managed: ManagedServer, client: McpClient, uri: str) -> Envelope:
-        """Unless somebody wants it still."""
+        """Unsubscribes at a copy, unless a session still wants the URI."""
         placed = self._placed.setdefault(client, _Placed())
         async with placed.lock:
             if uri not in placed.uris or uri in self._wanted_at(managed, client):
@@ -229,6 +222,6 @@ class Subscriptions:
 
 
 def _asked_for(wanted: frozenset[str], uri: str) -> str:
-    """Which of these an update of `uri` concerns: itself, else the nearest of which it is a part; empty if none."""
+    """Returns which of these URIs an update of `uri` concerns: itself, else the nearest of which it is a part; empty if none."""
     parents = [each for each in wanted if each == uri or uri.startswith(each.rstrip("/") + "/")]
     return max(parents, key=len, default="")

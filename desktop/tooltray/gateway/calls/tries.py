@@ -1,8 +1,6 @@
-"""Calls that a person makes by hand and watches: their progress is told, what their server asks comes to the same person, and they can be
-given up.
+"""Calls that the user makes by hand and watches: with their progress and the questions of their servers, until they end or are given up.
 
-Above it: TriesApi. Below it: OwnCalls, which takes them the way of an AI client's call, and Elicitations. An attempt has an id that its
-caller made up; questions and progress carry it, so that they are shown where the person waits. An attempt ends with whoever waits for it.
+An attempt has an id that its caller made up; questions and progress carry it, so that they are shown where the user waits.
 """
 
 import asyncio
@@ -20,9 +18,10 @@ from tooltray.foundation.events import EventBus, TryProgressed
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.foundation.tasks import Spawn
+from tooltray.foundation.verbs import verb
 from tooltray.gateway.calls.elicitations import Elicitations
-from tooltray.gateway.calls.own_calls import OWN_CLIENT_NAME, ModelCall, OwnCalls
-from tooltray.gateway.calls.tool_call import CANCELLED
+from tooltray.gateway.calls.own_calls import OWN_CLIENT_NAME, OwnCalls
+from tooltray.gateway.calls.stage import CANCELLED
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
 from tooltray.protocol.sessions.caller import OwnCaller, Session
 from tooltray.protocol.sessions.elicitation_form import plain
@@ -47,7 +46,7 @@ class ToldProgress:
         self._timer: asyncio.TimerHandle | None = None
 
     def take(self, params: Raw) -> None:
-        """A server's notification; one that cannot be read says nothing."""
+        """Takes a server's notification; ignores one that cannot be read."""
         try:
             self._waiting = msgspec.json.decode(params, type=_Progress)
         except (ValueError, RecursionError):
@@ -74,7 +73,7 @@ class TryCaller:
     def __init__(self, own: OwnCaller, ask: Callable[[Raw], Awaitable[Envelope]] | None, progress: ToldProgress) -> None:
         """
         Args:
-            ask: shows a question of the called server to the person; None: nobody is there.
+            ask: shows a question of the called server to the user; None: no window shows questions.
         """
         self.session: Session = own
         self.capabilities = dump({"elicitation": {"form": {}, "url": {}}} if ask else {})
@@ -93,15 +92,23 @@ class TryCaller:
             self._progress.take(params)
 
 
-class Tries:
-    """Those that run. Belongs to the engine's loop."""
+class TriesApi:
+    """The API to try a tool by hand. Belongs to the engine's loop."""
 
     def __init__(self, *, calls: OwnCalls, elicitations: Elicitations, bus: EventBus, spawn: Spawn) -> None:
         self._calls, self._elicitations, self._bus, self._spawn = calls, elicitations, bus, spawn
         self._running: dict[str, asyncio.Task[MCPToolResponse | TooltrayError]] = {}
 
-    async def run(self, attempt: str, name: str, arguments: Mapping[str, Any], project: str | None) -> MCPToolResponse:
-        """Makes the call; it is given up when whoever waits here is cancelled.
+    @verb("call")
+    async def try_tool(self, attempt: str, name: str, arguments: Mapping[str, Any], project: str | None = None) -> MCPToolResponse:
+        """Calls a tool by hand. What fails is a response, too; while it runs, `TryProgressed` tells how far it is.
+
+        A question of its server is an `ElicitationAsked` with the same attempt. The call is given up when its caller is gone.
+
+        Args:
+            attempt: an id that the caller has made up, by which it knows progress and questions, and can give it up.
+            name: as AI clients see the tool.
+            project: the folder of the project for which a server that waits for one answers; one that is allowed.
 
         Raises:
             Conflict: an attempt of this id runs already.
@@ -118,37 +125,26 @@ class Tries:
             del self._running[attempt]
             task.cancel()
         if task.cancelled():
-            return self._cancelled(call, time.perf_counter() - started_at)
+            server, size = self._calls.server_of(name), len(bytes(dump(dict(arguments))))
+            return MCPToolResponse(name, server, OWN_CLIENT_NAME, CANCELLED, time.perf_counter() - started_at, size, 0, attempt)
         outcome: MCPToolResponse | TooltrayError = task.result()
         if isinstance(outcome, TooltrayError):
             raise outcome
         return outcome
 
-    def cancel(self, attempt: str) -> None:
-        """Gives one up; its server is told. Nothing happens if it has ended."""
+    @verb("call")
+    async def cancel_try(self, attempt: str) -> None:
+        """Gives up a call that `try_tool` makes; its server is told. Does nothing if it has ended."""
         if task := self._running.get(attempt):
             task.cancel()
 
     async def _carried_out(self, call: MCPToolCall, project: str | None) -> MCPToolResponse | TooltrayError:
-        made, progress = ModelCall(call, client=OWN_CLIENT_NAME), ToldProgress(call.id, self._bus)
+        progress = ToldProgress(call.id, self._bus)
         server = self._calls.server_of(call.name) or call.name
         ask = partial(self._elicitations.ask, server, attempt=call.id) if self._elicitations.are_shown else None
         try:
-            reply = await self._calls.call(
-                call.name,
-                call.arguments,
-                id=call.id,
-                project=project,
-                on_record=made.add,
-                watched=(call.id, lambda own: TryCaller(own, ask, progress)),
-            )
+            return await self._calls.run(call, project=project, watched=(call.id, lambda own: TryCaller(own, ask, progress)))
         except TooltrayError as error:
             return error
         finally:
             progress.end()
-        return made.response(reply)
-
-    def _cancelled(self, call: MCPToolCall, duration_s: float) -> MCPToolResponse:
-        server = self._calls.server_of(call.name)
-        size = len(bytes(dump(dict(call.arguments))))
-        return MCPToolResponse(call.name, server, OWN_CLIENT_NAME, CANCELLED, duration_s, size, 0, call.id)

@@ -4,11 +4,14 @@ Above it: the sessions, ToolCalls, Approvals, ServerRelay and McpClient, which n
 a clock. Nothing here may cost a call more than a look at the clock.
 """
 
+import contextlib
 import itertools
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
+
+from tooltray.foundation.snapshots.calls import MCPToolResponse
 
 FROM_RULES, FROM_GRANT, FROM_PERSON = "rules", "grant", "person"
 
@@ -27,12 +30,15 @@ class CallCourse:
         id: what whoever called names the call by; empty: nobody does, see `named`.
         received_at: when it had come.
         person_s, start_s, server_s: how long a person, the start of its server, and the server have had it; None: they have not.
+        called_at: when the way of a tool call began.
         answered_at: when there was a reply; None: not yet.
         sent_at: when the reply went to the client; None: not yet, or to nobody outside.
         allowed_by: what let it through: FROM_RULES, FROM_GRANT or FROM_PERSON; empty: nothing yet.
         turn_s: how long it waited until its server could have it, because of the server's limits.
         waits_for: "server", "person", "start" or "turn".
         before: while it waits for its turn, how many calls get theirs first.
+        outcome: how a tool call ends, as soon as that is certain; empty: not yet.
+        record: of a tool call that has ended.
         cut_from: how many bytes the result had before it was cut to what its client is to have; 0: it was not.
     """
 
@@ -40,10 +46,13 @@ class CallCourse:
         "allowed_by",
         "answered_at",
         "before",
+        "called_at",
         "cut_from",
         "id",
+        "outcome",
         "person_s",
         "received_at",
+        "record",
         "sent_at",
         "server_s",
         "start_s",
@@ -52,13 +61,15 @@ class CallCourse:
     )
 
     def __init__(self) -> None:
-        self.received_at = time.perf_counter()
+        self.received_at = self.called_at = time.perf_counter()
         self.person_s: float | None = None
         self.start_s: float | None = None
         self.server_s: float | None = None
         self.answered_at: float | None = None
         self.sent_at: float | None = None
-        self.id, self.allowed_by, self.waits_for = "", "", "server"
+        self.id = self.allowed_by = self.outcome = ""
+        self.record: MCPToolResponse | None = None
+        self.waits_for = "server"
         self.cut_from, self.turn_s = 0, 0.0
         self.before: Callable[[], int] = _none
 
@@ -86,26 +97,26 @@ class CallCourse:
         self.before = before
         return _Waiting(self, "turn")
 
-    def at_server(self) -> "_AtServer":
+    @contextlib.contextmanager
+    def at_server(self) -> Iterator[None]:
         """While the block lasts, its server has it, but for the time that a person has."""
-        return _AtServer(self)
+        began_at, asked_s = time.perf_counter(), self.person_s or 0.0
+        try:
+            yield
+        finally:
+            self.add_server_time(began_at, asked_s)
 
+    def add_server_time(self, began_at: float, asked_s: float) -> None:
+        """The same for a block without `with`, which costs each call less.
 
-class _AtServer:
-    __slots__ = ("_asked_s", "_began_at", "_course")
-
-    def __init__(self, course: CallCourse) -> None:
-        self._course, self._asked_s = course, course.person_s or 0.0
-
-    def __enter__(self) -> None:
-        self._began_at = time.perf_counter()
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        course = self._course
-        passed_s = time.perf_counter() - self._began_at
-        if course.person_s:
-            passed_s -= course.person_s - self._asked_s
-        course.server_s = passed_s + course.server_s if course.server_s else passed_s
+        Args:
+            began_at: when the server got it.
+            asked_s: the value of `person_s` at that time.
+        """
+        passed_s = time.perf_counter() - began_at
+        if self.person_s:
+            passed_s -= self.person_s - asked_s
+        self.server_s = passed_s + self.server_s if self.server_s else passed_s
 
 
 class _Waiting:

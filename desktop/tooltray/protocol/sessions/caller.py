@@ -68,11 +68,10 @@ class Session(Caller, Protocol):
 
 
 class CallerBehind:
-    """An AI client with something before it that changes how it is asked: a subclass has `ask`, and is a Caller then."""
+    """An AI client behind what changes how it is asked: a subclass has `ask`, and is a Caller then."""
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
-        self.can_answer, self.tell = caller.can_answer, caller.tell
 
     @property
     def session(self) -> Session:
@@ -81,6 +80,12 @@ class CallerBehind:
     @property
     def capabilities(self) -> Raw:
         return self._caller.capabilities
+
+    def can_answer(self, method: str) -> bool:
+        return self._caller.can_answer(method)
+
+    def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
+        self._caller.tell(method, params, about=about)
 
 
 class OwnCaller:

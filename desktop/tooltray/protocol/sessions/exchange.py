@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec import Raw
 
 from tooltray.protocol.envelope import Envelope
-from tooltray.protocol.eras import Head
+from tooltray.protocol.eras import Era, Head
 from tooltray.protocol.sessions.call_course import CallCourse
 from tooltray.protocol.sessions.caller import Caller, Session
 
@@ -49,7 +49,8 @@ class Exchange:
         self, request: Envelope, head: Head, caller: Caller, held: Held, server: str | None, client: str, course: CallCourse | None = None
     ) -> None:
         self.request, self.head, self.caller, self.held, self.server, self.client = request, head, caller, held, server, client
-        self.era, self.course = head.era, course or CallCourse()
+        self.era = Era.MODERN if head.meta.version else Era.LEGACY  # `head.era`, without a call
+        self.course = course or CallCourse()
         self.wraps_content: bool | None = None
 
     @property

@@ -27,29 +27,25 @@ def describe(method: str, params: bytes) -> dict[str, object]:
         arguments that are not listed. `tool`: the tool's name. Empty if the parameters cannot be parsed.
     """
     try:
-        values = _values(params)
+        values = msgspec.json.decode(params) if len(params) else {}
     except (ValueError, RecursionError):
-        return {}
+        try:
+            values = json.loads(bytes(params))  # takes halves of surrogate pairs and 1e400
+        except (ValueError, RecursionError):
+            return {}
     found: dict[str, object] = {}
     if method == "tools/call" and type(values) is dict:
         if type(name := values.get("name")) is str:
-            found["tool"] = _cut(name)
+            found["tool"] = name if len(name) <= MAX_NAME_LENGTH else _cut(name)
         values = values.get("arguments", {})
     if type(values) is not dict:
         return {**found, "arguments": _kind(values)}
-    found["arguments"] = {_cut(name): _kind(value) for name, value in islice(values.items(), MAX_NAMES)}
+    kinds = found["arguments"] = dict[str, object]()
+    for name, value in islice(values.items(), MAX_NAMES):  # a comprehension, and a call for each short name, would cost each line more
+        kinds[name if len(name) <= MAX_NAME_LENGTH else _cut(name)] = _kind(value)
     if len(values) > MAX_NAMES:
         found["argumentsLeftOut"] = len(values) - MAX_NAMES
     return found
-
-
-def _values(params: bytes) -> object:
-    if not len(params):
-        return {}
-    try:
-        return msgspec.json.decode(params)
-    except (ValueError, RecursionError):
-        return json.loads(bytes(params))  # takes halves of surrogate pairs and 1e400
 
 
 def _kind(value: object) -> str:
@@ -58,4 +54,4 @@ def _kind(value: object) -> str:
 
 
 def _cut(name: str) -> str:
-    return name if len(name) <= MAX_NAME_LENGTH else name[:MAX_NAME_LENGTH] + "…"
+    return name[:MAX_NAME_LENGTH] + "…"

@@ -1,6 +1,6 @@
 """Tool calls that were made: counts and durations for each server's card.
 
-Above it: CallRecorder, and the snapshots of servers. Below it: nothing. Belongs to one event loop's thread; keeps nothing on disk.
+Belongs to one event loop's thread; keeps nothing on disk.
 """
 
 import math
@@ -26,9 +26,20 @@ class CallStats:
             duration_s: how long it took; None if it waited for a person, because that is not the server's time.
             now: unix seconds at its end.
         """
-        if server not in self._servers:
-            self._servers[server] = _ServerCalls()
-        self._servers[server].add(duration_s, now)
+        calls = self._servers.get(server)
+        if calls is None:
+            calls = self._servers[server] = _ServerCalls()
+        if duration_s is not None:
+            calls.durations.append(duration_s)
+        hour = int(now // HOUR_S)
+        if hour not in calls.by_hour:
+            calls.by_hour = {each: count for each, count in calls.by_hour.items() if each > hour - HOURS_SHOWN}
+            calls.by_hour[hour] = 0
+        calls.by_hour[hour] += 1
+        if not calls.day_start <= now < calls.day_end:
+            calls.day_start, calls.day_end = _day_around(now)
+            calls.today = 0
+        calls.today += 1
 
     def add_past(self, server: str, by_hour: Mapping[int, int], today: int, durations: Iterable[float], now: float) -> None:
         """Adds calls from before this hub started; those that were counted since then stay.
@@ -79,19 +90,6 @@ class _ServerCalls:
             self.day_start, self.day_end = _day_around(now)
             self.today = 0
         self.today += today
-
-    def add(self, duration_s: float | None, now: float) -> None:
-        if duration_s is not None:
-            self.durations.append(duration_s)
-        hour = int(now // HOUR_S)
-        if hour not in self.by_hour:
-            self.by_hour = {each: count for each, count in self.by_hour.items() if each > hour - HOURS_SHOWN}
-            self.by_hour[hour] = 0
-        self.by_hour[hour] += 1
-        if not self.day_start <= now < self.day_end:
-            self.day_start, self.day_end = _day_around(now)
-            self.today = 0
-        self.today += 1
 
 
 def day_start(now: float) -> float:

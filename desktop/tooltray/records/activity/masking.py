@@ -19,7 +19,11 @@ _PLAIN = frozenset({int, float, bool, type(None)})
 
 
 class Mask:
-    """Replaces known secrets in values by `***`."""
+    """Replaces known secrets in values by `***`.
+
+    Attributes:
+        is_needed: whether any secret is known that could be in a text.
+    """
 
     def __init__(self, secrets: Callable[[], Iterable[str]]) -> None:
         """
@@ -29,12 +33,8 @@ class Mask:
         self._secrets = secrets
         self._known: frozenset[str] = frozenset()
         self._forms: tuple[str, ...] = ()
+        self.is_needed = False
         self._shortest = MAX_TEXT_LENGTH  # a shorter text cannot contain a secret
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether any secret is known that could be in a text."""
-        return bool(self._forms)
 
     def refresh(self) -> bool:
         """Reads the secrets again; the old ones stay masked if that fails. Returns whether they have changed."""
@@ -46,6 +46,7 @@ class Mask:
         if is_news:
             forms = {form for value in known if len(value) >= MIN_SECRET_LENGTH for form in _forms_of(value)}
             self._forms = tuple(sorted(forms, key=len, reverse=True))  # one secret may be a part of another
+            self.is_needed = bool(forms)
             self._shortest = min([MAX_TEXT_LENGTH, *map(len, forms)])
             self._known = known  # set last: another thread that sees it finds the forms
         return is_news

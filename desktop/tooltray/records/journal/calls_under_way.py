@@ -1,7 +1,4 @@
-"""The calls of tools that are under way: who works now, on what, and what it waits for.
-
-Above it: ToolCalls, which notes the beginning and the end, and ActivityApi. Below it: Exchange. In memory alone.
-"""
+"""The calls of tools that are under way: who works now, on what, and what it waits for."""
 
 import time
 
@@ -12,22 +9,19 @@ MOST_SHOWN = 1_000  # a person sees a dozen
 
 
 class CallsUnderWay:
-    """Belongs to the engine's loop."""
+    """Belongs to the engine's loop.
+
+    Attributes:
+        calls: in the order in which they began, each with its server and the server's own name for the tool.
+    """
 
     def __init__(self) -> None:
-        self._calls: dict[Exchange, tuple[str, str]] = {}  # in the order in which they began
-
-    def begin(self, exchange: Exchange, server: str, tool: str) -> None:
-        """`tool`: the server's own name for it."""
-        self._calls[exchange] = (server, tool)
-
-    def end(self, exchange: Exchange) -> None:
-        self._calls.pop(exchange, None)
+        self.calls: dict[Exchange, tuple[str, str]] = {}
 
     def now(self) -> list[CallNow]:
         """The longest first."""
         clock = time.time() - time.perf_counter()
-        return [_shown(exchange, *of, clock) for exchange, of in list(self._calls.items())[:MOST_SHOWN]]
+        return [_shown(exchange, *of, clock) for exchange, of in list(self.calls.items())[:MOST_SHOWN]]
 
 
 def _shown(exchange: Exchange, server: str, tool: str, clock: float) -> CallNow:

@@ -3,8 +3,6 @@
 A legacy server asks its client while a call runs (elicitation, sampling, roots); a modern client is never asked, it gets an
 `input_required` result and calls again with the answers. So the call to the server stays open between the calls of the client. The same
 serves what the hub itself asks: approvals, and tools of its own.
-
-Above it: ServerRelay, Approvals and ToolCalls, which begin such calls, and the sessions, each of which has its own. Below it: Exchange.
 """
 
 import asyncio
@@ -30,11 +28,11 @@ UNKNOWN_STATE = "the state of this call is not known any more; call again"
 
 
 class HeldCall:
-    """One call; stands for the modern client towards McpClient, or whoever else answers it (a `Caller`).
+    """One call, and the modern client's stand-in for the server, or for the hub where that answers (a `Caller`).
 
     Attributes:
-        owner: who answers it.
-        outcome: what that makes of it.
+        owner: names what answers the call.
+        outcome: the reply of that.
     """
 
     def __init__(self, owner: str, exchange: Exchange) -> None:
@@ -71,7 +69,7 @@ class HeldCall:
             self._questions.pop(key, None)  # the server may have withdrawn it
 
     def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
-        """News go with the client's latest call; while it is to come back, nothing waits for them."""
+        """Notifies the client as part of its latest call; while the client is to call again, notifications are dropped."""
         if self._request_id is None or (method == PROGRESS and not self._token):
             return
         if method == PROGRESS and self._token != self._first_token:
@@ -81,11 +79,11 @@ class HeldCall:
     # what the client does
 
     def is_continued_by(self, owner: str, exchange: Exchange) -> bool:
-        """Whether a call is the same one made again: the state of one call opens no other."""
+        """Returns whether a call is the same one made again: the state of one call opens no other."""
         return (self.owner, self.method, self._name) == (owner, exchange.request.method, exchange.head.name)
 
     def go_on(self, exchange: Exchange) -> None:
-        """The client has called again: its answers go to the server, and news of the call go there from now on."""
+        """Continues with a client's next call: its answers go to the server, and notifications go with this call from now on."""
         self._take(exchange)
         for key, response in exchange.head.input_responses.items():
             if key in self._questions:
@@ -105,7 +103,7 @@ class HeldCall:
         outcome.add_done_callback(lambda outcome: self._wake())
 
     async def is_over(self) -> bool:
-        """Waits until there is an outcome, or a question; False: there are questions."""
+        """Waits until there is an outcome or a question; returns False for questions."""
         is_gathered = False
         while not self.outcome.done():
             if self._questions and is_gathered:
@@ -119,7 +117,7 @@ class HeldCall:
         await self._turn
 
     def required(self, state: str) -> Envelope:
-        """The questions without an answer, as the result of the client's call."""
+        """Returns the questions without an answer, as the result of the client's call."""
         self._request_id = None
         asked = {key: question.to_json() for key, (question, _) in self._questions.items()}
         return Envelope(result=dump({"resultType": "input_required", "inputRequests": asked, "requestState": state}))
@@ -130,14 +128,14 @@ class HeldCall:
 
 
 class HeldCalls:
-    """Those of one AI client; it may have several connections. Satisfies Held. Belongs to the engine's loop."""
+    """The held calls of one AI client, which may have several connections. Satisfies Held. Belongs to the engine's loop."""
 
     def __init__(self, *, deadlines: DeadlineWheel, spawn: Spawn) -> None:
         self._deadlines, self._spawn = deadlines, spawn
         self._held: dict[str, HeldCall] = {}
 
     def is_held(self, state: str, owner: str) -> bool:
-        """Whether a `requestState` is that of a call of `owner` which waits for the client's answers."""
+        """Returns whether a `requestState` is that of a call of `owner` which waits for the client's answers."""
         call = self._held.get(state)
         return call is not None and call.owner == owner
 
@@ -159,7 +157,7 @@ class HeldCalls:
         return self._outcome(call) if is_over else self._hold(call)
 
     def close(self) -> None:
-        """The client is gone: its calls are given up."""
+        """Gives up the calls of a client that is gone."""
         for state in list(self._held):
             self._give_up(state)
 

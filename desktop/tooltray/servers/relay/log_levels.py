@@ -1,8 +1,7 @@
 """Which log messages servers send, and who hears them.
 
 A legacy server has one level per connection, which several AI clients share: it gets the lowest that any of them asked for, and each hears
-what it asked for. A modern server gets a level with each request. Above it: the router and ServerRelay. Below it: McpClient. Knows
-nothing of how a message reaches a client.
+what it asked for. A modern server gets a level with each request.
 """
 
 import asyncio
@@ -31,7 +30,7 @@ SET_TIMEOUT_S = 5.0  # calls wait for it
 
 
 class _Asked(msgspec.Struct, frozen=True):
-    """What a client set for its session: `server` alone, or all if it is None."""
+    """What a client set for its session: for `server`, or for all if it is None."""
 
     rank: int
     server: str | None
@@ -46,7 +45,7 @@ class _Call(msgspec.Struct, frozen=True, eq=False):
 
 
 class LogLevels:
-    """Belongs to the engine's loop."""
+    """The levels that clients set. Belongs to the engine's loop."""
 
     def __init__(self, *, bus: EventBus, spawn: Spawn, serves: Callable[[McpClient, Session], bool] = lambda client, session: True) -> None:
         """
@@ -62,7 +61,7 @@ class LogLevels:
         bus.subscribe(SessionMoved, lambda event: self._apply_to_all())
 
     async def set(self, session: Session, level: str, copies: Iterable[McpClient], *, server: str | None = None) -> Envelope:
-        """A legacy client's `logging/setLevel`.
+        """Carries out a legacy client's `logging/setLevel`.
 
         Args:
             copies: the connections to servers that the session can reach and that run.
@@ -79,12 +78,12 @@ class LogLevels:
         return errors[0] if errors and len(errors) == len(replies) else success({})
 
     def of(self, session: Session) -> Raw:
-        """What a legacy client's requests tell a modern server; empty if the client has set no level."""
+        """Returns the level for a legacy client's requests to a modern server; empty if the client has set none."""
         asked = self._asked.get(session)
         return dump(LEVELS[asked.rank]) if asked else NOTHING
 
     def wants(self, session: Session, level: str) -> bool:
-        """Whether a client is to hear messages of a level.
+        """Returns whether a client is to hear messages of a level.
 
         A legacy client that never asked hears what servers usually send; a modern one hears only what its calls in flight asked for.
         """
@@ -97,7 +96,7 @@ class LogLevels:
 
     @contextlib.asynccontextmanager
     async def during(self, exchange: Exchange, server: McpClient) -> AsyncIterator[None]:
-        """Around a call: a level that a modern client names in it counts until the call ends, and is told to a legacy server."""
+        """Applies the level that a modern client names in a call until the call ends, also at a legacy server."""
         level = _read(exchange.head.meta.log_level)
         if level not in LEVELS:
             yield
@@ -112,7 +111,7 @@ class LogLevels:
             self._apply_soon(server)
 
     def _on_instance_opened(self, event: InstanceOpened) -> None:
-        """It knows no level yet."""
+        """Sets the level of a connection that was just opened."""
         self._copies.add(event.client)
         self._apply_soon(event.client)
 
@@ -122,7 +121,7 @@ class LogLevels:
             self._apply_soon(copy)
 
     def end(self, session: Session) -> None:
-        """The client is gone."""
+        """Drops the levels of a client that is gone."""
         if self._asked.pop(session, None):
             self._apply_to_all()
 
@@ -145,7 +144,7 @@ class LogLevels:
         return has_levels and self._lowest(client) not in (len(LEVELS), self._told.get(client))
 
     def _lowest(self, client: McpClient) -> int:
-        """What anybody wants of a server; more than any rank if nobody has said so: then it keeps the level it has."""
+        """Returns the lowest rank that a client set for a server; more than any rank if none did: then the server keeps its level."""
         asked = [asked.rank for session, asked in self._asked.items() if self._concerns(asked, session, client)]
         calls = [call.rank for call in self._calls if call.server is client]
         return min((*asked, *calls), default=len(LEVELS))
@@ -157,7 +156,7 @@ class LogLevels:
 
 
 def read_level(params: Raw) -> str:
-    """The `level` of a `logging/setLevel` or of a message; empty if it has none."""
+    """Returns the `level` of a `logging/setLevel` or of a message; empty if it has none."""
     try:
         return msgspec.json.decode(params, type=_Leveled).level
     except (ValueError, RecursionError):

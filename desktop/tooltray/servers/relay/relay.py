@@ -1,9 +1,6 @@
-"""The way of a request to one server and of its reply back: the right connection, opened if need be, and a bridge where eras differ.
+"""The way of a request to one server and of its reply back: the right connection, opened if need be, and a bridge where eras differ."""
 
-Above it: ToolCalls, PromptManager, ResourceManager and the router, which know where a request goes. Below it: ManagedServer, McpClient,
-and the calls across eras.
-"""
-
+import time
 from collections.abc import Callable, Coroutine
 from functools import partial
 
@@ -12,7 +9,7 @@ from tooltray.protocol import eras
 from tooltray.protocol.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, NotDelivered, failure
 from tooltray.protocol.eras import LOG_LEVEL_KEY, Era
 from tooltray.protocol.sessions.exchange import Exchange
-from tooltray.servers.relay import asked_calls, asked_in_place
+from tooltray.servers.relay.input_required import answer_in_place, answer_in_rounds, needs_user
 from tooltray.servers.relay.log_levels import LogLevels
 from tooltray.servers.upstream.causes import CLIENT, caused_by
 from tooltray.servers.upstream.managed_server import ManagedServer
@@ -24,7 +21,7 @@ START_WAIT_S = 20.0  # how long a call waits for its server
 
 
 class ServerRelay:
-    """Has no state of its own."""
+    """Sends requests to servers. Has no state of its own."""
 
     def __init__(self, *, is_paused: Callable[[], bool], log_levels: LogLevels, start_wait_s: float = START_WAIT_S) -> None:
         """
@@ -40,7 +37,7 @@ class ServerRelay:
         return self._is_paused()
 
     async def send_with_retry(self, managed: ManagedServer, exchange: Exchange, *, timeout_s: float | None = None) -> Envelope:
-        """Sends a request to a server and returns its reply, or an error that says why there is none.
+        """Sends a request to a server and returns its reply, or an error with the reason why there is none.
 
         A request that the server certainly did not take is sent again: the connection was lost, or the server had forgotten our session,
         and it is being opened anew.
@@ -54,14 +51,18 @@ class ServerRelay:
         for _ in range(MAX_SENDS):
             managed.is_used = True  # whoever started it to list it is not to end it
             try:
-                client = managed.client_for(exchange.era, exchange.session) or await self._open(managed, exchange)
+                client = managed.client_for(exchange.era, exchange.caller.session) or await self._open(managed, exchange)
             except TooltrayError as error:
                 return failure(CONNECTION_CLOSED, exchange.session.state.words(error))
-            with exchange.course.at_server():
-                limit_s = timeout_s or managed.config.call_timeout or CALL_TIMEOUT_S
+            course, began_at = exchange.course, time.perf_counter()
+            asked_s = course.person_s or 0.0
+            limit_s = timeout_s or managed.config.call_timeout or CALL_TIMEOUT_S
+            try:
                 reply = await self._send(client, exchange, limit_s)
-                if reply.error and asked_in_place.is_wanted(client, exchange, reply):
-                    reply = await asked_in_place.answered(client, exchange, timeout_s=limit_s)
+                if reply.error and needs_user(client, exchange, reply):
+                    reply = await answer_in_place(client, exchange, timeout_s=limit_s)
+            finally:
+                course.add_server_time(began_at, asked_s)
             if not isinstance(reply, NotDelivered):
                 break
         return reply
@@ -71,7 +72,7 @@ class ServerRelay:
             return await managed.running(exchange.era, timeout_s=self._start_wait_s, session=exchange.session)
 
     def _send(self, client: McpClient, exchange: Exchange, timeout_s: float) -> Coroutine[object, None, Envelope]:
-        """As it is where client and server speak the same era and the request names no log level; else with what that needs."""
+        """Sends a request unchanged where client and server speak the same era and it names no log level; else through the bridge."""
         if exchange.era is client.era and (exchange.era is Era.LEGACY or not exchange.head.meta.log_level):
             sending = client.call(exchange, timeout_s=timeout_s)
             return sending if exchange.wraps_content is None else _with_content_of_legacy(sending)
@@ -92,7 +93,7 @@ class ServerRelay:
     async def _send_to_modern(self, client: McpClient, exchange: Exchange, timeout_s: float) -> Envelope:
         if level := self._log_levels.of(exchange.session):
             exchange.request.params = eras.with_meta(exchange.request.params, {LOG_LEVEL_KEY: level})
-        return await asked_calls.answered(client, exchange, timeout_s=timeout_s)
+        return await answer_in_rounds(client, exchange, timeout_s=timeout_s)
 
 
 async def _with_content_of_legacy(sending: Coroutine[object, None, Envelope]) -> Envelope:
@@ -103,5 +104,5 @@ async def _with_content_of_legacy(sending: Coroutine[object, None, Envelope]) ->
 
 
 def paused() -> Envelope:
-    """What an AI client reads while everything is paused."""
+    """Returns what an AI client reads while everything is paused."""
     return failure(CONNECTION_CLOSED, "Tooltray is paused. Ask the person to go on in Tooltray's tray menu.")

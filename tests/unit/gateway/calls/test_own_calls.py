@@ -94,13 +94,6 @@ async def test_an_error_of_the_protocol_becomes_words(parts: HubParts, program: 
     assert (response.outcome, said(response)) == ("error", "wrong arguments")
 
 
-async def test_an_error_that_is_no_object_becomes_words(parts: HubParts, program: ScriptedServer) -> None:
-    broken = error(-32602, "x")
-    broken.error = raw(b'"out of cheese"').result
-    program.calls["get_it"] = lambda copy, params: broken
-    assert said(await run(parts)).endswith('cannot be read: its error has no code or no message: "out of cheese"')
-
-
 async def test_a_server_that_dies_in_the_middle_becomes_words(parts: HubParts, program: ScriptedServer) -> None:
     program.calls["get_it"] = never
     running = asyncio.ensure_future(run(parts))
@@ -109,11 +102,6 @@ async def test_a_server_that_dies_in_the_middle_becomes_words(parts: HubParts, p
     response = await running
     assert response.outcome == "error"
     assert "out of cheese" in said(response)
-
-
-async def test_a_result_that_is_no_object_becomes_words(parts: HubParts, program: ScriptedServer) -> None:
-    program.calls["get_it"] = lambda copy, params: raw(b"[1,2]")
-    assert said(await run(parts)).endswith("cannot be read: its result is no object: [1,2]")
 
 
 def test_a_result_that_cannot_be_read_becomes_words() -> None:
@@ -130,13 +118,6 @@ async def test_a_call_that_is_given_up_is_given_up_by_the_server_too(parts: HubP
         await running
     await program.cancelled.wait()
     assert parts.heard.of(ToolCallResult)[-1].response.outcome == "cancelled"
-
-
-async def test_a_paused_hub_says_so(parts: HubParts) -> None:
-    await parts.presenter.set_mcp_enabled(False)
-    response = await run(parts)
-    assert response.outcome == "refused"
-    assert said(response).startswith("Tooltray is paused")
 
 
 async def test_call_tool_still_raises_what_a_program_should_handle(parts: HubParts) -> None:

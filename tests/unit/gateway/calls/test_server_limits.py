@@ -14,8 +14,10 @@ from tests.fakes.set_clock import SetClock
 
 from tooltray.carriers.mcp.live_calls import LiveCall
 from tooltray.gateway.calls import server_limits
-from tooltray.gateway.calls.server_limits import MINUTE_S
+from tooltray.gateway.calls.server_limits import MINUTE_S, ServerLimits
+from tooltray.gateway.calls.stage import Terms
 from tooltray.protocol.envelope import Envelope, dump
+from tooltray.protocol.eras import Era
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.records.journal.happenings import CALL, Happened
 
@@ -116,8 +118,11 @@ async def test_one_that_is_cancelled_in_the_moment_of_its_turn_takes_no_place(tm
         await parts.listed()
         client = session(parts, "one")
 
+        limits = next(stage for stage in parts.stages if isinstance(stage, ServerLimits))
+        terms = Terms(parts.tools.routes("s")["t"], Era.LEGACY, False, True, False, False)
+
         async def first() -> None:
-            await parts.server_limits.sent("s", exchange_for(client, "a"), ends_at_once)
+            await limits.bind(terms, lambda terms: ends_at_once)(exchange_for(client, "a"))
             second.cancel()  # it has its turn, and has not begun yet
 
         async def ends_at_once(exchange: Exchange) -> Envelope:

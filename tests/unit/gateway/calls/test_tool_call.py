@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,15 +16,14 @@ from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text,
 
 from tooltray.catalogue.second_looks import LookPatience
 from tooltray.catalogue.server_lists import ERROR_LISTED_FOR_S
-from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ToolCallResult
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.gateway.calls.tool_call import SEARCHED_FOR_ERROR_BYTES, is_error
+from tooltray.gateway.calls.recording import SEARCHED_FOR_ERROR_BYTES, outcome_of
+from tooltray.gateway.calls.stage import ERROR, OK
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
 from tooltray.records.journal.happenings import CALL, Happened
-from tooltray.servers.relay.held_calls import HELD_FOR_S
 from tooltray.servers.relay.relay import CALL_TIMEOUT_S
 
 # calls
@@ -68,16 +68,6 @@ async def test_a_call_that_comes_while_its_server_restarts_waits_and_succeeds(tm
         assert (await call)["result"] == text("again")
 
 
-async def test_calls_in_flight_are_answered_with_the_last_words_of_a_server_that_dies(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("hang"))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        call = asyncio.create_task(parts.call("hang"))
-        await program.call("hang")
-        program.copy.die("out of cheese")
-        assert (await call)["error"] == {"code": -32000, "message": "server 's' ended with exit code 1: out of cheese"}
-
-
 async def test_a_call_waits_a_bounded_time_for_its_server(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     async with hub_parts(tmp_path, **one_server(program)) as parts:
@@ -107,46 +97,6 @@ async def test_a_client_that_cancels_cancels_at_its_server_under_the_right_id(tm
         await asyncio.wait(calls)
 
 
-async def test_a_modern_client_gets_the_question_of_a_legacy_server_as_a_result(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("ask"))
-
-    async def ask(copy: Any, params: Any) -> Any:
-        return text(str(await copy.ask("elicitation/create", {"message": "?"})))
-
-    program.calls["ask"] = ask
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        client = parts.client()
-        result = (await parts.call("ask", client, is_modern=True))["result"]
-        assert result["resultType"] == "input_required"
-        answer = {"requestState": result["requestState"], "inputResponses": {"1": {"action": "accept"}}}
-        assert await text_of(parts, "ask", client=client, is_modern=True, **answer) == str({"action": "accept"})
-        assert not parts.wheel.of(HELD_FOR_S)
-
-
-async def test_a_legacy_client_is_asked_what_a_modern_server_requires(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("ask"), eras=("modern",))
-    question = {"resultType": "input_required", "inputRequests": {"1": {"method": "elicitation/create", "params": {}}}}
-    replies = iter([question, text("thanks")])
-    program.calls["ask"] = lambda copy, params: next(replies)
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        client = parts.client(capabilities={"elicitation": {}}, answer={"action": "accept"})
-        assert await text_of(parts, "ask", client=client) == "thanks"
-        assert client.asked.all == [("elicitation/create", {})]
-
-
-async def test_each_era_is_served_by_the_copy_of_its_era(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("t"), eras=("legacy", "modern"))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        await parts.call("t", is_modern=True)
-        await parts.call("t")
-        modern, legacy = [asked.copy for asked in program.asked.all if asked.method == "tools/call"]
-        assert modern is program.copies.all[0]
-        assert legacy is program.copies.all[1]
-
-
 @pytest.mark.parametrize(("fields", "limit_s"), [({}, CALL_TIMEOUT_S), ({"callTimeout": 7}, 7.0)])
 async def test_a_call_has_ten_minutes_without_progress_or_what_its_server_says(
     tmp_path: Path, fields: dict[str, Any], limit_s: float
@@ -158,6 +108,50 @@ async def test_a_call_has_ten_minutes_without_progress_or_what_its_server_says(
         await program.call("hang")
         assert parts.wheel.expire(limit_s) == 1
         assert f"did not answer tools/call within {limit_s:g} s" in (await call)["error"]["message"]
+
+
+# the stages of a call are composed once
+
+
+CHANGES: dict[str, Callable[[HubParts], Awaitable[object]]] = {
+    "that needs a person's yes": lambda parts: parts.conf.change_server("s", auto_approve=[]),
+    "Tooltray is paused": lambda parts: parts.conf.set_enabled(False),
+    "the tool 't' is switched off in Tooltray": lambda parts: parts.conf.change_server("s", disabled_tools=["t"]),
+    "server 's' is switched off. Ask the user to look at it in Tooltray": lambda parts: parts.conf.change_server("s", disable=True),
+    "Unknown tool: t": lambda parts: parts.conf.remove_server("s"),
+}
+
+
+@pytest.mark.parametrize("refusal", CHANGES)
+async def test_a_call_goes_by_the_settings_of_its_moment(tmp_path: Path, refusal: str) -> None:
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
+        await started(parts)
+        await parts.listed()
+        client = parts.client()
+        assert "result" in await parts.call("t", client)
+        await CHANGES[refusal](parts)
+        assert refusal in await refusal_of(parts, "t", client=client)
+
+
+async def test_a_call_goes_by_the_list_of_its_server_as_it_is_now(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t", annotations={"readOnlyHint": True}))
+    async with hub_parts(tmp_path, **one_server(program, autoApprove=["read"])) as parts:
+        await started(parts)
+        await parts.listed()
+        assert "result" in await parts.call("t")
+        program.tools[0] = tool("t")
+        program.copy.notify("notifications/tools/list_changed", {})
+        await parts.heard.until(lambda: not parts.tools.routes("s")["t"].decision.is_approved)
+        assert "result" not in await parts.call("t")
+
+
+async def test_of_many_tools_not_all_ways_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tooltray.gateway.calls.tool_call.MOST_WAYS", 2)
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(*map(tool, "abc")))) as parts:
+        await started(parts)
+        await parts.listed()
+        for name in "abcabc":
+            assert "result" in await parts.call(name)
 
 
 # calls that cannot be made
@@ -181,15 +175,6 @@ async def test_the_tool_of_a_stopped_server_says_how_to_get_it_back(tmp_path: Pa
         assert await refusal_of(parts, "t") == ("server 's' is stopped: a person stopped it. Ask the user to look at it in Tooltray")
         await started(parts)
         assert await parts.listed() == ["t"]
-
-
-async def test_the_tool_of_a_server_that_is_switched_off_says_so(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
-        await started(parts)
-        await parts.listed()
-        await parts.conf.change_server("s", disable=True)
-        await parts.heard.state("s", ServerState.STOPPED)
-        assert await refusal_of(parts, "t") == "server 's' is switched off. Ask the user to look at it in Tooltray"
 
 
 async def test_tools_of_a_server_in_error_stay_listed_for_ten_minutes_and_say_why_they_fail(tmp_path: Path) -> None:
@@ -227,24 +212,6 @@ async def test_the_ten_minutes_count_anew_with_the_next_error(tmp_path: Path) ->
         assert not parts.wheel.of(ERROR_LISTED_FOR_S)
 
 
-async def test_a_call_whose_server_is_removed_in_the_same_moment_is_told(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
-        await started(parts)
-        await parts.listed()
-        await parts.conf.remove_server("s")
-        assert await refusal_of(parts, "t") == "Unknown tool: t"
-
-
-async def test_a_server_that_cannot_run_says_so_to_a_call(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("t"))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        await parts.listed()
-        await parts.servers.get("s").stop(then=ServerState.ON_DEMAND)
-        program.fails_to_open = TooltrayError("no memory")
-        assert await refusal_of(parts, "t") == "server 's' is not running: no memory"
-
-
 async def test_a_listed_tool_is_called_in_the_profiles_that_have_it_alone(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"), tool("u"))
     profiles = {"some": {"servers": ["s"], "tools": {"s": ["t"]}}}
@@ -252,10 +219,11 @@ async def test_a_listed_tool_is_called_in_the_profiles_that_have_it_alone(tmp_pa
         await started(parts)
         await parts.listed()
         client = parts.client()
+        assert "result" in await parts.call("u", client)
         client.state.profile = "some"
         assert "result" in await parts.call("t", client)
         assert "Unknown tool: u" in (await parts.call("u", client))["error"]["message"]
-        assert program.count("tools/call") == 1
+        assert program.count("tools/call") == 2
 
 
 async def test_a_tool_that_is_not_known_is_looked_for_unless_everything_is_paused(tmp_path: Path) -> None:
@@ -360,7 +328,8 @@ async def test_every_call_is_recorded_with_its_outcome_and_nothing_of_its_conten
 async def test_the_time_that_a_person_took_is_not_the_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
     now = 100.0
     clock = SimpleNamespace(perf_counter=lambda: now, time=time.time)
-    monkeypatch.setattr("tooltray.gateway.calls.tool_call.time", clock)
+    for module in ("recording", "tool_call"):
+        monkeypatch.setattr(f"tooltray.gateway.calls.{module}.time", clock)
     monkeypatch.setattr("tooltray.protocol.sessions.call_course.time", clock)
     async with desk(tmp_path) as here:
         call = here.calling()
@@ -374,7 +343,8 @@ async def test_the_time_that_a_person_took_is_not_the_servers(tmp_path: Path, mo
 async def test_what_a_server_asks_its_user_during_a_call_is_not_the_server_s_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     clock = SimpleNamespace(perf_counter=lambda: now, time=time.time)
-    monkeypatch.setattr("tooltray.gateway.calls.tool_call.time", clock)
+    for module in ("recording", "tool_call"):
+        monkeypatch.setattr(f"tooltray.gateway.calls.{module}.time", clock)
     monkeypatch.setattr("tooltray.protocol.sessions.call_course.time", clock)
     program = ScriptedServer(tool("t"))
     async with hub_parts(tmp_path, **one_server(program)) as parts:
@@ -398,20 +368,16 @@ async def test_what_a_server_asks_its_user_during_a_call_is_not_the_server_s_tim
 @pytest.mark.parametrize(
     ("result", "expected"),
     [
-        (b'{"content":[],"isError":true}', True),
-        (b'{"content":[],"isError" : true }', True),
-        (b'{"isError":false,"content":[]}', False),
-        (b'{"isError":true,"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"]}', True),
-        (b'{"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"],"isError":true}', True),
-        (b'{"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"]}', False),
+        (b'{"content":[],"isError":true}', ERROR),
+        (b'{"content":[],"isError" : true }', ERROR),
+        (b'{"isError":false,"content":[]}', OK),
+        (b'{"isError":true,"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"]}', ERROR),
+        (b'{"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"],"isError":true}', ERROR),
+        (b'{"content":["' + b"x" * 3 * SEARCHED_FOR_ERROR_BYTES + b'"]}', OK),
     ],
 )
-def test_a_result_says_at_one_of_its_ends_whether_it_is_an_error(result: bytes, expected: bool) -> None:
-    assert is_error(Envelope(result=Raw(result))) is expected
-
-
-def test_an_error_reply_is_an_error() -> None:
-    assert is_error(error(-1, "no"))
+def test_a_result_says_at_one_of_its_ends_whether_it_is_an_error(result: bytes, expected: str) -> None:
+    assert outcome_of(Envelope(result=Raw(result))) == expected
 
 
 async def test_the_journal_hears_of_a_call_with_where_its_time_went(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""tries.py, through the verbs of gateway/calls/tries_api.py"""
+"""tries.py"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,8 +16,7 @@ from tooltray.foundation.errors import Conflict
 from tooltray.foundation.events import ApprovalAsked, ElicitationAsked, ToolCallResult, TryProgressed
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.gateway.calls.elicitations import Elicitations
-from tooltray.gateway.calls.tries import ToldProgress, Tries, TryCaller
-from tooltray.gateway.calls.tries_api import TriesApi
+from tooltray.gateway.calls.tries import ToldProgress, TriesApi, TryCaller
 from tooltray.protocol.envelope import dump
 
 QUESTION = {"message": "Who?", "requestedSchema": {"properties": {"name": {"type": "string"}}, "required": ["name"]}}
@@ -38,7 +37,7 @@ async def parts(tmp_path: Path, program: ScriptedServer) -> AsyncIterator[HubPar
 
 def api_with(parts: HubParts, *, has_window: bool) -> TriesApi:
     elicitations = Elicitations(parts.bus, has_window=has_window)
-    return TriesApi(tries=Tries(calls=parts.own_calls, elicitations=elicitations, bus=parts.bus, spawn=parts.keeper.spawn))
+    return TriesApi(calls=parts.own_calls, elicitations=elicitations, bus=parts.bus, spawn=parts.keeper.spawn)
 
 
 def said(response: MCPToolResponse) -> str:
@@ -125,7 +124,7 @@ async def test_a_try_ends_with_whoever_waits_for_it(parts: HubParts, program: Sc
 
 async def test_a_question_of_its_server_carries_the_attempt_and_its_answer_goes_there(parts: HubParts, program: ScriptedServer) -> None:
     asking = Elicitations(parts.bus, has_window=True)
-    tries = Tries(calls=parts.own_calls, elicitations=asking, bus=parts.bus, spawn=parts.keeper.spawn)
+    tries = TriesApi(calls=parts.own_calls, elicitations=asking, bus=parts.bus, spawn=parts.keeper.spawn)
 
     async def ask(copy: Any, params: Any) -> Any:
         if "legacy" in program.eras:
@@ -136,7 +135,7 @@ async def test_a_question_of_its_server_carries_the_attempt_and_its_answer_goes_
         return {**text(params["inputResponses"]["1"]["content"]["name"]), "resultType": "complete"}
 
     program.calls["get_it"] = ask
-    running = asyncio.ensure_future(TriesApi(tries=tries).try_tool("t1", "get_it", {}))
+    running = asyncio.ensure_future(tries.try_tool("t1", "get_it", {}))
     question = (await parts.heard.event(ElicitationAsked)).question
     assert (question.attempt, question.server, question.message) == ("t1", "s", "Who?")
     asking.answer(question.id, "accept", {"name": "Ada"})

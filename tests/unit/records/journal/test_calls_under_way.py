@@ -13,8 +13,8 @@ def test_calls_are_there_from_their_beginning_to_their_end_the_longest_first() -
     client = Client(name="s1")
     client.state.client = "Cursor"
     first, second = (exchange_of(Envelope(method="tools/call", params=dump({"name": "t"})), each) for each in (client, Client(name="s2")))
-    under_way.begin(first, "files", "read_file")
-    under_way.begin(second, "web", "get")
+    under_way.calls[first] = "files", "read_file"
+    under_way.calls[second] = "web", "get"
     client.state.projects["person"] = SessionProject("/p", "p", "person")
     with second.course.at_person():
         one, other = under_way.now()
@@ -28,6 +28,5 @@ def test_calls_are_there_from_their_beginning_to_their_end_the_longest_first() -
     )
     assert (other.client, other.project, other.waits_for) == ("test", "", "person")
     assert one.since <= other.since
-    under_way.end(first)
-    under_way.end(first)
+    del under_way.calls[first]
     assert [each.server for each in under_way.now()] == ["web"]

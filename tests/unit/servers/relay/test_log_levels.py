@@ -257,17 +257,6 @@ def test_levels_stand_in_their_order() -> None:
 # on the way of a call
 
 
-async def test_a_legacy_clients_level_goes_with_its_calls_to_a_modern_server(world: World) -> None:
-    client = world.parts.client(introduction=INTRODUCTION)
-    await world.parts.log_levels.set(client, "debug", [])
-    new = world.parts.programs["new"]
-    new.tools.append(tool("look"))
-    await world.run("new")
-    await world.parts.listed()
-    await world.parts.call("look", client, server="new")
-    assert (await new.call("look")).params["_meta"]["io.modelcontextprotocol/logLevel"] == "debug"
-
-
 async def test_a_modern_clients_level_reaches_a_legacy_server_before_its_call(world: World) -> None:
     a = world.parts.programs["a"]
     a.tools.append(tool("look"))

@@ -90,22 +90,6 @@ async def test_a_modern_client_hears_of_a_modern_server_what_its_call_names(tmp_
         assert heard == [level == "debug"]
 
 
-async def test_the_level_that_a_modern_client_names_counts_at_a_legacy_server_while_it_calls(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("t"))
-    program.handlers["initialize"] = lambda copy, params: {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {"logging": {}, "tools": {}},
-        "serverInfo": {"name": "s", "version": "1"},
-    }
-    program.handlers["logging/setLevel"] = lambda copy, params: {}
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await parts.servers.start("s")
-        await relayed(parts, "tools/call", name="t", _meta={**MODERN, "io.modelcontextprotocol/logLevel": "debug"})
-        asked = [asked for asked in program.asked.all if asked.method in ("logging/setLevel", "tools/call")]
-        assert [each.method for each in asked] == ["logging/setLevel", "tools/call"]
-        assert asked[0].params == {"level": "debug"}
-
-
 TRACE = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01", "tracestate": "a=1", "baggage": "b=2"}
 
 

@@ -1,4 +1,4 @@
-"""extension_routes.py, extension_claims.py: which server a method of an extension is for."""
+"""extensions.py: which server a method of an extension is for."""
 
 from pathlib import Path
 from typing import Any

@@ -1,23 +1,25 @@
-"""What modern AI clients want to hear of extensions: the members of a `subscriptions/listen` that the specification does not define.
+"""What modern AI clients want to hear of: each `subscriptions/listen` names resources, tasks, and things of extensions.
 
-A server tells a modern client what that has asked for, and nothing else (2026-07-28, "subscriptions"). So these members go to the servers
-that may know them, in a listen of their own for each, and what comes on it goes back on the client's. A server that starts later is
-asked then.
-
-Above it: ClientListens. Below it: ExtensionClaims, which knows who has extensions, and the connections of servers.
+A server notifies a modern client of what that has asked for, and of nothing else (2026-07-28, "subscriptions"). So the members that the
+specification does not define go to the servers that may know them, in a listen of their own for each, and what comes on it goes back on
+the client's. A server that starts later is asked then.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 import msgspec
 from msgspec import Raw
 
+from tooltray.catalogue.resource_manager import ResourceManager
+from tooltray.catalogue.views.views import Views
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.tasks import Spawn
-from tooltray.gateway.calls.extension_claims import ExtensionClaims
+from tooltray.gateway.calls.extensions import ExtensionClaims
+from tooltray.gateway.calls.subscriptions import Subscriptions
+from tooltray.gateway.server_tasks.task_news import TaskListens
 from tooltray.protocol import declarations, eras
 from tooltray.protocol.envelope import load
 from tooltray.protocol.member_scanner import closed, opened
@@ -36,15 +38,16 @@ ACKNOWLEDGED_WITHIN_S = 5.0  # a server that is slow or silent does not keep the
 
 Tell = Callable[[str, Raw], None]
 """Takes a notification for the client's listen: its method and its params."""
+LISTENS_WITHIN_S = 5.0  # a server may be slow to say that it tells updates; the client is answered all the same
 
 
 class Wish(msgspec.Struct, frozen=True, eq=False):
-    """What one listen of a client asks of extensions.
+    """The members of one client's listen that concern extensions.
 
     Attributes:
         params: of the client's request, with nothing but that in `notifications`.
         server: the one server that the session has; None: all.
-        tell: takes what servers say of it.
+        tell: takes the notifications of servers.
     """
 
     session: Session
@@ -65,7 +68,7 @@ class _Stream(msgspec.Struct, eq=False):
 
 
 class ExtensionListens:
-    """Belongs to the engine's loop."""
+    """The listens for extensions that are open at servers. Belongs to the engine's loop."""
 
     def __init__(self, *, extension_claims: ExtensionClaims, bus: EventBus, spawn: Spawn) -> None:
         self._claims, self._spawn = extension_claims, spawn
@@ -97,13 +100,13 @@ class ExtensionListens:
         return {name: value for name, value in together.items() if name in wanted}
 
     def close(self, session: Session, id: Raw) -> None:
-        """The client's listen has ended."""
+        """Ends a client's listen at all servers."""
         if wish := self._wishes.pop((session, bytes(id)), None):
             for task in self._tasks.pop(wish, []):
                 task.cancel()
 
     def has(self, client: McpClient, params: Raw) -> bool:
-        """Whether a notification of a server belongs to one of these listens."""
+        """Returns whether a notification of a server belongs to one of these listens."""
         return (client, bytes(eras.read_subscription_id(params))) in self._streams
 
     def _begin(self, wish: Wish, client: McpClient) -> _Stream:
@@ -137,14 +140,14 @@ class ExtensionListens:
             stream.honored.set_result(_honored(event.params))
 
     def _on_instance_opened(self, event: InstanceOpened) -> None:
-        """A server that was at rest, or has been restarted."""
+        """Opens the listens of clients at a server that was started."""
         for wish in self._wishes.values():
             if event.client in self._claims.speaking(wish.session, wish.server):
                 self._begin(wish, event.client)
 
 
 def _asking(params: Raw, wanted: Mapping[str, Raw]) -> Raw:
-    """With the client's own envelope, so that a server sees whether it has declared the extension."""
+    """Returns params with the client's own envelope, so that a server sees whether it has declared the extension."""
     members = opened(params)
     meta = {name: value for name, value in opened(members["_meta"]).items() if name != "progressToken"}
     return closed({"_meta": closed(meta), MEMBER: closed(wanted)})
@@ -156,3 +159,57 @@ def _honored(params: Raw) -> dict[str, object]:
     except (KeyError, ValueError):
         return {}
     return honored if isinstance(honored, dict) else {}
+
+
+class ClientListens:
+    """The listens of modern clients. Belongs to the engine's loop; has no state of its own.
+
+    Attributes:
+        extensions: those for extensions.
+    """
+
+    def __init__(
+        self,
+        *,
+        views: Views,
+        resources: ResourceManager,
+        subscriptions: Subscriptions,
+        task_listens: TaskListens,
+        extension_listens: ExtensionListens,
+    ) -> None:
+        self._views, self._resources, self._subscriptions = views, resources, subscriptions
+        self._task_listens, self.extensions = task_listens, extension_listens
+
+    async def to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> list[str]:
+        """Subscribes one `subscriptions/listen` of a modern client to resources.
+
+        Returns:
+            The URIs whose updates it will get: without those that no server has or its server refuses. Waits a bounded time.
+        """
+        wanted: dict[str, frozenset[str]] = {}
+        places: dict[str, tuple[str, str]] = {}
+        for uri in uris:
+            if place := await self._place_of(session, uri, server):
+                places[uri] = place
+                wanted[place[0]] = wanted.get(place[0], frozenset()) | {place[1]}
+        asking = self._subscriptions.set_listened(session, bytes(id), wanted)
+        if wanted and asking:
+            await asyncio.wait(asking, timeout=LISTENS_WITHIN_S)
+        return [uri for uri, place in places.items() if not self._subscriptions.is_refused(session, *place)]
+
+    async def _place_of(self, session: Session, uri: str, server: str | None) -> tuple[str, str] | None:
+        """Returns the server of a resource, and its own URI for it; None if this session reaches no such server."""
+        if server is not None:
+            return (server, uri) if self._views.reaches(session.state, server) else None
+        owner = await self._resources.owner(uri, is_reached=partial(self._views.reaches, session.state))
+        return (owner[0].name, owner[1]) if owner else None
+
+    async def to_tasks(self, session: Session, id: Raw, tasks: Sequence[str]) -> list[str]:
+        """Subscribes one listen of a modern client to tasks, by the ids that it knows; returns those that it will hear of."""
+        return await self._task_listens.listen(session, bytes(id), tasks)
+
+    def end(self, session: Session, id: Raw) -> None:
+        """Ends a client's listen."""
+        self.extensions.close(session, id)
+        self._subscriptions.set_listened(session, bytes(id), {})
+        self._task_listens.end(session, bytes(id))

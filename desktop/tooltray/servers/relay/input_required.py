@@ -1,6 +1,10 @@
-"""Calls of legacy AI clients on a modern server: its `input_required` result becomes requests to the client, and the answers a second call.
+"""Calls on a modern server that asks: its `input_required` result becomes questions, and the answers a further call. The
+mirror of held_calls.
 
-The mirror of held_calls. Above it: ServerRelay, asked_in_place. Below it: McpClient.
+The AI client is asked where it can answer. A modern server sees what the client declared, and refuses the call if that lacks elicitation.
+Only then, and only where a window shows questions, the hub makes the call again in the name of a client that has both kinds of forms; the
+user is asked, and the client gets the result. Where nobody can be asked the refusal stays as it is. Sampling needs a model, which the hub
+has not.
 """
 
 import asyncio
@@ -11,14 +15,15 @@ from msgspec import Raw
 
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INTERNAL_ERROR, NOTHING, Envelope, dump, failure
-from tooltray.protocol.eras import CAPABILITY_FOR, MISSING_CLIENT_CAPABILITY, Era
+from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, MISSING_CLIENT_CAPABILITY, Era, error_code
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.protocol.sessions.caller import MAY_ASK, Caller, Question, lacking
+from tooltray.protocol.sessions.caller import MAY_ASK, Caller, CallerBehind, Question, can_be_asked, lacking
 from tooltray.protocol.sessions.exchange import Exchange
-from tooltray.servers.upstream.mcp_client import NO_CLIENT_TO_ASK, McpClient
+from tooltray.servers.upstream.mcp_client import ELICITATION, NO_CLIENT_TO_ASK, McpClient
 
 MAX_ROUNDS = 20  # a server that asks for ever is broken
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 5.0  # before a call that a server wants made again although it asks nothing: it waits for something
+FORMS = dump({"form": {}, "url": {}})
 
 
 class _Result(msgspec.Struct):
@@ -37,10 +42,10 @@ class _Refused(Exception):
 _decoder = msgspec.json.Decoder(_Result)
 
 
-async def answered(server: McpClient, exchange: Exchange, *, timeout_s: float) -> Envelope:
+async def answer_in_rounds(server: McpClient, exchange: Exchange, *, timeout_s: float) -> Envelope:
     """Calls the server until it no longer asks; that reply is the client's, and so is the error of a client that does not answer.
 
-    The request becomes that of the last round: where the server did not take it, the next one goes on from there, and asks nobody again.
+    The request becomes that of the last round: where the server did not take it, the next one continues there, and asks nothing again.
     """
     pause_s, request = FIRST_PAUSE_S, exchange.request
     for _ in range(MAX_ROUNDS):
@@ -63,12 +68,12 @@ async def answered(server: McpClient, exchange: Exchange, *, timeout_s: float) -
 
 
 def _with_answers(params: Raw, answers: dict[str, Raw]) -> Raw:
-    """Those of this round alone."""
+    """Returns params with the answers of this round only."""
     return closed({name: value for name, value in opened(params).items() if name not in eras.ROUND_KEYS} | answers)
 
 
 def _refusal(server: str, asked: _Result, caller: Caller) -> Envelope | None:
-    """Where not all questions can be answered, none is asked."""
+    """Returns the error where the client cannot answer all questions; then none is asked."""
     for question in asked.questions.values():
         what = f"server '{server}' asks for {question.method}, which this AI client cannot answer"
         if question.method not in CAPABILITY_FOR:
@@ -120,3 +125,62 @@ def _read(reply: Envelope) -> _Result:
         if reply.result:
             return _decoder.decode(reply.result)
     return _Result()
+
+
+class _ErrorData(msgspec.Struct):
+    required: dict[str, Raw] = msgspec.field(name="requiredCapabilities", default_factory=dict)
+
+
+class _Error(msgspec.Struct):
+    data: _ErrorData = msgspec.field(default_factory=_ErrorData)
+
+
+class InPlace(CallerBehind):
+    """The client with the user beside it (a Caller)."""
+
+    def __init__(self, server: McpClient, exchange: Exchange) -> None:
+        super().__init__(exchange.caller)
+        self._server, self._exchange = server, exchange
+        self._own = exchange.head.meta.capabilities if exchange.era is Era.MODERN else exchange.caller.capabilities
+        self._declared = eras.with_members(self._own, elicitation=FORMS)
+
+    @property
+    def capabilities(self) -> Raw:
+        return self._declared
+
+    def can_answer(self, method: str) -> bool:
+        return can_be_asked(method, self.capabilities)
+
+    async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
+        if self._exchange.era is Era.LEGACY and not lacking(Question(method, params), self._own):
+            return await self._caller.ask(method, params, about=about)
+        if method != ELICITATION:
+            return failure(NO_CLIENT_TO_ASK, f"{method} cannot be answered during a call that waits for the person at this machine")
+        return await self._server.ask_person(self._exchange, params)
+
+
+def needs_user(server: McpClient, exchange: Exchange, reply: Envelope) -> bool:
+    """Returns whether a reply refuses for want of elicitation only, which the user can do in the client's place."""
+    if exchange.request.method not in MAY_ASK or server.era is not Era.MODERN or not server.has_person:
+        return False
+    if error_code(reply.error) != MISSING_CLIENT_CAPABILITY:
+        return False
+    try:
+        missing = msgspec.json.decode(reply.error, type=_Error).data.required
+        opened(exchange.head.meta.capabilities if exchange.era is Era.MODERN else exchange.caller.capabilities)
+    except (ValueError, RecursionError):
+        return False
+    return missing.keys() == {"elicitation"}
+
+
+async def answer_in_place(server: McpClient, exchange: Exchange, *, timeout_s: float) -> Envelope:
+    """Makes a refused call again, until the server no longer asks."""
+    in_place = exchange.child(caller=InPlace(server, exchange))
+    if exchange.era is Era.MODERN:
+        added = {CLIENT_CAPABILITIES_KEY: in_place.caller.capabilities}
+        exchange.request.params = eras.with_meta(exchange.request.params, added)
+    server.usage.begin()  # also between its rounds
+    try:
+        return await answer_in_rounds(server, in_place, timeout_s=timeout_s)
+    finally:
+        server.usage.end()

@@ -1,0 +1,34 @@
+"""The stage that makes a result as large as its client may have it."""
+
+import time
+from functools import partial
+
+from tooltray.catalogue.tool_routes import Route
+from tooltray.catalogue.views.result_limits import ResultLimits
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.gateway.calls.recording import outcome_of
+from tooltray.gateway.calls.stage import REFUSED, Rest, Terms
+from tooltray.gateway.kept_results.result_fitting import ResultFitting
+from tooltray.protocol.envelope import Envelope
+from tooltray.protocol.sessions.exchange import Exchange, Work
+
+
+class Fitting:
+    """A stage without a state of its own, for tools and clients that have limits."""
+
+    def __init__(self, *, config: McpConfHelper, result_limits: ResultLimits, result_fitting: ResultFitting) -> None:
+        self._config, self._limits, self._fitting = config, result_limits, result_fitting
+
+    def bind(self, terms: Terms, rest: Rest) -> Work:
+        then = rest(terms)
+        if terms.route.result_limit is None and not self._config.settings.publish.clients:
+            return then
+        return partial(self._fitted, terms.route, then)
+
+    async def _fitted(self, route: Route, then: Work, exchange: Exchange) -> Envelope:
+        """Returns the reply, cut if need be. What is done here is not the server's time, and does not change how the call ended."""
+        reply, course = await then(exchange), exchange.course
+        if course.outcome == REFUSED or not reply.result or not (terms := self._limits.of_call(route, exchange.session.state)):
+            return reply
+        course.outcome, course.answered_at = outcome_of(reply), time.perf_counter()
+        return await self._fitting.fitted(reply, terms, route, exchange)
