@@ -98,18 +98,18 @@ from tooltray.consent.approvals.grant_ends import GrantEnds
 from tooltray.consent.approvals.grants import GrantStore
 from tooltray.consent.approvals.lasting_yeses import LastingYeses
 from tooltray.consent.approvals.live_grants import LiveGrants
+from tooltray.consent.approvals.pending_approvals import PendingApprovals
 from tooltray.consent.approvals.permissions import Permissions
 from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
 from tooltray.consent.approvals.recent_yeses import RecentYeses
-from tooltray.consent.approvals.refused_calls import RefusedCalls
 from tooltray.consent.approvals.rule_grants import RuleGrants
 from tooltray.consent.approvals.screen_lock import ScreenLock
 from tooltray.consent.approvals.skill_book import SkillBook, SkillStore
 from tooltray.consent.approvals.tool_grants import ToolGrants
-from tooltray.consent.approvals.waiting_approvals import WaitingApprovals
 from tooltray.consent.askers import Consent
 from tooltray.consent.confirmations import Confirmations
 from tooltray.consent.passphrase import Passphrase
+from tooltray.consent.questions import Inbox
 from tooltray.consent.seen_decisions import SeenDecisions
 from tooltray.consent.skills.api import SkillsApi
 from tooltray.consent.skills.skill_catalogue import SkillCatalogue
@@ -544,6 +544,7 @@ class Hub(Composition):
 
     # consent, projects, reports, files
 
+    inbox: Inbox = part()
     grant_store: GrantStore = read(lambda hub: GrantStore(hub.home.grants))
     screen_lock: ScreenLock = part()
     live_grants: LiveGrants = part(now=lambda hub: SteadyWallClock())
@@ -555,10 +556,9 @@ class Hub(Composition):
     skill_book: SkillBook = part(store="skill_store", is_of_file=Later("project_servers.keeps"))
     rules: ApprovalRules = part()
     call_rules: CallRules = part()
-    waiting: WaitingApprovals = part()
     lasting_yeses: LastingYeses = part()
     question_snapshots: QuestionSnapshots = part(masked="mask.masked_whole")
-    refused_calls: RefusedCalls = part()
+    pending_approvals: PendingApprovals = part()
     rounds: ApprovalRounds = part()
     approvals: Approvals = part()
     tool_grants: ToolGrants = part()

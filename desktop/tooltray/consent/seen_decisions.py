@@ -16,7 +16,7 @@ from tooltray.foundation.tasks import Spawn
 from tooltray.records.audit.audit_trail import AuditTrail, Decision
 from tooltray.records.journal.happenings import APPROVAL, Happened
 
-CLIENT, REFUSED, ONCE = "client", "refused", "once"  # as waiting_approvals has them
+CLIENT, REFUSED, ONCE = "client", "refused", "once"  # as pending_approvals has them
 WAYS = {CLIENT: CLIENT, "person": ""}
 """By who answered; anybody else is a program."""
 ENDED = Phrase("Something that was allowed for a time has ended")

@@ -102,6 +102,11 @@ class AskedCall(msgspec.Struct, frozen=True):
         """The same call of the tool as it is now, for the project of now."""
         return replace(self, route=route, decision=decision, project=project_of(self.state))
 
+    def is_current(self) -> bool:
+        """Whether the tool is still defined as it was when it was called."""
+        now = self.current()
+        return now is not None and mark(now) == mark(self.route)
+
     def is_for(self, route: Route) -> bool:
         """Whether a tool is still the one that this call is about, and its project the same."""
         return mark(route) == mark(self.route) and project_of(self.state) == self.project

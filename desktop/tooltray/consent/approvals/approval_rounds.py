@@ -1,11 +1,9 @@
 """Asks a person about one tool call until there is an answer to the tool as it is, and takes the answer.
 
-Above it: Approvals. Below it: WaitingApprovals, which tells the desktop; LastingYeses, which keeps what lasts; RefusedCalls, where nobody
-answers.
+PendingApprovals has the questions; LastingYeses saves what lasts.
 """
 
 import asyncio
-from functools import partial
 
 from msgspec.structs import replace
 
@@ -15,18 +13,18 @@ from tooltray.consent.approvals.approval_questions import ONCE, REFUSE, SESSION,
 from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.consent.approvals.grant_ends import LOCK
 from tooltray.consent.approvals.lasting_yeses import LastingYeses, is_lasting, is_yes
-from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
-from tooltray.consent.approvals.refused_calls import RefusedCalls, refusal
-from tooltray.consent.approvals.waiting_approvals import (
+from tooltray.consent.approvals.pending_approvals import (
+    CALL,
     CHANGED,
-    EXPIRED,
     TOO_MANY,
     UNASKED,
     WAIT_S,
-    WITHDRAWN,
-    Question,
-    WaitingApprovals,
+    PendingApprovals,
+    PendingCall,
+    refusal,
 )
+from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
+from tooltray.consent.questions import EXPIRED, WITHDRAWN
 from tooltray.foundation.confirmation import current_asker
 from tooltray.foundation.errors import Conflict, TooltrayError, in_one_line
 from tooltray.foundation.tasks import Spawn
@@ -48,15 +46,14 @@ class ApprovalRounds:
         self,
         *,
         rules: ApprovalRules,
-        waiting: WaitingApprovals,
+        pending_approvals: PendingApprovals,
         question_snapshots: QuestionSnapshots,
         lasting_yeses: LastingYeses,
-        refused_calls: RefusedCalls,
         spawn: Spawn,
     ) -> None:
-        self._rules, self._waiting, self._snapshots = rules, waiting, question_snapshots
+        self._rules, self._pending, self._snapshots = rules, pending_approvals, question_snapshots
         self.disk_diff = question_snapshots.disk_diff
-        self._lasting, self._refused, self._spawn = lasting_yeses, refused_calls, spawn
+        self._lasting, self._spawn = lasting_yeses, spawn
 
     async def decided(self, call: AskedCall, exchange: Exchange, *, has_window: bool = False) -> Envelope:
         """APPROVED, or why not.
@@ -84,7 +81,7 @@ class ApprovalRounds:
             call = now
         return refusal(f"the tool '{call.shown_tool}' changes while a person is asked about it; it was not called")
 
-    async def take(self, question: Question, answer: str, by: str) -> None:
+    async def take(self, question: PendingCall, answer: str, by: str) -> None:
         """Takes a person's answer; what lasts is written first.
 
         Args:
@@ -93,66 +90,62 @@ class ApprovalRounds:
         Raises:
             TooltrayError: the question has ended, this is no answer to it, or what lasts cannot be written: then it waits on.
         """
-        if question.answer.done() or question.is_being_answered:
+        if not question.is_open or question.is_being_answered:
             raise Conflict("This call waits no longer", "it was answered, or the tool has changed since this was shown")
-        choices = (*question.snapshot.choices, *(each.answer for each in question.snapshot.rules))
+        choices = (*question.view.choices, *(each.answer for each in question.view.rules))
         if answer not in (REFUSE, *choices):
             options = ", ".join((*choices, REFUSE))
             reason = "nothing here can tell when the screen locks, or it is locked now" if answer == LOCK else ""
             raise TooltrayError(f"'{suspicion.visible(answer)}' is no answer to this call", reason, f"Answer with one of {options}.")
-        if not question.is_asked and answer != REFUSE and (id := self._refused.renew(question)) != question.snapshot.id:
+        is_waiting = question.kind is CALL
+        if not is_waiting and answer != REFUSE and (id := self._pending.refresh(question)) != question.id:
             hint = f"Look at it as it is now: tooltray approve {id}" if id else "It goes through now: call again."
             raise Conflict("The tool has changed since this was shown", "nothing was allowed", hint)
         question.is_being_answered = True
         try:
-            await self._lasting.keep(question.call, question.snapshot, answer)
+            await self._lasting.keep(question.subject, question.view, answer)
             question.answered_by = by
             question.end(answer)
             if is_lasting(answer):
                 await self._release(by)
-            elif answer == ONCE and question.is_asked:
-                self._lasting.remember(question.call)
+            elif answer == ONCE and is_waiting:
+                self._lasting.remember(question.subject)
         finally:
             question.is_being_answered = False
             if question.is_overdue:
                 question.end(EXPIRED)
-        if not question.is_asked:
-            self._waiting.forget(question)
-            self._waiting.note(question)
-            if answer == ONCE:
-                self._waiting.let_pass(question.call.same)
-            elif answer == REFUSE:
-                self._waiting.remember_refusal(question.call.same)
+        if not is_waiting:
+            self._pending.answer_refused(question, passes=answer == ONCE, is_refused=answer == REFUSE)
 
     async def _release(self, by: str) -> None:
         """Other calls that wait, and that a yes which lasts covers as well, are not asked about one by one."""
-        for other in self._waiting.asked:
-            call = other.call
+        for other in self._pending.waiting:
+            call = other.subject
             if call.decision.flow:
                 continue
-            if await self._lasting.covered_by(call) and not (other.is_being_answered or other.answer.done()):
+            if await self._lasting.covered_by(call) and other.is_open and not other.is_being_answered:
                 other.answered_by = by
                 other.end(SESSION)
 
     async def _answered(self, call: AskedCall, asked: Exchange | None, before: str | None) -> str:
-        while same := self._waiting.same(call):
-            if (answer := await same.ended()) not in (ONCE, WITHDRAWN):  # once is for one of them; the next of them asks again
+        while same := self._pending.same(call):
+            if (answer := await same.wait()) not in (ONCE, WITHDRAWN):  # once is for one of them; the next of them asks again
                 return answer
-        if not self._waiting.has_room(call.route.server):
+        if not self._pending.has_room(call.route.server):
             return TOO_MANY
-        question = self._waiting.ask(call, partial(self._snapshots.of, call, before, ""))
+        question = self._pending.ask(call, before)
         current_asker().on_asked(WAIT_S)
         asking = self._spawn(self._ask(question, asked), name=f"approval {call.route.server}") if asked else None
         try:
-            return await question.ended()
+            return await question.wait()
         finally:
-            self._waiting.close(question)
+            self._pending.close(question)
             if asking:
                 asking.cancel()
 
-    async def _ask(self, question: Question, exchange: Exchange) -> None:
+    async def _ask(self, question: PendingCall, exchange: Exchange) -> None:
         """Asks the client's own person; an answer that cannot be kept is asked for again."""
-        shown, loop = question.snapshot, asyncio.get_running_loop()
+        shown, loop = question.view, asyncio.get_running_loop()
         for _ in range(MOST_FORMS):
             asked_at = loop.time()
             reply = await exchange.ask(ELICITATION, form_params(shown))
@@ -160,18 +153,18 @@ class ApprovalRounds:
             if answer is None:
                 break
             try:
-                await self._lasting.record(question.call, answer, CLIENT)
+                await self._lasting.record(question.subject, answer, CLIENT)
                 await self.take(question, answer, CLIENT)
                 return
             except TooltrayError as error:
-                shown = replace(shown, why=f"{in_one_line(error.problem.title, error.problem.message)}; {question.snapshot.why}")
+                shown = replace(shown, why=f"{in_one_line(error.problem.title, error.problem.message)}; {question.view.why}")
         question.end(UNASKED)
 
     def _outcome(self, call: AskedCall, answer: str) -> Envelope:
         if answer == UNASKED:
-            return self._refused.refuse(call, "Its AI client was asked, and nobody answered there")
+            return self._pending.refuse(call, "Its AI client was asked, and nobody answered there")
         if answer == EXPIRED:
-            return self._refused.refuse(call, f"A person was asked, and nobody answered within {WAIT_S:.0f} s")
+            return self._pending.refuse(call, f"A person was asked, and nobody answered within {WAIT_S:.0f} s")
         if answer == TOO_MANY:
             return refusal("too many calls wait for a person's yes already; call again when some are answered")
         return refusal(f"the person refused this call of '{call.shown_tool}'")

@@ -1,9 +1,8 @@
 """Whether a tool call goes through, and who is asked where the settings do not say: the one broker of approvals.
 
 Above it: ToolCalls, which asks before each call, and ApprovalsApi, whose verbs list and answer questions. Below it, in the order in which a
-call passes them: ApprovalRules, which has not allowed it; LastingYeses, what a person has said before; WaitingApprovals, a yes to this call
-alone; then the person, by ApprovalRounds at the desktop or at the AI client. With nobody to ask a call is refused at once, by RefusedCalls,
-with the command that would allow it.
+call passes them: ApprovalRules, which has not allowed it; LastingYeses, what a person has said before; PendingApprovals, a yes to this call
+alone; then the person, by ApprovalRounds at the desktop or at the AI client. With nobody to ask a call is refused at once.
 """
 
 from collections.abc import Callable
@@ -18,8 +17,7 @@ from tooltray.consent.approvals.approval_questions import AskedCall, asked_call
 from tooltray.consent.approvals.approval_rounds import APPROVED, ELICITATION, ApprovalRounds
 from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.consent.approvals.lasting_yeses import LastingYeses
-from tooltray.consent.approvals.refused_calls import RefusedCalls
-from tooltray.consent.approvals.waiting_approvals import WaitingApprovals
+from tooltray.consent.approvals.pending_approvals import PendingApprovals
 from tooltray.foundation.confirmation import asker_name, current_asker
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
@@ -45,17 +43,16 @@ class Approvals:
         call_routes: CallRoutes,
         rules: ApprovalRules,
         lasting_yeses: LastingYeses,
-        waiting: WaitingApprovals,
+        pending_approvals: PendingApprovals,
         rounds: ApprovalRounds,
-        refused_calls: RefusedCalls,
         is_paused: Callable[[], bool],
     ) -> None:
         """
         Args:
             is_paused: whether the person has paused everything.
         """
-        self._routes, self._rules, self._lasting, self._waiting = call_routes, rules, lasting_yeses, waiting
-        self._rounds, self._refused, self._is_paused = rounds, refused_calls, is_paused
+        self._routes, self._rules, self._lasting, self._pending = call_routes, rules, lasting_yeses, pending_approvals
+        self._rounds, self._is_paused = rounds, is_paused
         self.allow_unasked = rules.allow  # asked with every call
 
     # a call
@@ -107,7 +104,7 @@ class Approvals:
         state = _state_to_come_with(reply)
         if state is not None:
             call = self._call(route, decision, exchange)
-            self._waiting.let_pass((*call.same_in_session, state))
+            self._pending.let_pass((*call.same_in_session, state))
 
     def _decision(self, route: Route, exchange: Exchange) -> Decision:
         return self._rules.decision(route, exchange.session.state, exchange.request.params)
@@ -139,14 +136,14 @@ class Approvals:
             return lasting
         is_further = head.era is Era.MODERN and bool(head.request_state or head.input_responses)
         same = (*call.same_in_session, head.request_state) if is_further else call.same
-        return FROM_PERSON if self._waiting.passes(same) else ""
+        return FROM_PERSON if self._pending.passes(same) else ""
 
     async def _asked(self, call: AskedCall, exchange: Exchange, owner: str) -> Envelope:
-        if self._waiting.is_shown:
+        if self._pending.is_shown:
             return await self._rounds.decided(call, exchange, has_window=True)
         is_modern = exchange.era is Era.MODERN
         if lacking(ClientQuestion(ELICITATION), exchange.head.meta.capabilities if is_modern else exchange.caller.capabilities):
-            return self._refused.refuse(call)
+            return self._pending.refuse(call)
         if is_modern:
             return await exchange.held.run(partial(self._rounds.decided, call), exchange, owner=owner)
         return await self._rounds.decided(call, exchange)
@@ -155,22 +152,22 @@ class Approvals:
 
     def waiting(self) -> list[ApprovalSnapshot]:
         """See ApprovalsApi.get_approvals. Those among them that were refused already wait for a yes to the next call that is the same."""
-        self._refused.renew_all()
-        return [question.snapshot for question in self._waiting if not question.answer.done()]
+        self._pending.refresh_refused()
+        return [question.view for question in self._pending if question.is_open]
 
     def question(self, id: str) -> ApprovalSnapshot | None:
         """What a person is asked about a call; None where it waits no longer."""
-        found = self._waiting.find(id)
-        return found.snapshot if found else None
+        found = self._pending.find(id)
+        return found.view if found else None
 
     async def disk_diff(self, id: str) -> tuple[str, ...]:
         """See ApprovalsApi.get_approval_diff."""
-        found = self._waiting.find(id)
-        return await self._rounds.disk_diff(found.call) if found else ()
+        found = self._pending.find(id)
+        return await self._rounds.disk_diff(found.subject) if found else ()
 
     async def answer(self, id: str, answer: str) -> None:
         """See ApprovalsApi.answer_approval."""
-        question = self._waiting.find(id)
+        question = self._pending.find(id)
         if question is None:
             raise NotFound(Phrase("This call waits no longer"), Phrase("it was answered, its AI client gave it up, or its time was over"))
         await self._rounds.take(question, answer, asker_name() or "person")

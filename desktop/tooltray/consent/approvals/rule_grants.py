@@ -1,6 +1,6 @@
 """Rules on arguments as a person makes them: what one would have covered, and the grant that keeps it.
 
-Above it: ApprovalsApi. Below it: CallRules, GrantBook, WaitingApprovals, JournalReader for calls of the past. The journal keeps arguments
+Above it: ApprovalsApi. Below it: CallRules, GrantBook, PendingApprovals, JournalReader for calls of the past. The journal keeps arguments
 only where a person has said so; of other calls nothing can be said here.
 """
 
@@ -16,10 +16,10 @@ from tooltray.consent.approvals.approval_questions import LONGEST_NAME, Masked, 
 from tooltray.consent.approvals.call_rules import CallRules, folders_of, led_to, why_nothing
 from tooltray.consent.approvals.grant_book import GrantBook
 from tooltray.consent.approvals.grant_ends import GrantEnd, check_end
+from tooltray.consent.approvals.pending_approvals import PendingApprovals, PendingCall
 from tooltray.consent.approvals.rule_coverage import covers, is_for
 from tooltray.consent.approvals.rule_paths import Place
 from tooltray.consent.approvals.rule_words import cautions, folder_words, words
-from tooltray.consent.approvals.waiting_approvals import Question, WaitingApprovals
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter
@@ -50,7 +50,7 @@ class RuleGrants:
         tools: ToolManager,
         call_rules: CallRules,
         grants: GrantBook,
-        waiting: WaitingApprovals,
+        pending_approvals: PendingApprovals,
         journal_reader: JournalReader,
         masked: Masked,
     ) -> None:
@@ -59,7 +59,7 @@ class RuleGrants:
             masked: takes known secrets out of what is shown.
         """
         self._servers, self._tools, self._rules, self._grants = servers, tools, call_rules, grants
-        self._waiting, self._reader, self._masked = waiting, journal_reader, masked
+        self._pending, self._reader, self._masked = pending_approvals, journal_reader, masked
 
     async def preview(self, server: str, given: object) -> RulePreview:
         """See ApprovalsApi.preview_rule."""
@@ -67,7 +67,7 @@ class RuleGrants:
         self._servers.get(server)
         names = await self._names(server, rule)
         past, unknown = await asyncio.to_thread(self._past, server, names)
-        calls = [*(_of_question(each) for each in self._waiting if _is_of(each, server, names)), *past]
+        calls = [*(_of_question(each) for each in self._pending if _is_of(each, server, names)), *past]
         place = self._rules.place("")
         judged = await asyncio.to_thread(self._judged, rule, calls, place)
         problems = await why_nothing(rule, place)
@@ -131,12 +131,13 @@ class RuleGrants:
         return JudgedCall(call.at, suspicion.visible(call.tool), plain(call.client, LONGEST_NAME), shown, is_covered)
 
 
-def _is_of(question: Question, server: str, names: Iterable[str]) -> bool:
-    return question.call.route.server == server and question.call.route.definition.name in names
+def _is_of(question: PendingCall, server: str, names: Iterable[str]) -> bool:
+    route = question.subject.route
+    return route.server == server and route.definition.name in names
 
 
-def _of_question(question: Question) -> _PastCall:
-    call = question.call
+def _of_question(question: PendingCall) -> _PastCall:
+    call = question.subject
     return _PastCall(question.asked_at, call.route.definition.name, call.client, call.project, bytes(call.arguments))
 
 

@@ -9,7 +9,7 @@ from tests.fakes.approval_desk import FORM, READ, WRITE, desk
 from tests.fakes.scripted_server import raw, text, tool
 
 from tooltray.consent.approvals.approval_rounds import MOST_ROUNDS
-from tooltray.consent.approvals.waiting_approvals import KEPT_FOR_S, MOST_OF_ONE_SERVER, WAIT_S
+from tooltray.consent.approvals.pending_approvals import KEPT_FOR_S, MOST_OF_ONE_SERVER, WAIT_S
 from tooltray.foundation.confirmation import Person, asked_by, with_current_asker
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ApprovalEnded

@@ -14,9 +14,9 @@ from tests.fakes.scripted_server import never, text, tool
 
 from tooltray.catalogue.second_looks import LookPatience
 from tooltray.consent.approvals.grant_ends import LONGEST_GRANT_S
+from tooltray.consent.approvals.pending_approvals import MOST_OF_ONE_SERVER, WAIT_S
 from tooltray.consent.approvals.question_snapshots import LARGEST_FILE
 from tooltray.consent.approvals.suspicion import MOST_WARNINGS
-from tooltray.consent.approvals.waiting_approvals import MOST_OF_ONE_SERVER, WAIT_S
 from tooltray.foundation.confirmation import PERSON, UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied, TooltrayError
 from tooltray.foundation.events import ApprovalEnded
