@@ -104,10 +104,11 @@ from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
 from tooltray.consent.approvals.recent_yeses import RecentYeses
 from tooltray.consent.approvals.rule_grants import RuleGrants
 from tooltray.consent.approvals.screen_lock import ScreenLock
-from tooltray.consent.approvals.skill_book import SkillBook, SkillStore
+from tooltray.consent.approvals.skill_book import KeptSkills, SkillBook, skill_store
 from tooltray.consent.approvals.tool_grants import ToolGrants
 from tooltray.consent.askers import Consent
 from tooltray.consent.confirmations import Confirmations
+from tooltray.consent.kept_file import KeptFile
 from tooltray.consent.passphrase import Passphrase
 from tooltray.consent.questions import Inbox
 from tooltray.consent.seen_decisions import SeenDecisions
@@ -261,7 +262,7 @@ from tooltray.sources.entries.clean_text import clean_text
 from tooltray.sources.entries.entry_widenings import EntryWidenings
 from tooltray.sources.entries.files_api import FilesApi
 from tooltray.sources.entries.proposal_snapshots import ProposalSnapshots
-from tooltray.sources.entries.proposal_store import ProposalStore
+from tooltray.sources.entries.proposal_store import KeptProposals, proposal_store
 from tooltray.sources.entries.proposals import Proposals
 from tooltray.sources.entries.secret_uses import SecretUses
 from tooltray.sources.entries.secrets_api import SecretsApi
@@ -552,7 +553,7 @@ class Hub(Composition):
     grant_ends: GrantEnds = part()
     flow_guard: FlowGuard = part()
     recent: RecentYeses = part(now=lambda hub: SteadyWallClock())
-    skill_store: SkillStore = read(lambda hub: SkillStore(hub.home.skills))
+    skill_store: KeptFile[KeptSkills] = read(lambda hub: skill_store(hub.home.skills))
     skill_book: SkillBook = part(store="skill_store", is_of_file=Later("project_servers.keeps"))
     rules: ApprovalRules = part()
     call_rules: CallRules = part()
@@ -656,7 +657,7 @@ class Hub(Composition):
     )
     server_secrets: ServerSecrets = part(provider_problem="provided_secrets.problem", on_stored=Later("starts.retry_failed"))
     widenings: EntryWidenings = part()
-    proposal_store: ProposalStore = read(lambda hub: ProposalStore(hub.home.proposals))
+    proposal_store: KeptFile[KeptProposals] = read(lambda hub: proposal_store(hub.home.proposals))
     proposal_snapshots: ProposalSnapshots = part(
         home="user_folder",
         snapshot=lambda hub: lambda name: hub.snapshots.of(server) if (server := hub.servers.find(name)) else None,

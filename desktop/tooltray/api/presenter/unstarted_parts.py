@@ -288,12 +288,12 @@ class UnstartedParts:
     def proposals(self) -> "Proposals":
         """What programs have proposed."""
         from tooltray.sources.entries.proposal_snapshots import ProposalSnapshots
-        from tooltray.sources.entries.proposal_store import ProposalStore
+        from tooltray.sources.entries.proposal_store import proposal_store
         from tooltray.sources.entries.proposals import Proposals
 
         proposals = Proposals(
             config=self.config,
-            store=ProposalStore(self.home.proposals),
+            store=proposal_store(self.home.proposals),
             secrets=self.secrets,
             files=ProjectFiles(self),
             server_secrets=self.server_secrets,

@@ -15,8 +15,8 @@ import msgspec
 
 from tooltray.config.settings.call_rule import CallRule, read_rule
 from tooltray.consent.approvals import rule_words
+from tooltray.consent.kept_file import KeptFile
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.files.atomic_file import read_own, set_aside, write_atomically
 from tooltray.foundation.phrases import Phrase
 
 LARGEST_BYTES = 64 * 2**20  # a thousand grants with the longest definitions
@@ -94,33 +94,31 @@ class _File(msgspec.Struct):
 
 
 class GrantStore:
-    """Those of one home. `write` blocks on the disk; one at a time.
-
-    A file that cannot be read allows nothing: it is set aside, and `problem` says so.
-    """
+    """Those of one home. The constructor and `write` block on the disk."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file = _File()
+        self._file = KeptFile(
+            path,
+            _File,
+            most_bytes=LARGEST_BYTES,
+            unread=Phrase("what you allowed for longer than one call cannot be read, so none of it counts"),
+            remedy="Calls ask again; answer with 'always' what you allow.",
+            unsaved=Phrase("what is allowed cannot be saved"),
+        )
         self._passing: tuple[PassingGrant, ...] = ()
         self._texts: dict[str, str] = {}  # of definitions that these alone need
-        self.problem: Problem | None = None
-        try:
-            self._file = msgspec.convert(json.loads(read_own(path, LARGEST_BYTES)), type=_File)
-        except FileNotFoundError:
-            pass
-        except (ValueError, RecursionError):
-            self._set_aside()
-        except OSError as error:
-            self.problem = _unusable(f"{path}: {error.strerror or error}", "Make it readable, and start Tooltray again.")
+
+    @property
+    def problem(self) -> Problem | None:
+        return self._file.problem
 
     @property
     def grants(self) -> tuple[Grant, ...]:
-        return (*self._file.grants, *self._passing)
+        return (*self._file.content.grants, *self._passing)
 
     def definition(self, fingerprint: str) -> str:
         """What a person has seen under a fingerprint; empty if that is not kept."""
-        return self._file.definitions.get(fingerprint, "") or self._texts.get(fingerprint, "")
+        return self._file.content.definitions.get(fingerprint, "") or self._texts.get(fingerprint, "")
 
     def write(self, grants: Iterable[Grant], definitions: Mapping[str, str]) -> None:
         """Replaces all grants; those that pass are kept in memory alone.
@@ -134,30 +132,11 @@ class GrantStore:
         given = list(grants)
         passing = tuple(grant for grant in given if isinstance(grant, PassingGrant))
         kept = [grant for grant in given if not isinstance(grant, PassingGrant)]
-        texts = self._file.definitions | self._texts | dict(definitions)
-        file = _File(grants=kept, definitions=_needed(kept, texts))
-        try:
-            write_atomically(self._path, _encoded(file))
-        except OSError as error:
-            message = f"{self._path}: {error.strerror or error}"
-            raise TooltrayError(Phrase("what is allowed cannot be saved"), message, Phrase("Nothing has changed.")) from None
-        self._file, self._passing, self._texts = file, passing, _needed(passing, texts)
-
-    def _set_aside(self) -> None:
-        aside = set_aside(self._path)
-        self.problem = _unusable(
-            f"what was in {self._path.name} is now in {aside}", "Calls ask again; answer with 'always' what you allow."
-        )
+        texts = self._file.content.definitions | self._texts | dict(definitions)
+        self._file.write(_File(grants=kept, definitions=_needed(kept, texts)))
+        self._passing, self._texts = passing, _needed(passing, texts)
 
 
 def _needed(grants: Iterable[Grant], texts: Mapping[str, str]) -> dict[str, str]:
     needed = {each for grant in grants for each in grant.tools.values()}
     return {key: text for key, text in texts.items() if key in needed and len(text) <= LONGEST_DEFINITION}
-
-
-def _encoded(file: _File) -> bytes:
-    return json.dumps(msgspec.to_builtins(file), indent=2).encode()  # msgspec refuses halves of characters, which a tool's name may have
-
-
-def _unusable(message: str, hint: str) -> Problem:
-    return Problem(Phrase("what you allowed for longer than one call cannot be read, so none of it counts"), message, hint)

@@ -9,7 +9,6 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -20,9 +19,9 @@ from tooltray.catalogue.skill import Skill, skill_text
 from tooltray.consent.approvals import diffs, suspicion
 from tooltray.consent.approvals.approval_questions import named_with_mark
 from tooltray.consent.approvals.grants import LONGEST_DEFINITION
+from tooltray.consent.kept_file import KeptFile
 from tooltray.foundation.errors import Conflict, TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, GrantsChanged
-from tooltray.foundation.files.atomic_file import read_own, set_aside, write_atomically
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ToolChange
 from tooltray.foundation.tasks import Spawn, finish_in_thread
@@ -49,44 +48,31 @@ Seen = dict[str, dict[str, SeenSkill]]
 """By server and the skill's own URI."""
 
 
-class _File(msgspec.Struct):
+class KeptSkills(msgspec.Struct):
     version: Literal[1] = 1
     skills: Seen = {}
 
 
-class SkillStore:
-    """Those of one home. `write` blocks on the disk. A file that cannot be read is set aside: all skills then count as new."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.seen: Seen = {}
-        try:
-            self.seen = msgspec.convert(json.loads(read_own(path, LARGEST_BYTES)), type=_File).skills
-        except FileNotFoundError:
-            pass
-        except (ValueError, RecursionError):
-            logger.warning("what is known of skills cannot be read; it is set aside as %s", set_aside(path))
-        except OSError as error:
-            logger.warning("what is known of skills cannot be read: %s", error)
-
-    def write(self, content: bytes) -> None:
-        """
-        Raises:
-            OSError: the file cannot be written.
-        """
-        write_atomically(self._path, content)
+def skill_store(path: Path) -> KeptFile[KeptSkills]:
+    """Reads the file of one home; all skills count as new where it cannot be read."""
+    unread = "what is known of skills cannot be read"
+    unsaved = Phrase("what is allowed cannot be saved")
+    store = KeptFile(path, KeptSkills, most_bytes=LARGEST_BYTES, unread=unread, remedy="", unsaved=unsaved)
+    if store.problem:
+        logger.warning("%s: %s", unread, store.problem.message)
+    return store
 
 
 class SkillBook:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, store: SkillStore, bus: EventBus, spawn: Spawn, is_of_file: Callable[[str], bool]) -> None:
+    def __init__(self, *, store: KeptFile[KeptSkills], bus: EventBus, spawn: Spawn, is_of_file: Callable[[str], bool]) -> None:
         """
         Args:
             is_of_file: whether a server that is not in the settings stands in another file, also one that nobody uses just now.
         """
         self._store, self._bus, self._spawn, self._is_of_file = store, bus, spawn, is_of_file
-        self._seen = store.seen
+        self._seen = store.content.skills
         self._now: dict[tuple[str, str], Skill] = {}  # those that are others than was seen
         self._lock = asyncio.Lock()
         bus.subscribe(ConfigChanged, self._on_config_changed)
@@ -159,9 +145,9 @@ class SkillBook:
         self._seen[server] = {**before, uri: _seen(skill)}
         try:
             await self._write()
-        except OSError as error:
+        except TooltrayError:
             self._seen[server] = before
-            raise TooltrayError(Phrase("what is allowed cannot be saved"), str(error), Phrase("Nothing has changed.")) from None
+            raise
         self._now.pop((server, uri), None)
         self._bus.publish(GrantsChanged())
 
@@ -174,17 +160,17 @@ class SkillBook:
         """What does not reach the disk is tried again with the next change."""
         try:
             await self._write()
-        except OSError as error:
+        except TooltrayError as error:
             logger.warning("what skills are cannot be kept: %s", error)
 
     async def _write(self) -> None:
         """
         Raises:
-            OSError: it cannot be written.
+            TooltrayError: it cannot be written.
         """
         async with self._lock:
-            content = json.dumps(msgspec.to_builtins(_File(skills=self._seen))).encode()
-            await finish_in_thread(partial(self._store.write, content))
+            content = KeptSkills(skills={server: dict(skills) for server, skills in self._seen.items()})  # others change it meanwhile
+            await finish_in_thread(self._store.write, content)
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
         """What was seen of a server goes with it: another one of its name is another server."""

@@ -16,9 +16,9 @@ from typing import Literal, get_args
 
 import msgspec
 
+from tooltray.consent.kept_file import KeptFile
 from tooltray.consent.tokens.api_token import PREFIX, TOKEN_BYTES, ApiToken
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
-from tooltray.foundation.files.atomic_file import read_own, set_aside, write_atomically
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.http import ApiTokenSnapshot, Scope
 
@@ -89,26 +89,24 @@ class ApiTokens:
             clock: wall clock in unix seconds, which can be set back.
             elapsed: monotonic clock in seconds.
         """
-        self.default, self._path, self._clock, self._elapsed = default, path, clock, elapsed
+        self.default, self._clock, self._elapsed = default, clock, elapsed
         self._lock = threading.Lock()
-        self._tokens: dict[str, _Kept] = {}
-        self._problem: Problem | None = None
+        self._file = KeptFile(
+            path,
+            _File,
+            most_bytes=LARGEST_BYTES,
+            unread=Phrase("the named tokens of the REST interface cannot be read, so none of them opens it"),
+            remedy="Make new ones: tooltray http api token NAME",
+            unsaved=Phrase("the tokens of the REST interface cannot be saved"),
+        )
+        self._tokens = self._file.content.tokens
         self._is_saved = True
         self._began = (clock(), elapsed())
-        try:
-            self._tokens = msgspec.json.decode(read_own(path, LARGEST_BYTES), type=_File).tokens
-        except FileNotFoundError:
-            pass
-        except (ValueError, RecursionError):
-            aside = set_aside(path)
-            self._problem = _unusable(f"what was in {path.name} is now in {aside}", "Make new ones: tooltray http api token NAME")
-        except OSError as error:
-            self._problem = _unusable(f"{path}: {error.strerror or error}", "Make it readable, and start Tooltray again.")
 
     @property
     def problems(self) -> list[Problem]:
         """The problems with the stored tokens."""
-        return [problem for problem in (self.default.problem, self._problem) if problem]
+        return [problem for problem in (self.default.problem, self._file.problem) if problem]
 
     @property
     def is_saved(self) -> bool:
@@ -244,23 +242,13 @@ class ApiTokens:
             )
 
     def _write(self, tokens: dict[str, _Kept]) -> None:
-        try:
-            write_atomically(self._path, msgspec.json.format(msgspec.json.encode(_File(tokens=tokens)), indent=2))
-        except OSError as error:
-            message = f"{self._path}: {error.strerror or error}"
-            raise TooltrayError(
-                Phrase("the tokens of the REST interface cannot be saved"), message, Phrase("Nothing has changed.")
-            ) from None
+        self._file.write(_File(tokens=tokens))
         self._tokens, self._is_saved = tokens, True
 
 
 def digest_of(token: str) -> str:
     """Returns the hash of a token, by which it is recognised without being stored."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _unusable(message: str, hint: str) -> Problem:
-    return Problem(Phrase("the named tokens of the REST interface cannot be read, so none of them opens it"), message, hint)
 
 
 def _shown(name: str) -> str:

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import msgspec
 
-from tooltray.foundation.errors import Conflict, NotFound, Problem, TooltrayError
-from tooltray.foundation.files.atomic_file import set_aside, write_atomically
+from tooltray.consent.kept_file import KeptFile
+from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.regular_file import read_regular
 from tooltray.foundation.snapshots.http import ClientTokenSnapshot
 
 TOKEN_BYTES = 32  # 256 bits cannot be guessed, so a plain hash is enough
 PREFIX = "tooltray_"  # lets a person or a secret scanner recognise the token
 MAX_NAME_LENGTH = 64
+LARGEST_BYTES = 8 * 2**20  # tens of thousands of clients
 UNDO_S = 30.0  # the window offers to undo for 8 s
 
 
@@ -46,20 +46,19 @@ class ClientTokens:
         Args:
             clock: unix seconds.
         """
-        self._path, self._clock = path, clock
+        self._clock = clock
+        self._file = KeptFile(
+            path,
+            _File,
+            most_bytes=LARGEST_BYTES,
+            unread=Phrase("the tokens of AI clients cannot be read, so none of them opens anything"),
+            remedy="Make new ones: tooltray clients token NAME",
+            unsaved=Phrase("the clients' tokens cannot be saved"),
+        )
+        self.problem = self._file.problem
         self._lock = threading.Lock()
-        self._clients: dict[str, _Client] = {}
         self._used: dict[str, float] = {}  # since this hub started; no request waits for the disk
         self._removed: dict[str, tuple[_Client, float]] = {}  # with when, until that cannot be undone any more
-        self.problem: Problem | None = None
-        try:
-            self._clients = msgspec.json.decode(read_regular(path), type=_File).clients
-        except FileNotFoundError:
-            pass
-        except ValueError:
-            self._set_aside()
-        except OSError as error:
-            self.problem = _unusable(f"{path}: {error.strerror or error}", "Make it readable, and start Tooltray again.")
 
     def list(self) -> list[ClientTokenSnapshot]:
         """Returns the clients that have a token, sorted by name."""
@@ -123,21 +122,12 @@ class ClientTokens:
             self._used[found] = self._clock()
         return found
 
+    @property
+    def _clients(self) -> dict[str, _Client]:
+        return self._file.content.clients
+
     def _write(self, clients: dict[str, _Client]) -> None:
-        try:
-            write_atomically(self._path, msgspec.json.format(msgspec.json.encode(_File(clients)), indent=2))
-        except OSError as error:
-            message = f"{self._path}: {error.strerror or error}"
-            raise TooltrayError(Phrase("the clients' tokens cannot be saved"), message, Phrase("Nothing has changed.")) from None
-        self._clients = clients
-
-    def _set_aside(self) -> None:
-        aside = set_aside(self._path)
-        self.problem = _unusable(f"what was in {self._path.name} is now in {aside}", "Make new ones: tooltray clients token NAME")
-
-
-def _unusable(message: str, hint: str) -> Problem:
-    return Problem(Phrase("the tokens of AI clients cannot be read, so none of them opens anything"), message, hint)
+        self._file.write(_File(clients))
 
 
 def _hash(token: str) -> str:
