@@ -91,21 +91,16 @@ from tooltray.consent.approvals.approval_rounds import ApprovalRounds
 from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.consent.approvals.approvals import Approvals
 from tooltray.consent.approvals.call_rules import CallRules
-from tooltray.consent.approvals.definition_changes import DefinitionChanges
+from tooltray.consent.approvals.definition_changes import DefinitionChanges, KeptSkills, SkillBook, skill_store
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.consent.approvals.grant_book import GrantBook
-from tooltray.consent.approvals.grant_ends import GrantEnds
-from tooltray.consent.approvals.grants import GrantStore
-from tooltray.consent.approvals.lasting_yeses import LastingYeses
-from tooltray.consent.approvals.live_grants import LiveGrants
+from tooltray.consent.approvals.grant_ends import ScreenLock
+from tooltray.consent.approvals.grants import GrantEnds, GrantStore, LiveGrants
+from tooltray.consent.approvals.new_grants import RuleGrants, ToolGrants
 from tooltray.consent.approvals.pending_approvals import PendingApprovals
 from tooltray.consent.approvals.permissions import Permissions
 from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
-from tooltray.consent.approvals.recent_yeses import RecentYeses
-from tooltray.consent.approvals.rule_grants import RuleGrants
-from tooltray.consent.approvals.screen_lock import ScreenLock
-from tooltray.consent.approvals.skill_book import KeptSkills, SkillBook, skill_store
-from tooltray.consent.approvals.tool_grants import ToolGrants
+from tooltray.consent.approvals.standing_grants import LastingYeses, RecentYeses
 from tooltray.consent.askers import Consent
 from tooltray.consent.confirmations import Confirmations
 from tooltray.consent.kept_file import KeptFile
@@ -114,7 +109,7 @@ from tooltray.consent.questions import Inbox
 from tooltray.consent.seen_decisions import SeenDecisions
 from tooltray.consent.skills.api import SkillsApi
 from tooltray.consent.skills.skill_catalogue import SkillCatalogue
-from tooltray.consent.skills.skill_reading import SkillReading
+from tooltray.consent.skills.skill_contents import SkillReading
 from tooltray.consent.skills.skills import Skills
 from tooltray.consent.tokens.api import AccessApi
 from tooltray.consent.tokens.api_token import ApiToken

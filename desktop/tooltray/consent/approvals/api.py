@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from tooltray.consent.approvals.approvals import Approvals
     from tooltray.consent.approvals.definition_changes import DefinitionChanges
     from tooltray.consent.approvals.grant_book import GrantBook
+    from tooltray.consent.approvals.grant_ends import ScreenLock
+    from tooltray.consent.approvals.new_grants import RuleGrants, ToolGrants
     from tooltray.consent.approvals.permissions import Permissions
-    from tooltray.consent.approvals.rule_grants import RuleGrants
-    from tooltray.consent.approvals.screen_lock import ScreenLock
-    from tooltray.consent.approvals.tool_grants import ToolGrants
 
 ASK = "ask"  # of a tool
 REFUSE = "refuse"  # the one answer that allows nothing

@@ -1,18 +1,18 @@
-"""Asks a person about one tool call until there is an answer to the tool as it is, and takes the answer.
+"""Asks the user about one tool call until there is an answer to the tool as it is, and takes the answer.
 
-PendingApprovals has the questions; LastingYeses saves what lasts.
+The same question as a form for an AI client's own user has one field; what is no clear approval is a refusal.
 """
 
 import asyncio
 
+from msgspec import Raw
 from msgspec.structs import replace
 
 from tooltray.catalogue.definition import definition_text
 from tooltray.consent.approvals import suspicion
-from tooltray.consent.approvals.approval_questions import ONCE, REFUSE, SESSION, AskedCall, form_answer, form_params, mark
 from tooltray.consent.approvals.approval_rules import ApprovalRules
-from tooltray.consent.approvals.grant_ends import LOCK
-from tooltray.consent.approvals.lasting_yeses import LastingYeses, is_lasting, is_yes
+from tooltray.consent.approvals.asked_call import ONCE, READS, REFUSE, SESSION, AskedCall, mark
+from tooltray.consent.approvals.grant_ends import ALWAYS, DAY, HOUR, LIKE, LOCK
 from tooltray.consent.approvals.pending_approvals import (
     CALL,
     CHANGED,
@@ -24,12 +24,32 @@ from tooltray.consent.approvals.pending_approvals import (
     refusal,
 )
 from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
+from tooltray.consent.approvals.standing_grants import LastingYeses, is_lasting, is_yes
 from tooltray.consent.questions import EXPIRED, WITHDRAWN
 from tooltray.foundation.confirmation import current_asker
 from tooltray.foundation.errors import Conflict, TooltrayError, in_one_line
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, OfferedRule
 from tooltray.foundation.tasks import Spawn
-from tooltray.protocol.envelope import Envelope, success
+from tooltray.protocol import envelope
+from tooltray.protocol.envelope import Envelope, dump, success
+from tooltray.protocol.sessions.elicitation_form import is_persons_no
 from tooltray.protocol.sessions.exchange import Exchange
+
+FIELD = "answer"
+LONGEST_TITLE = 300  # characters of a choice in a form
+MOST_LINES = 60  # of each part; a form in a terminal is small
+LONGEST_IN_FORM = 4_000  # characters
+TITLES = {
+    REFUSE: "No",
+    ONCE: "Yes, this once",
+    LIKE: "Yes, and the like of it for some seconds",
+    SESSION: "Yes, for this session",
+    HOUR: "Yes, for an hour",
+    DAY: "Yes, for a day",
+    LOCK: "Yes, until the screen locks",
+    ALWAYS: "Yes, always for this tool",
+    READS: "Yes, for all tools of this server that read",
+}
 
 CLIENT = "client"  # by whom a question was answered, and by which way: a form of the AI client
 MOST_ROUNDS = 6  # of one call; a tool that is another one each time a person looks is not to be called
@@ -168,3 +188,72 @@ class ApprovalRounds:
         if answer == TOO_MANY:
             return refusal("too many calls wait for a person's yes already; call again when some are answered")
         return refusal(f"the person refused this call of '{call.shown_tool}'")
+
+
+# the question as a form for an AI client's own user
+
+
+def form_params(question: ApprovalSnapshot) -> Raw:
+    """The params of the request to the client."""
+    values = [REFUSE, *question.choices, *(each.answer for each in _in_form(question))]
+    titles = TITLES | {each.answer: _rule_title(each) for each in _in_form(question)}
+    field = {
+        "type": "string",
+        "title": "Allow this call?",
+        "enum": values,
+        "enumNames": [titles[value] for value in values],
+        "default": REFUSE,
+    }
+    schema = {"type": "object", "properties": {FIELD: field}, "required": [FIELD]}
+    return dump({"message": "\n".join(_message(question)), "requestedSchema": schema})
+
+
+def form_answer(reply: Envelope, question: ApprovalSnapshot, waited_s: float) -> str | None:
+    """The person's answer; None where no person has given one: the client did not ask anybody, or nobody was there.
+
+    Args:
+        waited_s: for how long the client had the form.
+    """
+    if reply.error:
+        return None
+    try:
+        result: object = envelope.load(reply.result)
+    except ValueError:
+        return None
+    if not isinstance(result, dict):
+        return None
+    action, content = result.get("action"), result.get("content")
+    answer = content.get(FIELD) if action == "accept" and isinstance(content, dict) else None
+    if isinstance(answer, str) and answer in (*question.choices, *(each.answer for each in _in_form(question))):
+        return answer
+    return REFUSE if is_persons_no(action, waited_s) else None
+
+
+def _in_form(question: ApprovalSnapshot) -> tuple[OfferedRule, ...]:
+    """The narrowest rule alone: a form in another program is read in a hurry."""
+    return tuple(each for each in question.rules[:1] if len(each.words) <= LONGEST_TITLE)
+
+
+def _rule_title(offered: OfferedRule) -> str:
+    return f"Yes, always: {offered.words}"
+
+
+def _message(question: ApprovalSnapshot) -> list[str]:
+    client = question.client or "An AI client"
+    lines = [f"{client} wants to call the tool '{question.tool}' of the server '{question.server}' ({question.category})."]
+    lines += [f"Project: {question.project}"] if question.project else []
+    lines += [f"It asks because {question.why}."]
+    lines += [f"Careful: {warning}" for warning in question.warnings]
+    lines += _part("The definition has changed:", list(question.definition_diff))
+    lines += _part("It would change:", list(question.diff))
+    arguments = question.arguments[:LONGEST_IN_FORM]
+    cut = ["…"] if len(question.arguments) > LONGEST_IN_FORM else []
+    return lines + (
+        _part("Arguments:", arguments.splitlines() + cut) if not question.diff or cut else ["Arguments:", *arguments.splitlines()]
+    )
+
+
+def _part(title: str, lines: list[str]) -> list[str]:
+    if not lines:
+        return []
+    return [title, *lines[:MOST_LINES], *(["…"] if len(lines) > MOST_LINES else [])]

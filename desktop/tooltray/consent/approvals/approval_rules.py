@@ -13,7 +13,7 @@ from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views.modes import Modes
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.consent.approvals import suspicion
-from tooltray.consent.approvals.approval_questions import AskedCall
+from tooltray.consent.approvals.asked_call import AskedCall
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.foundation.errors import NotFound
 from tooltray.foundation.phrases import Phrase

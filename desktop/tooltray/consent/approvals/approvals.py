@@ -13,11 +13,11 @@ import msgspec
 from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.call_routes import CallRoutes
 from tooltray.catalogue.tool_routes import Route
-from tooltray.consent.approvals.approval_questions import AskedCall, asked_call
 from tooltray.consent.approvals.approval_rounds import APPROVED, ELICITATION, ApprovalRounds
 from tooltray.consent.approvals.approval_rules import ApprovalRules
-from tooltray.consent.approvals.lasting_yeses import LastingYeses
+from tooltray.consent.approvals.asked_call import AskedCall, asked_call
 from tooltray.consent.approvals.pending_approvals import PendingApprovals
+from tooltray.consent.approvals.standing_grants import LastingYeses
 from tooltray.foundation.confirmation import asker_name, current_asker
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase

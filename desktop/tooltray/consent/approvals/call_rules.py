@@ -16,11 +16,10 @@ from tooltray.config.settings.call_rule import CallRule
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.rule_values import PROJECT
 from tooltray.config.settings.settings import Settings
-from tooltray.consent.approvals.approval_questions import AskedCall
+from tooltray.consent.approvals.asked_call import AskedCall
 from tooltray.consent.approvals.grant_book import GrantBook
 from tooltray.consent.approvals.grants import rule_of
-from tooltray.consent.approvals.rule_coverage import covers, covers_read, is_for, needs_disk, read_arguments
-from tooltray.consent.approvals.rule_paths import Place, folder_of
+from tooltray.consent.approvals.rule_coverage import Place, covers, covers_read, folder_of, is_for, needs_disk, read_arguments
 from tooltray.consent.approvals.rule_words import folder_words, words
 from tooltray.consent.approvals.suspicion import visible
 from tooltray.foundation.errors import Problem

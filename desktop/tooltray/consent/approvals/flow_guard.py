@@ -1,21 +1,21 @@
-"""The flow guard, off until a person switches it on: once a session has read what strangers wrote, calls that send or publish ask first.
+"""The flow guard, off by default: once a session has read what strangers wrote, calls that send or publish ask first.
 
-Above it: ToolCalls and the router, which tell what was read; ApprovalRules, which asks before each call. Below it: flows, which says what
-a tool does; the settings; the state of a session, which keeps what it has read. Where the guard is off for all, a call costs a look at
-`is_on` and one at the state.
+Which tools read what strangers wrote, and which send, is known from tables of words and from hints; a user can choose otherwise for each
+tool (`flow` in `toolOverrides`). Names are believed over hints that make a tool look harmless. What counts is whether strangers can have
+written what is read, not whether they did; so a tracker or a mailbox counts as a whole.
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from msgspec import Raw
 
-from tooltray.catalogue.approval import tool_of
+from tooltray.catalogue.approval import Tool, tool_of, words_of
 from tooltray.catalogue.definition import read_once_named
 from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views.known_clients import KnownClients
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.consent.approvals import flows
-from tooltray.consent.approvals.flows import NO_FLOW, Flow, flow_of
+from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.consent.approvals.grant_book import GrantBook
 from tooltray.foundation.confirmation import current_asker
 from tooltray.foundation.events import ConfigChanged, EventBus
@@ -25,6 +25,69 @@ from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.records.journal.touched import arguments_of, touched
 from tooltray.servers.transports.transports import is_remote
 from tooltray.servers.upstream.server_manager import ServerManager
+
+_READS_ANYTHING = "browse browser crawl fetch goto http https navigate scrape url urls web webpage webpages website"
+"""It brings pages, whatever else it does."""
+_BY_STRANGERS = """
+    article articles comment comments conversation conversations discussion discussions email emails feed feeds forum gmail inbox internet
+    issue issues mail mails message messages news notification notifications online page pages post posts pr prs pull reddit review reviews
+    rss sms thread threads ticket tickets tweet tweets youtube
+"""
+"""What a tool that reads may bring of others."""
+_SENDS = """
+    deploy email forward invite mail message notify pay post publish push reply send share sms submit transfer tweet upload webhook
+"""
+"""It brings something out of the session, if it changes anything at all."""
+_CHANGES = "add append assign close comment create edit fill insert merge open patch put review set update write"
+_SEEN_BY_OTHERS = """
+    article comment comments discussion event gist invoice issue issues listing message order page post pr pull release repo repository
+    review reviews thread ticket tweet webhook
+"""
+"""What others see of it: `create_issue` sends, `create_folder` does not."""
+_TYPES_INTO_PAGES = "evaluate fill submit type upload"
+READS_ANYTHING, BY_STRANGERS = frozenset(_READS_ANYTHING.split()), frozenset(_BY_STRANGERS.split())
+SENDS, CHANGES, SEEN_BY_OTHERS = frozenset(_SENDS.split()), frozenset(_CHANGES.split()), frozenset(_SEEN_BY_OTHERS.split())
+TYPES_INTO_PAGES = frozenset(_TYPES_INTO_PAGES.split())
+"""How a browser sends."""
+BODIES = frozenset(["body", "data", "payload", "form", "json", "content", "postdata", "formdata", "requestbody", "multipart", "files"])
+"""Arguments with which a tool that fetches sends something, too."""
+
+
+class Flow(NamedTuple):
+    """Attributes:
+    reads: its result may have been written by strangers.
+    sends: it sends or publishes.
+    fetches: it brings pages; with a body in its arguments it sends, too.
+    """
+
+    reads: bool
+    sends: bool
+    fetches: bool = False
+
+
+NO_FLOW = Flow(False, False)
+_CHOSEN = {"reads": Flow(True, False), "sends": Flow(False, True), "both": Flow(True, True), "none": NO_FLOW}
+
+
+def flow_of(tool: Tool, override: ToolOverride | None, *, is_remote: bool) -> Flow:
+    """What a tool does.
+
+    Args:
+        is_remote: its server runs elsewhere, and is reached over HTTP.
+    """
+    if override and override.flow:
+        return _CHOSEN[override.flow]
+    words = words_of(tool.name)
+    is_open = tool.hints.get("openWorldHint")
+    reaches_out = is_open is True or (is_remote and is_open is not False)
+    fetches = not words.isdisjoint(READS_ANYTHING)
+    if tool.category == "read":
+        return Flow(fetches or reaches_out or not words.isdisjoint(BY_STRANGERS), False, fetches)
+    changes_what_others_see = not (words.isdisjoint(CHANGES) or words.isdisjoint(SEEN_BY_OTHERS))
+    types = fetches and not words.isdisjoint(TYPES_INTO_PAGES)
+    sends = not words.isdisjoint(SENDS) or changes_what_others_see or types or (reaches_out and not fetches)
+    return Flow(fetches, sends, fetches)
+
 
 MOST_KNOWN = 16_384  # tools; as many as names are remembered
 MOST_PASSING = 256  # kinds of clients of which nobody can tie one request to the next
@@ -157,7 +220,7 @@ def _sends(name: str, value: object) -> bool:
     plain = "".join(filter(str.isalnum, name.casefold()))
     if plain in METHODS:
         return isinstance(value, str) and value.strip().upper() not in NO_BODY
-    return plain in flows.BODIES and value not in NOTHING_SAID
+    return plain in BODIES and value not in NOTHING_SAID
 
 
 def _is_untied(state: SessionState) -> bool:

@@ -19,11 +19,9 @@ from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.consent.approvals import diffs, suspicion
-from tooltray.consent.approvals.approval_questions import OTHER_SETTINGS, mark
-from tooltray.consent.approvals.grant_ends import LOCK, NEVER, GrantEnd
-from tooltray.consent.approvals.grants import Grant, GrantKind, PassingGrant, words_of
-from tooltray.consent.approvals.live_grants import LiveGrants
-from tooltray.consent.approvals.screen_lock import ScreenLocked
+from tooltray.consent.approvals.asked_call import OTHER_SETTINGS, mark
+from tooltray.consent.approvals.grant_ends import LOCK, NEVER, GrantEnd, ScreenLocked
+from tooltray.consent.approvals.grants import Grant, GrantKind, LiveGrants, PassingGrant, words_of
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, GrantsChanged, ToolListChanged
 from tooltray.foundation.phrases import Phrase

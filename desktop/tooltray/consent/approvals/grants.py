@@ -1,12 +1,12 @@
-"""What a person has allowed for longer than one call, kept over restarts: `grants.json` in the home.
+"""What the user has allowed for longer than one call, kept over restarts in `grants.json` of the home, and what of it counts now.
 
-Above it: LiveGrants, GrantBook, CallRules. Below it: atomic_file, call_rule, rule_words. Each grant names the tools that it
-is for and their fingerprints; the definitions that a person has seen are kept beside, so that a changed one can be compared. No arguments
-of calls are in the file.
+Each grant names the tools that it is for and their fingerprints; the definitions that the user has seen are kept beside, so that a changed
+one can be compared. No arguments of calls are in the file.
 """
 
+import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -15,11 +15,16 @@ import msgspec
 
 from tooltray.config.settings.call_rule import CallRule, read_rule
 from tooltray.consent.approvals import rule_words
+from tooltray.consent.approvals.grant_ends import GrantEnd, ScreenLock
 from tooltray.consent.kept_file import KeptFile
-from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.errors import Conflict, Problem, TooltrayError
+from tooltray.foundation.events import EventBus, GrantsChanged
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.tasks import finish_in_thread
 
 LARGEST_BYTES = 64 * 2**20  # a thousand grants with the longest definitions
+CHECK_EVERY_S = 30.0  # timers stand still while a computer sleeps; so late, at most, pages hear of an end after it has woken
+SETTLE_S = 0.5  # grants that end at nearly the same time are one piece of news
 LAST_TIME_S = 1e11  # the year 5138
 LONGEST_DEFINITION = 65536  # characters that are kept of what a person has seen; a longer one is known by its fingerprint alone
 
@@ -140,3 +145,107 @@ class GrantStore:
 def _needed(grants: Iterable[Grant], texts: Mapping[str, str]) -> dict[str, str]:
     needed = {each for grant in grants for each in grant.tools.values()}
     return {key: text for key, text in texts.items() if key in needed and len(text) <= LONGEST_DEFINITION}
+
+
+CLOCK_SLACK_S = 300.0  # a clock is put right by so much; one that is set back further would make what ends last longer
+
+
+class LiveGrants:
+    """Belongs to the engine's loop.
+
+    Attributes:
+        now: unix seconds.
+    """
+
+    def __init__(self, *, grant_store: GrantStore, screen_lock: ScreenLock, now: Callable[[], float]) -> None:
+        """
+        Args:
+            now: unix seconds.
+        """
+        self._store, self._screen_lock, self.now = grant_store, screen_lock, now
+        self._gone: set[str] = set()  # grants of servers that were removed; they do not count while the disk is not written, either
+
+    @property
+    def problem(self) -> Problem | None:
+        """What was wrong with the grants on the disk."""
+        return self._store.problem
+
+    def all(self) -> list[Grant]:
+        now = self.now()
+        listed = (grant for grant in self._store.grants if grant.id not in self._gone and self.is_before_its_lock(grant))
+        return [grant for grant in listed if not grant.expires_at or grant.created_at - CLOCK_SLACK_S <= now < grant.expires_at]
+
+    def of(self, server: str, client: str) -> Iterator[Grant]:
+        """Those that speak of a server and a client, the newest first."""
+        return (grant for grant in reversed(self.all()) if grant.server == server and grant.client in ("", client))
+
+    def definition(self, fingerprint: str) -> str:
+        """What a person has seen under a fingerprint; empty if that is not kept."""
+        return self._store.definition(fingerprint)
+
+    @property
+    def next_end(self) -> float:
+        """When the next of them ends by its time, in unix seconds; 0: none does."""
+        return min((grant.expires_at for grant in self.all() if grant.expires_at), default=0.0)
+
+    @property
+    def has_ended_at_lock(self) -> bool:
+        """Whether one of those that are kept has ended with the last lock of the screen."""
+        return any(not self.is_before_its_lock(grant) for grant in self._store.grants)
+
+    def is_before_its_lock(self, grant: Grant) -> bool:
+        """Whether a grant that ends when the screen locks has not ended by that; any other has not."""
+        return not isinstance(grant, PassingGrant) or grant.lock == self._screen_lock.number
+
+    def ending(self, grant: Grant, end: GrantEnd) -> Grant:
+        """A new grant with its end.
+
+        Raises:
+            TooltrayError: it is to last until the screen locks, and nobody can tell when it does.
+        """
+        if end.after_s is not None:
+            grant = msgspec.structs.replace(grant, expires_at=grant.created_at + end.after_s)
+        if not end.at_lock:
+            return grant
+        if self._screen_lock.is_locked:
+            raise Conflict(Phrase("the screen is locked just now"), Phrase("what lasts until it locks would end at once"))
+        if not self._screen_lock.is_awaited:
+            raise TooltrayError(
+                Phrase("nothing here can tell when the screen locks"),
+                hint=Phrase("Tooltray's window has to run, on a desktop that tells of it. Choose an hour or a day."),
+            )
+        return PassingGrant(**msgspec.structs.asdict(grant), lock=self._screen_lock.number)
+
+    def forget(self, ids: Iterable[str]) -> None:
+        """They do not count any more, whenever the disk is written."""
+        self._gone.update(ids)
+
+    async def write(self, grants: Iterable[Grant], definitions: Mapping[str, str]) -> None:
+        """Replaces all, see GrantStore.write."""
+        await finish_in_thread(self._store.write, grants, definitions)
+
+
+class GrantEnds:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, live_grants: LiveGrants, bus: EventBus) -> None:
+        self._grants, self._bus = live_grants, bus
+        self._timer: asyncio.TimerHandle | None = None
+        self._next = 0.0  # unix seconds of the next end that is to be told
+        bus.subscribe(GrantsChanged, self._follow)
+        self._follow()
+
+    def _follow(self, _event: GrantsChanged | None = None) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        self._next = self._grants.next_end
+        if self._next:
+            wait_s = min(self._next - self._grants.now() + SETTLE_S, CHECK_EVERY_S)
+            self._timer = asyncio.get_running_loop().call_later(max(wait_s, SETTLE_S), self._look)
+
+    def _look(self) -> None:
+        if self._grants.now() >= self._next:
+            self._bus.publish(GrantsChanged())
+        else:
+            self._follow()

@@ -9,8 +9,8 @@ from functools import partial
 from msgspec.structs import replace
 
 from tooltray.catalogue.definition import definition_text
-from tooltray.consent.approvals.approval_questions import OTHER_SETTINGS, REFUSE, RULE, AskedCall, is_rule, mark
 from tooltray.consent.approvals.approval_rules import ApprovalRules
+from tooltray.consent.approvals.asked_call import OTHER_SETTINGS, REFUSE, RULE, AskedCall, is_rule, mark
 from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
 from tooltray.consent.questions import EXPIRED, WITHDRAWN, Inbox, Kind, Question, Remembered
 from tooltray.foundation.events import ApprovalAsked, ApprovalEnded, EventBus, ToolListChanged

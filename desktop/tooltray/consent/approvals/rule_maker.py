@@ -16,13 +16,15 @@ from tooltray.consent.approvals.diffs import BEFORE_AND_AFTER, CONTENTS, LISTS_O
 from tooltray.consent.approvals.rule_coverage import (
     PATTERN,
     READ_BELOW_BYTES,
+    Place,
     command_words,
     covers_read,
     is_number,
     is_option,
+    is_plain_path,
+    lies_below,
     read_arguments,
 )
-from tooltray.consent.approvals.rule_paths import Place, is_plain_path, lies_below
 from tooltray.consent.approvals.rule_words import RUNS_OTHERS, is_wide
 from tooltray.foundation.errors import TooltrayError
 from tooltray.records.journal.touched import ADDRESSES, COMMANDS, PATHS, TARGETS, plain_name

@@ -13,7 +13,7 @@ from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.skill import SKILLS, Skill
 from tooltray.catalogue.skill_uris import SCHEME, SkillUris
-from tooltray.consent.approvals.skill_book import SkillBook
+from tooltray.consent.approvals.definition_changes import SkillBook
 from tooltray.foundation.events import EventBus, ResourceListChanged
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.upstream.managed_server import ManagedServer

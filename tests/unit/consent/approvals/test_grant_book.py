@@ -17,9 +17,8 @@ from tests.fakes.set_clock import SetClock
 from tooltray.catalogue.definition import fingerprint
 from tooltray.catalogue.list_times import AT_ONCE
 from tooltray.consent.approvals.grant_book import UNDO_S, GrantBook
-from tooltray.consent.approvals.grants import Grant, GrantStore
-from tooltray.consent.approvals.live_grants import LiveGrants
-from tooltray.consent.approvals.screen_lock import ScreenLock
+from tooltray.consent.approvals.grant_ends import ScreenLock
+from tooltray.consent.approvals.grants import Grant, GrantStore, LiveGrants
 from tooltray.foundation.confirmation import asked_by
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.events import GrantsChanged

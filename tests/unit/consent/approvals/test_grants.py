@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.fakes.approval_desk import desk
 from tests.fakes.modes import has_mode
 
 from tooltray.consent.approvals.grants import LONGEST_DEFINITION, Grant, GrantStore
@@ -64,3 +65,22 @@ def test_a_time_that_no_clock_shows_allows_nothing(tmp_path: Path, member: str, 
     path.write_text(f'{{"grants": [{{"id": "1", "kind": "tool", "server": "s", "{member}": {written}}}]}}')
     store = GrantStore(path)
     assert (store.grants, bool(store.problem)) == ((), True)
+
+
+async def test_a_grant_that_has_expired_counts_no_more_and_is_not_listed(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=1e-9)
+        assert "error" in await here.call()
+        assert await here.parts.presenter.get_grants() == []
+
+
+async def test_a_grant_for_a_time_does_not_last_longer_because_the_clock_is_set_back(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=3600.0)
+        file = json.loads(here.parts.home.grants.read_text())
+        [grant] = file["grants"]
+        grant |= {"createdAt": grant["createdAt"] + 7200, "expiresAt": grant["expiresAt"] + 7200}
+        here.parts.home.grants.write_text(json.dumps(file))
+    async with desk(tmp_path, has_window=False) as here:
+        assert "error" in await here.call()
+        assert await here.parts.presenter.get_grants() == []

@@ -18,7 +18,7 @@ from tests.fakes.scripted_server import tool
 from tooltray.catalogue import approval
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
-from tooltray.consent.approvals.approval_questions import REFUSE, AskedCall
+from tooltray.consent.approvals.asked_call import REFUSE, AskedCall
 from tooltray.consent.approvals.pending_approvals import (
     CHANGED,
     KEPT_FOR_S,

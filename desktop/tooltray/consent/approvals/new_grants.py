@@ -1,32 +1,101 @@
-"""Rules on arguments as a person makes them: what one would have covered, and the grant that keeps it.
+"""Grants that the user gives without a call: which tools one would be for, which calls of late it would have covered, and the grant.
 
-Above it: ApprovalsApi. Below it: CallRules, GrantBook, PendingApprovals, JournalReader for calls of the past. The journal keeps arguments
-only where a person has said so; of other calls nothing can be said here.
+The journal has arguments only where the user wants that; other calls of the past cannot be judged.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
+
+from msgspec.structs import asdict
 
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.config.settings.call_rule import CallRule, read_rule
 from tooltray.consent.approvals import suspicion
-from tooltray.consent.approvals.approval_questions import LONGEST_NAME, Masked, mark, named_with_mark
+from tooltray.consent.approvals.asked_call import mark, named_with_mark
 from tooltray.consent.approvals.call_rules import CallRules, folders_of, led_to, why_nothing
 from tooltray.consent.approvals.grant_book import GrantBook
 from tooltray.consent.approvals.grant_ends import GrantEnd, check_end
 from tooltray.consent.approvals.pending_approvals import PendingApprovals, PendingCall
-from tooltray.consent.approvals.rule_coverage import covers, is_for
-from tooltray.consent.approvals.rule_paths import Place
+from tooltray.consent.approvals.question_snapshots import LONGEST_NAME, Masked
+from tooltray.consent.approvals.rule_coverage import Place, covers, is_for
 from tooltray.consent.approvals.rule_words import cautions, folder_words, words
-from tooltray.foundation.errors import NotFound, TooltrayError
+from tooltray.consent.approvals.standing_grants import reads
+from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
+from tooltray.foundation.files.json_text import revision_of
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, JudgedCall, RulePreview
+from tooltray.foundation.snapshots.tools import CoveredTool
 from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.records.journal.journal_reader import JournalReader
 from tooltray.servers.upstream.server_manager import ServerManager
+
+
+class ToolGrants:
+    """Has no state of its own."""
+
+    def __init__(self, *, servers: ServerManager, tools: ToolManager, grants: GrantBook) -> None:
+        self._servers, self._tools, self._grants = servers, tools, grants
+
+    async def preview(self, server: str, kind: str, tool: str) -> list[CoveredTool]:
+        """See ApprovalsApi.preview_grant."""
+        routes = await self._routes_for(server, kind, tool)
+        revision = _revision(routes)
+        listed = [(each, routes.get(each.original_name)) for each in await self._tools.snapshots(server)]
+        return [
+            CoveredTool(**asdict(each), warnings=suspicion.warnings(route.definition), revision=revision) for each, route in listed if route
+        ]
+
+    async def allow(self, server: str, kind: str, tool: str, client: str, end: GrantEnd, seen: str) -> GrantSnapshot:
+        """See ApprovalsApi.add_grant."""
+        check_end(end)
+        routes = await self._routes_for(server, kind, tool)
+        if seen and seen != _revision(routes):
+            raise Conflict(Phrase("the tools have changed since they were shown"), hint=Phrase("Look at them once more."))
+        return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, end=end)
+
+    async def definitions(self, server: str, kind: str, tool: str) -> list[str]:
+        """The tools that a grant would be for as they are defined now, each with the beginning of its mark."""
+        await self._tools.published(server)  # one that was never listed would be another one after the yes
+        routes = reads(self._tools, server) if kind == "reads" else self._tools.routes(server)
+        wanted = routes if kind == "reads" else {tool: routes[tool]} if tool in routes else {}
+        return [named_with_mark(name, mark(route)) for name, route in wanted.items()]
+
+    async def _routes_for(self, server: str, kind: str, tool: str) -> dict[str, Route]:
+        """The tools that a grant would be for.
+
+        Raises:
+            TooltrayError: there is no such server, tool or kind, or nothing that it would allow.
+        """
+        self._servers.get(server)
+        await self._tools.published(server)  # waits for one that was never listed
+        if kind not in ("tool", "reads"):
+            raise TooltrayError(
+                Phrase("'{kind}' is no kind of grant", kind=suspicion.visible(kind)), hint=Phrase("It is 'tool' or 'reads'.")
+            )
+        if kind == "reads":
+            routes = reads(self._tools, server)
+            if not routes:
+                raise NotFound(
+                    Phrase("'{server}' has no tools that read", server=server), hint=Phrase("See them with `tooltray tools list`.")
+                )
+            return routes
+        found = self._tools.routes(server).get(tool)
+        if found is None:
+            shown = suspicion.visible(tool)
+            raise NotFound(
+                Phrase("'{server}' offers no tool '{shown}'", server=server, shown=shown),
+                hint=Phrase("The server's own name is wanted; see `tooltray tools list --json`."),
+            )
+        return {tool: found}
+
+
+def _revision(routes: Mapping[str, Route]) -> str:
+    """Changes with each of some tools, and with which these are."""
+    return revision_of({name: mark(route) for name, route in routes.items()})
+
 
 MOST_PAST = 200  # calls of a tool that are judged: those of the last days, in a fraction of a second
 LONGEST_LINE = 200  # characters of what a call was called with

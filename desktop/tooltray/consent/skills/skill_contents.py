@@ -1,7 +1,6 @@
-"""Whether what a server gives for a file of a skill is what its entry says: size and SHA-256 digest.
+"""Reads files of skills from their servers for the user, and checks that what a server gives is what its entry declares: size and SHA-256.
 
-Above it: Skills. Below it: protocol. Pure. A digest comes from the server that gives the content, so it shows that the two fit together,
-and nothing of what is in it.
+A digest comes from the server that gives the content, so it shows that the two fit together, and nothing of what is in it.
 """
 
 import hashlib
@@ -10,8 +9,14 @@ from base64 import b64decode
 from msgspec import Raw
 
 from tooltray.catalogue.skill import SkillFile
-from tooltray.protocol.envelope import load
+from tooltray.protocol.envelope import Envelope, dump, load
+from tooltray.protocol.eras import Head
 from tooltray.protocol.member_scanner import opened
+from tooltray.protocol.sessions.caller import OwnCaller
+from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.servers.relay.held_calls import HeldCalls
+from tooltray.servers.relay.relay import ServerRelay
+from tooltray.servers.upstream.server_manager import ServerManager
 
 CHECKED_AT_ONCE_BYTES = 2**18  # of a result; longer ones are checked in a thread, beside the event loop
 
@@ -58,3 +63,31 @@ def _bytes(result: Raw, uri: str) -> bytes:
     if isinstance(blob, str):
         return b64decode(blob, validate=True)
     raise ValueError("the answer has no content under its URI")
+
+
+class SkillReading:
+    """Has no state of its own."""
+
+    def __init__(self, *, servers: ServerManager, relay: ServerRelay, caller: OwnCaller, held: HeldCalls) -> None:
+        self._servers, self._relay, self._caller, self._held = servers, relay, caller, held
+
+    async def result(self, server: str, uri: str) -> Raw:
+        """The result of `resources/read`.
+
+        Args:
+            uri: as the server has it.
+
+        Raises:
+            ReadingFailed: its server refused, with its own words.
+        """
+        request = Envelope(method="resources/read", params=dump({"uri": uri}))
+        exchange = Exchange(request, Head(), self._caller, self._held, None, self._caller.name)
+        reply = await self._relay.send_with_retry(self._servers.get(server), exchange)
+        if reply.error:
+            error = load(reply.error)
+            raise ReadingFailed(str(error.get("message", "")) if isinstance(error, dict) else "")
+        return reply.result
+
+
+class ReadingFailed(Exception):
+    """What a server says when it does not give a skill."""

@@ -1,23 +1,76 @@
-"""What a person has said before that lets a call through: grants, yeses of a moment ago, and rules on arguments; and what keeps such a yes.
+"""What the user has allowed before that lets a call through: recent approvals, grants, and rules on arguments.
 
-Above it: Approvals, which asks before anybody is asked, and ApprovalRounds, which has an answer to keep. Below it: GrantBook, RecentYeses,
-CallRules, and the audit trail. Knows of no question that waits.
+A recent approval is one within `approvals.sameForSeconds` of the same call: the same client, project, server and its address, tool
+definition and arguments. Other arguments count only where the user chose "like", which is a grant of some seconds. Neither is for a tool
+that destroys or sends, or of which a second call does a second thing; and a similar call that writes counts only where its server declares
+that nothing is destroyed.
 """
 
+from collections.abc import Callable, Hashable
+
+from tooltray.catalogue.approval import tool_of
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.consent.approvals import suspicion
-from tooltray.consent.approvals.approval_questions import ONCE, READS, SESSION, AskedCall, is_rule, rule_answered, short_mark
+from tooltray.consent.approvals.asked_call import ONCE, READS, SESSION, AskedCall, is_rule, rule_answered, short_mark
 from tooltray.consent.approvals.call_rules import CallRules
+from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.consent.approvals.grant_book import GrantBook
-from tooltray.consent.approvals.grant_ends import ENDS, LIKE, GrantEnd
-from tooltray.consent.approvals.recent_yeses import RecentYeses
+from tooltray.consent.approvals.grant_ends import ENDS, LIKE, GrantEnd, ScreenLocked
 from tooltray.foundation.confirmation import YES_TO_CALLS
 from tooltray.foundation.errors import Conflict
+from tooltray.foundation.events import EventBus
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.protocol.sessions.call_course import FROM_GRANT
 from tooltray.records.audit.audit_trail import AuditTrail, Decision
+
+MOST_KEPT = 256  # nobody says yes more often within minutes
+
+
+class RecentYeses:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, config: McpConfHelper, flow_guard: FlowGuard, bus: EventBus, now: Callable[[], float]) -> None:
+        """
+        Args:
+            now: seconds that never go back, and go on while the computer sleeps.
+        """
+        self._config, self._guard, self._now = config, flow_guard, now
+        self._until: dict[Hashable, float] = {}
+        bus.subscribe(ScreenLocked, lambda event: self._until.clear())
+
+    @property
+    def _for_s(self) -> int:
+        return self._config.settings.approvals.same_for_seconds
+
+    def remember(self, call: AskedCall) -> None:
+        """A person has said yes to it, once."""
+        if not self._for_s or not self._is_harmless_again(call):
+            return
+        self._until.pop(call.same, None)
+        if len(self._until) >= MOST_KEPT:
+            del self._until[next(iter(self._until))]
+        self._until[call.same] = self._now() + self._for_s
+
+    def covers(self, call: AskedCall) -> bool:
+        """Whether a person has just said yes to the same call."""
+        if not self._until:
+            return False
+        until = self._until.get(call.same, 0.0)
+        return self._now() < until and self._for_s > 0
+
+    def like_for_s(self, call: AskedCall) -> int:
+        """For how many seconds a person may allow the like of a call; 0: they may not."""
+        tool = tool_of(call.route.definition.name, call.route.hints)
+        is_safe = tool.category == "read" or tool.is_said("destructiveHint", False)
+        return self._for_s if is_safe and self._is_harmless_again(call) else 0
+
+    def _is_harmless_again(self, call: AskedCall) -> bool:
+        tool = tool_of(call.route.definition.name, call.route.hints)
+        return not (call.decision.flow or tool.destroys or tool.verbs.repeats or self._guard.sends(call.route))
+
 
 LASTING = (SESSION, LIKE, *ENDS, READS)
 YES = (ONCE, *LASTING)
