@@ -100,7 +100,7 @@ from tooltray.consent.approvals.new_grants import RuleGrants, ToolGrants
 from tooltray.consent.approvals.pending_approvals import PendingApprovals
 from tooltray.consent.approvals.permissions import Permissions
 from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
-from tooltray.consent.approvals.standing_grants import LastingYeses, RecentYeses
+from tooltray.consent.approvals.standing_grants import RecentApprovals, StandingGrants
 from tooltray.consent.askers import Consent
 from tooltray.consent.confirmations import Confirmations
 from tooltray.consent.kept_file import KeptFile
@@ -115,7 +115,6 @@ from tooltray.consent.tokens.api import AccessApi
 from tooltray.consent.tokens.api_token import ApiToken
 from tooltray.consent.tokens.api_tokens import ApiTokens
 from tooltray.consent.tokens.client_tokens import ClientTokens
-from tooltray.consent.tokens.http_access import HttpAccess
 from tooltray.consent.tokens.trusted_tokens import TrustedTokens
 from tooltray.foundation.composition import Composition, Later, made, part, read
 from tooltray.foundation.errors import Problem
@@ -547,12 +546,12 @@ class Hub(Composition):
     grants: GrantBook = part(is_of_file=Later("project_servers.keeps"))
     grant_ends: GrantEnds = part()
     flow_guard: FlowGuard = part()
-    recent: RecentYeses = part(now=lambda hub: SteadyWallClock())
+    recent_approvals: RecentApprovals = part(now=lambda hub: SteadyWallClock())
     skill_store: KeptFile[KeptSkills] = read(lambda hub: skill_store(hub.home.skills))
     skill_book: SkillBook = part(store="skill_store", is_of_file=Later("project_servers.keeps"))
     rules: ApprovalRules = part()
     call_rules: CallRules = part()
-    lasting_yeses: LastingYeses = part()
+    standing_grants: StandingGrants = part()
     question_snapshots: QuestionSnapshots = part(masked="mask.masked_whole")
     pending_approvals: PendingApprovals = part()
     rounds: ApprovalRounds = part()
@@ -663,7 +662,6 @@ class Hub(Composition):
         snapshots="proposal_snapshots",
     )
     news: ServerNews = part()
-    access: HttpAccess = part(door=lambda hub: lambda: hub.http)
     notices: Notices = part(sources=lambda hub: _sources_of_notices(hub))
     starts: ServerStarts = part()
     hub_snapshots: HubSnapshots = part()
@@ -727,7 +725,7 @@ class Hub(Composition):
     skills_api: SkillsApi = part(catalogue="skill_catalogue", book="skill_book")
     formats_api: FormatsApi = part()
     secrets_api: SecretsApi = part()
-    access_api: AccessApi = part(http="access")
+    access_api: AccessApi = part(door=lambda hub: lambda: hub.http)
     ai_clients_api: AiClientsApi = part()
     questions_api: QuestionsApi = part()
     approvals_api: ApprovalsApi = part()
@@ -806,7 +804,7 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     """In the order in which a person reads them."""
     yield lambda: hub.misplaced
     yield lambda: hub.config.problems
-    yield lambda: hub.access.problems
+    yield lambda: hub.access_api.problems
     yield lambda: hub.registries.problems
     yield hub.tools.problems
     yield hub.profiles.problems

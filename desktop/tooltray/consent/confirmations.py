@@ -20,7 +20,7 @@ from tooltray.protocol.deadlines import DeadlineWheel
 
 WAIT_S = 120.0  # as a tool call waits for its answer
 REFUSED_FOR_S = 60.0  # the same request is refused without a question for so long after a no
-MOST_WAITING = 8  # nobody answers more with care
+MOST_WAITING = 8  # more are not answered with care
 MOST_REFUSED = 64
 MOST_FACTS, LONGEST_FACT = 24, 1500  # what a person reads before an answer; characters
 ID_BYTES = 8
@@ -40,7 +40,7 @@ WISH: Kind[_Request, ConfirmationSnapshot] = Kind(WAIT_S, ID_BYTES, Confirmation
 
 
 class Confirmations:
-    """Belongs to the engine's loop."""
+    """The wishes of commands in the inbox. Belongs to the engine's loop."""
 
     def __init__(self, *, inbox: Inbox, bus: EventBus, deadlines: DeadlineWheel, has_window: bool, masked: Callable[[str], str]) -> None:
         """
@@ -82,7 +82,8 @@ class Confirmations:
                 self._inbox.close(question)
 
     def answer(self, id: str, is_yes: bool) -> None:
-        """
+        """Takes the user's answer.
+
         Raises:
             NotFound: it waits no longer.
         """
@@ -94,7 +95,9 @@ class Confirmations:
             return
         key = question.subject.key
         self._refused.add(key)
-        for other in self._inbox.of(WISH):  # a no is one to the thing, whoever asks; a yes is for whom the person has seen
+        for other in self._inbox.of(
+            WISH
+        ):  # a refusal is for the thing, from wherever it is asked; an approval only for the origin that was shown
             if other.subject.key == key:
                 other.end(NO)
 
@@ -132,7 +135,7 @@ def _key(wish: Wish) -> Key:
 
 
 def _facts(wish: Wish, masked: Callable[[str], str]) -> Iterator[tuple[str, str]]:
-    """What it is about first, then what else the command has said; what is left empty says nothing."""
+    """Yields what it is about first, then the other arguments of the command that are not empty."""
     first = {**wish.about, **wish.shown}
     others = {name: value for name, value in wish.arguments.items() if name not in first}
     pairs = [*first.items(), *((name, _text(value)) for name, value in others.items() if value not in (None, "", [], {}))]

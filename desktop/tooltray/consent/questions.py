@@ -31,7 +31,7 @@ class Kind(Generic[S, V]):
         id_bytes: the length of an id.
         opened: makes the event of a new or changed question of its view; None: there is none.
         closed: makes the event of its end, of its id.
-        is_awaited: whoever opens a question waits for the answer, and closes it; else it is dropped when its time has passed.
+        is_awaited: the opener of a question waits for the answer, and closes it; else it is dropped when its time has passed.
     """
 
     wait_s: float

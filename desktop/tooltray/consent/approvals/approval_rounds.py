@@ -24,7 +24,7 @@ from tooltray.consent.approvals.pending_approvals import (
     refusal,
 )
 from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
-from tooltray.consent.approvals.standing_grants import LastingYeses, is_lasting, is_yes
+from tooltray.consent.approvals.standing_grants import StandingGrants, is_lasting, is_yes
 from tooltray.consent.questions import EXPIRED, WITHDRAWN
 from tooltray.foundation.confirmation import current_asker
 from tooltray.foundation.errors import Conflict, TooltrayError, in_one_line
@@ -60,7 +60,7 @@ APPROVED = success({})
 
 
 class ApprovalRounds:
-    """Belongs to the engine's loop."""
+    """The questions about one call, one after the other. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -68,15 +68,15 @@ class ApprovalRounds:
         rules: ApprovalRules,
         pending_approvals: PendingApprovals,
         question_snapshots: QuestionSnapshots,
-        lasting_yeses: LastingYeses,
+        standing_grants: StandingGrants,
         spawn: Spawn,
     ) -> None:
         self._rules, self._pending, self._snapshots = rules, pending_approvals, question_snapshots
         self.disk_diff = question_snapshots.disk_diff
-        self._lasting, self._spawn = lasting_yeses, spawn
+        self._lasting, self._spawn = standing_grants, spawn
 
     async def decided(self, call: AskedCall, exchange: Exchange, *, has_window: bool = False) -> Envelope:
-        """APPROVED, or why not.
+        """Returns APPROVED, or why the call is not carried out.
 
         Args:
             exchange: its client is asked where no desktop is there.
@@ -138,7 +138,7 @@ class ApprovalRounds:
             self._pending.answer_refused(question, passes=answer == ONCE, is_refused=answer == REFUSE)
 
     async def _release(self, by: str) -> None:
-        """Other calls that wait, and that a yes which lasts covers as well, are not asked about one by one."""
+        """Lets other calls through that wait and that a lasting approval covers as well."""
         for other in self._pending.waiting:
             call = other.subject
             if call.decision.flow:
@@ -194,7 +194,7 @@ class ApprovalRounds:
 
 
 def form_params(question: ApprovalSnapshot) -> Raw:
-    """The params of the request to the client."""
+    """Returns the params of the request to the client."""
     values = [REFUSE, *question.choices, *(each.answer for each in _in_form(question))]
     titles = TITLES | {each.answer: _rule_title(each) for each in _in_form(question)}
     field = {
@@ -209,7 +209,7 @@ def form_params(question: ApprovalSnapshot) -> Raw:
 
 
 def form_answer(reply: Envelope, question: ApprovalSnapshot, waited_s: float) -> str | None:
-    """The person's answer; None where no person has given one: the client did not ask anybody, or nobody was there.
+    """Returns the user's answer; None where the user has given none: the client did not ask, or the user was away.
 
     Args:
         waited_s: for how long the client had the form.
@@ -230,7 +230,7 @@ def form_answer(reply: Envelope, question: ApprovalSnapshot, waited_s: float) ->
 
 
 def _in_form(question: ApprovalSnapshot) -> tuple[OfferedRule, ...]:
-    """The narrowest rule alone: a form in another program is read in a hurry."""
+    """Returns only the narrowest rule: a form in another program is read in a hurry."""
     return tuple(each for each in question.rules[:1] if len(each.words) <= LONGEST_TITLE)
 
 

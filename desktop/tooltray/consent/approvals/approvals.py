@@ -1,8 +1,7 @@
-"""Whether a tool call goes through, and who is asked where the settings do not say: the one broker of approvals.
+"""Whether a tool call goes through, and who is asked where the settings do not decide: the one broker of approvals.
 
-Above it: ToolCalls, which asks before each call, and ApprovalsApi, whose verbs list and answer questions. Below it, in the order in which a
-call passes them: ApprovalRules, which has not allowed it; LastingYeses, what a person has said before; PendingApprovals, a yes to this call
-alone; then the person, by ApprovalRounds at the desktop or at the AI client. With nobody to ask a call is refused at once.
+A call passes ApprovalRules, which has not allowed it; StandingGrants, what the user has allowed before; PendingApprovals, an approval of
+this call only; then the user, by ApprovalRounds at the desktop or at the AI client. Where no one can be asked it is refused at once.
 """
 
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from tooltray.consent.approvals.approval_rounds import APPROVED, ELICITATION, Ap
 from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.consent.approvals.asked_call import AskedCall, asked_call
 from tooltray.consent.approvals.pending_approvals import PendingApprovals
-from tooltray.consent.approvals.standing_grants import LastingYeses
+from tooltray.consent.approvals.standing_grants import StandingGrants
 from tooltray.foundation.confirmation import asker_name, current_asker
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
@@ -35,14 +34,14 @@ QUESTIONS_BELOW_BYTES = 262_144  # a result that only asks is small; larger ones
 
 
 class Approvals:
-    """Belongs to the engine's loop."""
+    """The one broker of approvals. Belongs to the engine's loop."""
 
     def __init__(
         self,
         *,
         call_routes: CallRoutes,
         rules: ApprovalRules,
-        lasting_yeses: LastingYeses,
+        standing_grants: StandingGrants,
         pending_approvals: PendingApprovals,
         rounds: ApprovalRounds,
         is_paused: Callable[[], bool],
@@ -51,14 +50,14 @@ class Approvals:
         Args:
             is_paused: whether the person has paused everything.
         """
-        self._routes, self._rules, self._lasting, self._pending = call_routes, rules, lasting_yeses, pending_approvals
+        self._routes, self._rules, self._lasting, self._pending = call_routes, rules, standing_grants, pending_approvals
         self._rounds, self._is_paused = rounds, is_paused
         self.allow_unasked = rules.allow  # asked with every call
 
     # a call
 
     async def refusal(self, route: Route, exchange: Exchange) -> Envelope | None:
-        """What answers a call that the rules do not let through, in the place of its server; None: it goes through.
+        """Returns what answers a call that the rules do not let through, in the place of its server; None: it goes through.
 
         What a person is shown of the request is what goes to the server, and answers to our own questions are taken off.
         """
@@ -89,7 +88,7 @@ class Approvals:
         return None
 
     def answered(self, route: Route, exchange: Exchange, reply: Envelope, *, is_free: bool) -> None:
-        """A call has gone through. A modern one whose server asks for more comes again, and is then the call that was allowed.
+        """Records that a call has gone through. A modern one whose server asks for more comes again, and is then the call that was allowed.
 
         Args:
             is_free: by the rules alone.
@@ -115,7 +114,8 @@ class Approvals:
         return asked_call(route, decision, exchange, current, confirmed)
 
     async def _allowed(self, call: AskedCall, exchange: Exchange) -> tuple[bool, AskedCall]:
-        """Whether a person has allowed a call before, of the tool as its server defines it at this moment; and the call of that tool.
+        """Returns whether the user has allowed a call before, of the tool as its server defines it at this moment; and the call of that
+        tool.
 
         Raises:
             TooltrayError: the tool is not offered any more, or its server does not run; says why.
@@ -131,7 +131,7 @@ class Approvals:
         return False, call
 
     async def _allowed_by(self, call: AskedCall, head: Head) -> str:
-        """By what a person has said before; empty: not."""
+        """Returns by which earlier approval a call goes through; empty: by none."""
         if not call.decision.flow and (lasting := await self._lasting.allowed_by(call)):
             return lasting
         is_further = head.era is Era.MODERN and bool(head.request_state or head.input_responses)
@@ -151,12 +151,14 @@ class Approvals:
     # questions and answers
 
     def waiting(self) -> list[ApprovalSnapshot]:
-        """See ApprovalsApi.get_approvals. Those among them that were refused already wait for a yes to the next call that is the same."""
+        """See ApprovalsApi.get_approvals. Those among them that were refused already wait for an approval of the next call that is the
+        same.
+        """
         self._pending.refresh_refused()
         return [question.view for question in self._pending if question.is_open]
 
     def question(self, id: str) -> ApprovalSnapshot | None:
-        """What a person is asked about a call; None where it waits no longer."""
+        """Returns what the user is asked about a call; None where it waits no longer."""
         found = self._pending.find(id)
         return found.view if found else None
 
@@ -174,12 +176,14 @@ class Approvals:
 
 
 def _is_users_own(exchange: Exchange) -> bool:
-    """Whether the user makes the call in the window, by a click on what it calls: that is the approval. No program is the window."""
+    """Returns whether the user makes the call in the window, by a click on what it calls: that is the approval. No program is the
+    window.
+    """
     return exchange.session.state.is_persons and current_asker().is_window
 
 
 def _first(head: Head) -> Head:
-    """Of a call that answers no question of ours: what else it answers opens nothing here."""
+    """Returns the head of a call that answers no question of ours: what else it answers opens nothing here."""
     return msgspec.structs.replace(head, request_state="", input_responses={})
 
 
@@ -195,7 +199,7 @@ class _Result(msgspec.Struct):
 
 
 def _state_to_come_with(reply: Envelope) -> str | None:
-    """The state with which a client is to call again; None where the call is over."""
+    """Returns the state with which a client is to call again; None where the call is over."""
     if reply.error or len(memoryview(reply.result)) >= QUESTIONS_BELOW_BYTES:
         return None
     try:

@@ -27,7 +27,8 @@ OTHER_SETTINGS = Phrase("the server is started or reached in another way than wh
 
 
 class AskedCall(msgspec.Struct, frozen=True):
-    """
+    """One tool call about which the user is asked.
+
     Attributes:
         route: the tool as it was defined when it was called.
         decision: why the rules do not allow it.
@@ -53,12 +54,12 @@ class AskedCall(msgspec.Struct, frozen=True):
 
     @property
     def same_in_session(self) -> tuple[str, ...]:
-        """Calls of one session with the same of this are one question."""
+        """The key of one question: calls of one session with the same key are asked about once."""
         return (self.state.id, *self.same)
 
     @property
     def same(self) -> tuple[str, ...]:
-        """What a yes to one call covers: this client, its project, this tool as it is now, these arguments."""
+        """The key of what an approval of one call covers: this client, its project, this tool as it is now, these arguments."""
         return (self.client, self.project, self.route.server, self.route.definition.name, mark(self.route), self.digest)
 
     @property
@@ -67,16 +68,16 @@ class AskedCall(msgspec.Struct, frozen=True):
         return suspicion.visible(self.route.definition.name)
 
     def of(self, route: Route, decision: Decision) -> "AskedCall":
-        """The same call of the tool as it is now, for the project of now."""
+        """Returns the same call of the tool as it is now, for the project of now."""
         return replace(self, route=route, decision=decision, project=project_of(self.state))
 
     def is_current(self) -> bool:
-        """Whether the tool is still defined as it was when it was called."""
+        """Returns whether the tool is still defined as it was when it was called."""
         now = self.current()
         return now is not None and mark(now) == mark(self.route)
 
     def is_for(self, route: Route) -> bool:
-        """Whether a tool is still the one that this call is about, and its project the same."""
+        """Returns whether a tool is still the one that this call is about, and its project the same."""
         return mark(route) == mark(self.route) and project_of(self.state) == self.project
 
 
@@ -87,7 +88,7 @@ def asked_call(
     current: Callable[[], Route | None],
     confirmed: Callable[[], Coroutine[object, None, Route | None]],
 ) -> AskedCall:
-    """A call as a person is asked about it. Who calls is named as the session's state has it, or else as its records name it."""
+    """Makes the call that the user is asked about. Its client is named as the session's state has it, or else as its records name it."""
     state, arguments = exchange.session.state, opened(exchange.request.params).get("arguments", NOTHING)
     name, digest = state.client or exchange.client, _digest(bytes(arguments))
     return AskedCall(route, decision, state, name, arguments, digest, project_of(state), current, confirmed, exchange.request.params)
@@ -98,17 +99,17 @@ def project_of(state: SessionState) -> str:
 
 
 def mark(route: Route) -> str:
-    """What a yes is bound to: how a tool is defined, and by which program or address."""
+    """Returns what an approval is bound to: how a tool is defined, and by which program or address."""
     return f"{fingerprint(route.definition)}.{route.origin}"
 
 
 def short_mark(route: Route) -> str:
-    """The beginning of a mark, for the audit trail."""
+    """Returns the beginning of a mark, for the audit trail."""
     return mark(route)[:MARK_LENGTH]
 
 
 def named_with_mark(name: str, whole: str) -> str:
-    """What a person is shown, and the audit trail has, of a definition. `whole`: its mark."""
+    """Returns what the user and the audit trail see of a definition. `whole`: its mark."""
     return f"{suspicion.visible(name)} {whole[:MARK_LENGTH]}"
 
 
@@ -126,6 +127,6 @@ def is_rule(answer: str) -> bool:
 
 
 def rule_answered(question: ApprovalSnapshot, answer: str) -> CallRule | None:
-    """The rule that an answer makes; None: it makes none."""
+    """Returns the rule that an answer makes; None: it makes none."""
     offered = next((each for each in question.rules if each.answer == answer), None)
     return read_rule(offered.rule) if offered else None

@@ -38,7 +38,8 @@ LARGEST_BYTES = 256 * 2**20  # of the file; 5,000 skills with the longest URIs h
 
 
 class SeenSkill(msgspec.Struct, frozen=True):
-    """
+    """A skill as it was seen.
+
     Attributes:
         text: what was seen, so that what has changed can be shown; empty where it is too long to be kept.
     """
@@ -67,12 +68,12 @@ def skill_store(path: Path) -> KeptFile[KeptSkills]:
 
 
 class SkillBook:
-    """Belongs to the engine's loop."""
+    """The skills that were seen, and those that are others now. Belongs to the engine's loop."""
 
     def __init__(self, *, store: KeptFile[KeptSkills], bus: EventBus, spawn: Spawn, is_of_file: Callable[[str], bool]) -> None:
         """
         Args:
-            is_of_file: whether a server that is not in the settings stands in another file, also one that nobody uses just now.
+            is_of_file: whether a server that is not in the settings is in another file, also in one that is not in use now.
         """
         self._store, self._bus, self._spawn, self._is_of_file = store, bus, spawn, is_of_file
         self._seen = store.content.skills
@@ -81,7 +82,7 @@ class SkillBook:
         bus.subscribe(ConfigChanged, self._on_config_changed)
 
     def take(self, server: str, skills: Iterable[Skill], *, is_all: bool) -> None:
-        """What a server has now: what is new is noted, what is another one is held.
+        """Records what a server has now: a new skill is saved, a changed one is blocked until it is reviewed.
 
         Args:
             is_all: these are all that it lists, not one that was asked for.
@@ -106,12 +107,12 @@ class SkillBook:
             self._bus.publish(GrantsChanged())
 
     def is_held(self, server: str, skill: Skill) -> bool:
-        """Whether a skill is not what was seen of it, and waits for a person."""
+        """Returns whether a skill is not what was seen, and waits for the user."""
         seen = self._seen.get(server, {}).get(skill.uri)
         return seen is None or seen.mark != skill.mark
 
     def changes(self) -> list[ToolChange]:
-        """Those that are held."""
+        """Returns those that wait."""
         return [
             ToolChange(server, uri, self._diff(server, skill), _warnings(skill), kind=SKILL, revision=skill.mark)
             for (server, uri), skill in self._now.items()
@@ -123,12 +124,12 @@ class SkillBook:
         return diffs.of_texts(_pretty(seen.text if seen else ""), _pretty(skill_text(skill)))
 
     def definitions(self, server: str, uri: str) -> list[str]:
-        """A skill as it is now, with the beginning of its mark; empty: there is none."""
+        """Returns a skill as it is now, with the beginning of its mark; empty: it does not wait."""
         skill = self._now.get((server, uri))
         return [named_with_mark(skill.name, skill.mark)] if skill else []
 
     async def accept(self, server: str, uri: str, seen: str) -> None:
-        """A person has seen how a skill differs.
+        """Accepts how a skill differs, which the user has seen.
 
         Args:
             seen: `revision` of the ToolChange; empty: whatever it is now.
@@ -160,7 +161,7 @@ class SkillBook:
         return {uri: skill.mark for (name, uri), skill in self._now.items() if name == server}
 
     async def _save(self) -> None:
-        """What does not reach the disk is tried again with the next change."""
+        """Writes what was seen; what does not reach the disk is written with the next change."""
         try:
             await self._write()
         except TooltrayError as error:
@@ -176,7 +177,7 @@ class SkillBook:
             await finish_in_thread(self._store.write, content)
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
-        """What was seen of a server goes with it: another one of its name is another server."""
+        """Drops what was seen of a removed server: another one of its name is another server."""
         gone = [server for server in self._seen if server not in event.mcp_servers and not self._is_of_file(server)]
         for server in gone:
             del self._seen[server]
@@ -200,7 +201,7 @@ def _warnings(skill: Skill) -> tuple[str, ...]:
 
 
 class DefinitionChanges:
-    """Has no state of its own."""
+    """The changed tools and skills together. Has no state of its own."""
 
     def __init__(self, *, grants: GrantBook, tool_grants: ToolGrants, skill_book: SkillBook) -> None:
         self._grants, self._tool_grants, self._skills = grants, tool_grants, skill_book
@@ -210,7 +211,7 @@ class DefinitionChanges:
         return [*self._grants.changes(), *self._skills.changes()]
 
     async def now(self, server: str, name: str, kind: str) -> list[str]:
-        """What would be accepted: its name and the beginning of its mark; empty: there is none."""
+        """Returns what would be accepted: its name and the beginning of its mark; empty: nothing."""
         if kind == SKILL:
             return self._skills.definitions(server, name)
         return await self._tool_grants.definitions(server, "tool", name)
@@ -220,6 +221,6 @@ class DefinitionChanges:
         await (self._skills if kind == SKILL else self._grants).accept(server, name, seen)
 
     def with_held(self, tools: list[ToolSnapshot]) -> list[ToolSnapshot]:
-        """The same, those marked that were allowed and are other tools since."""
+        """Returns the same tools, those marked that were allowed and are other tools since."""
         held = {server: self._grants.held_tools(server) for server in {tool.server for tool in tools}}
         return [replace(each, is_held=True) if each.original_name in held[each.server] else each for each in tools]

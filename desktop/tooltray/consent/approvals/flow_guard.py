@@ -54,10 +54,12 @@ BODIES = frozenset(["body", "data", "payload", "form", "json", "content", "postd
 
 
 class Flow(NamedTuple):
-    """Attributes:
-    reads: its result may have been written by strangers.
-    sends: it sends or publishes.
-    fetches: it brings pages; with a body in its arguments it sends, too.
+    """What a tool does to the flow of data.
+
+    Attributes:
+        reads: its result may have been written by strangers.
+        sends: it sends or publishes.
+        fetches: it brings pages; with a body in its arguments it sends, too.
     """
 
     reads: bool
@@ -70,7 +72,7 @@ _CHOSEN = {"reads": Flow(True, False), "sends": Flow(False, True), "both": Flow(
 
 
 def flow_of(tool: Tool, override: ToolOverride | None, *, is_remote: bool) -> Flow:
-    """What a tool does.
+    """Returns what a tool does.
 
     Args:
         is_remote: its server runs elsewhere, and is reached over HTTP.
@@ -90,14 +92,15 @@ def flow_of(tool: Tool, override: ToolOverride | None, *, is_remote: bool) -> Fl
 
 
 MOST_KNOWN = 16_384  # tools; as many as names are remembered
-MOST_PASSING = 256  # kinds of clients of which nobody can tie one request to the next
+MOST_PASSING = 256  # kinds of clients whose requests cannot be tied to one another
 METHODS, NO_BODY = ("method", "httpmethod", "verb"), ("GET", "HEAD", "OPTIONS")
 NOTHING_SAID: tuple[object, ...] = (None, "", {}, [])
 READ_BELOW_BYTES = 262_144  # larger arguments send something, whatever their members are called
 
 
 class FlowGuard:
-    """Belongs to the engine's loop.
+    """What sessions have read, and which calls ask because of it. Belongs to the engine's loop; where the guard is off for all, a call
+    costs a look at `is_on` and one at the state.
 
     Attributes:
         is_on: for any client.
@@ -113,12 +116,12 @@ class FlowGuard:
         self._follow()
 
     def note(self, route: Route, exchange: Exchange) -> None:
-        """A call was answered; what it brought may steer the model from now on."""
+        """Records that a call was answered; what it brought may steer the model from now on."""
         if self.is_on and self._flow(route).reads and self._is_on_for(exchange.session.state):
             self._keep(exchange.session.state, SessionFlow(route.server, route.definition.name, touched(exchange.request.params)))
 
     def note_again(self, route: Route | None, server: str, state: SessionState) -> None:
-        """What a call of a tool has brought goes to a session, which may be another one than has called: of a task, or a kept result.
+        """Records that a tool's earlier output reached this session (task result or kept result).
 
         Args:
             route: None: the tool is not there any more.
@@ -129,13 +132,13 @@ class FlowGuard:
             self._keep(state, SessionFlow(server, route.definition.name))
 
     def note_other(self, server: str, state: SessionState) -> None:
-        """A resource or a prompt of a server goes to a session; of one that runs elsewhere it counts as written by strangers."""
+        """Records that a resource or a prompt of a server goes to a session; of a remote server it counts as written by strangers."""
         managed = self._servers.find(server)
         if managed and is_remote(managed.config.transport) and self._is_on_for(state):
             self._keep(state, SessionFlow(server, ""))
 
     def asks(self, route: Route, state: SessionState, params: Raw) -> SessionFlow | None:
-        """What a session has read, where a call has to ask because of that; None: it need not.
+        """Returns what a session has read, where a call has to ask because of that; None: it need not.
 
         Args:
             params: of the `tools/call`.
@@ -150,7 +153,7 @@ class FlowGuard:
         return read if sends and not self._grants.knows_flow(route, state) else None
 
     def sends(self, route: Route) -> bool:
-        """Whether a tool sends or publishes, by what is known of it."""
+        """Returns whether a tool sends or publishes, by what is known of it."""
         return self._flow(route).sends
 
     def _read_by(self, state: SessionState) -> SessionFlow | None:
@@ -205,7 +208,7 @@ def _has_body(params: Raw) -> bool:
 
 
 def _members(found: object) -> Iterator[tuple[str, object]]:
-    """Of all objects in some arguments, however deep: `options` and `request` hold what others have outside."""
+    """Yields the members of all objects in some arguments, however deep: `options` and `request` hold what others have outside."""
     left = [found]
     while left:
         value = left.pop()
@@ -224,5 +227,5 @@ def _sends(name: str, value: object) -> bool:
 
 
 def _is_untied(state: SessionState) -> bool:
-    """Nobody can tell which of these requests belong together: they count as one session of their client."""
+    """Returns whether it is unknown which of these requests belong together: they count as one session of their client."""
     return state.is_passing or state.is_persons

@@ -16,7 +16,7 @@ LONGEST_GRANT_S = 366 * DAY_S
 
 
 class GrantEnd(msgspec.Struct, frozen=True):
-    """What comes first ends it; without either it lasts until it is taken back.
+    """The end of a grant: what comes first; without either it lasts until it is revoked.
 
     Attributes:
         after_s: seconds.
@@ -33,7 +33,7 @@ ENDS: Mapping[str, GrantEnd] = {HOUR: GrantEnd(HOUR_S), DAY: GrantEnd(DAY_S), LO
 
 
 def end_of(expires_in_s: float | None, until: str) -> GrantEnd:
-    """What `add_grant` is given.
+    """Returns the end that `add_grant` is given.
 
     Raises:
         TooltrayError: there is no such end.
@@ -56,11 +56,11 @@ def check_end(end: GrantEnd) -> None:
 
 
 class ScreenLocked(Event, frozen=True):
-    """The screen is locked, the computer goes to sleep, or nobody can tell any more. For other rooms of the engine."""
+    """The screen is locked, the computer goes to sleep, or the desktop cannot report it any more. For other rooms of the engine."""
 
 
 class ScreenLock:
-    """Belongs to the engine's loop.
+    """Whether the screen is locked. Belongs to the engine's loop.
 
     Attributes:
         number: of the lock that comes next, from 1. A yes that lasts until then keeps it, and counts as long as it is the same.
@@ -69,7 +69,7 @@ class ScreenLock:
     def __init__(self, *, bus: EventBus, has_window: bool) -> None:
         """
         Args:
-            has_window: whether this hub is a desktop's, which tells.
+            has_window: whether this hub is a desktop's, which reports locks.
         """
         self._bus, self._has_window = bus, has_window
         self.number = 1
@@ -77,7 +77,7 @@ class ScreenLock:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether a lock will be heard of: somebody listens, and the screen is open."""
+        """Whether a lock will be heard of: the desktop reports it, and the screen is open."""
         return self._is_locked is False
 
     @property
@@ -87,10 +87,10 @@ class ScreenLock:
     def tell(self, is_locked: bool | None) -> None:
         """
         Args:
-            is_locked: None: nobody can tell from now on, which ends what would have ended at the next lock.
+            is_locked: None: that cannot be known from now on, which ends what would have ended at the next lock.
 
         Raises:
-            Denied: this hub has no window, so nobody would tell it of the next lock.
+            Denied: this hub has no window, so it would not hear of the next lock.
         """
         if is_locked is False and not self._has_window:
             raise Denied(Phrase("Only a hub with a window hears when the screen locks"))

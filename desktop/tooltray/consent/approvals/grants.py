@@ -35,7 +35,8 @@ GrantKind = Literal["tool", "reads", "rule"]
 
 
 class Grant(msgspec.Struct, rename="camel", frozen=True):
-    """
+    """What the user has allowed for longer than one call.
+
     Attributes:
         kind: one tool, every tool of the server that read when it was given, or the calls of some that a rule on arguments covers.
         tool: of the kinds "tool" and "rule": the server's own name; empty: of a rule for several.
@@ -62,7 +63,8 @@ class Grant(msgspec.Struct, rename="camel", frozen=True):
 
 
 class PassingGrant(Grant, frozen=True):
-    """One that ends when the screen locks. It is in no file: another hub, also one of an older version, must not take it for a lasting one.
+    """A grant that ends when the screen locks. It is in no file: another hub, also one of an older version, must not take it for a lasting
+    one.
 
     Attributes:
         lock: the number of that lock, see ScreenLock.
@@ -72,12 +74,12 @@ class PassingGrant(Grant, frozen=True):
 
 
 def rule_of(grant: Grant) -> CallRule | None:
-    """The rule on arguments that a grant carries; None: it has none that can be read, and allows nothing then."""
+    """Returns the rule on arguments that a grant carries; None: it has none that can be read, and allows nothing then."""
     return _read_rule(json.dumps(grant.rule)) if grant.kind == "rule" else None
 
 
 def words_of(grant: Grant) -> str:
-    """The calls that the rule of a grant covers; empty for other kinds of grants."""
+    """Returns the calls that the rule of a grant covers; empty for other kinds of grants."""
     if grant.kind != "rule":
         return ""
     rule = rule_of(grant)
@@ -99,7 +101,7 @@ class _File(msgspec.Struct):
 
 
 class GrantStore:
-    """Those of one home. The constructor and `write` block on the disk."""
+    """The grants of one home. The constructor and `write` block on the disk."""
 
     def __init__(self, path: Path) -> None:
         self._file = KeptFile(
@@ -122,7 +124,7 @@ class GrantStore:
         return (*self._file.content.grants, *self._passing)
 
     def definition(self, fingerprint: str) -> str:
-        """What a person has seen under a fingerprint; empty if that is not kept."""
+        """Returns what the user has seen under a fingerprint; empty if that is not kept."""
         return self._file.content.definitions.get(fingerprint, "") or self._texts.get(fingerprint, "")
 
     def write(self, grants: Iterable[Grant], definitions: Mapping[str, str]) -> None:
@@ -151,7 +153,8 @@ CLOCK_SLACK_S = 300.0  # a clock is put right by so much; one that is set back f
 
 
 class LiveGrants:
-    """Belongs to the engine's loop.
+    """The grants that count now: their time has not passed, the screen has not locked, and their server exists. Belongs to the engine's
+    loop.
 
     Attributes:
         now: unix seconds.
@@ -167,7 +170,6 @@ class LiveGrants:
 
     @property
     def problem(self) -> Problem | None:
-        """What was wrong with the grants on the disk."""
         return self._store.problem
 
     def all(self) -> list[Grant]:
@@ -176,11 +178,10 @@ class LiveGrants:
         return [grant for grant in listed if not grant.expires_at or grant.created_at - CLOCK_SLACK_S <= now < grant.expires_at]
 
     def of(self, server: str, client: str) -> Iterator[Grant]:
-        """Those that speak of a server and a client, the newest first."""
+        """Yields those for a server and a client, the newest first."""
         return (grant for grant in reversed(self.all()) if grant.server == server and grant.client in ("", client))
 
     def definition(self, fingerprint: str) -> str:
-        """What a person has seen under a fingerprint; empty if that is not kept."""
         return self._store.definition(fingerprint)
 
     @property
@@ -190,18 +191,18 @@ class LiveGrants:
 
     @property
     def has_ended_at_lock(self) -> bool:
-        """Whether one of those that are kept has ended with the last lock of the screen."""
+        """Whether one of those in memory has ended with the last lock of the screen."""
         return any(not self.is_before_its_lock(grant) for grant in self._store.grants)
 
     def is_before_its_lock(self, grant: Grant) -> bool:
-        """Whether a grant that ends when the screen locks has not ended by that; any other has not."""
+        """Returns whether a grant that ends when the screen locks has not ended by that; any other has not."""
         return not isinstance(grant, PassingGrant) or grant.lock == self._screen_lock.number
 
     def ending(self, grant: Grant, end: GrantEnd) -> Grant:
-        """A new grant with its end.
+        """Returns a new grant with its end.
 
         Raises:
-            TooltrayError: it is to last until the screen locks, and nobody can tell when it does.
+            TooltrayError: it is to last until the screen locks, and no lock would be heard of.
         """
         if end.after_s is not None:
             grant = msgspec.structs.replace(grant, expires_at=grant.created_at + end.after_s)
@@ -217,7 +218,7 @@ class LiveGrants:
         return PassingGrant(**msgspec.structs.asdict(grant), lock=self._screen_lock.number)
 
     def forget(self, ids: Iterable[str]) -> None:
-        """They do not count any more, whenever the disk is written."""
+        """Drops grants at once, whenever the disk is written."""
         self._gone.update(ids)
 
     async def write(self, grants: Iterable[Grant], definitions: Mapping[str, str]) -> None:
@@ -226,12 +227,14 @@ class LiveGrants:
 
 
 class GrantEnds:
-    """Belongs to the engine's loop."""
+    """Publishes the ends of grants, so that pages hear of them. One timer runs for all grants, and none where nothing ends. Belongs to the
+    engine's loop.
+    """
 
     def __init__(self, *, live_grants: LiveGrants, bus: EventBus) -> None:
         self._grants, self._bus = live_grants, bus
         self._timer: asyncio.TimerHandle | None = None
-        self._next = 0.0  # unix seconds of the next end that is to be told
+        self._next = 0.0  # unix seconds of the next end that is to be published
         bus.subscribe(GrantsChanged, self._follow)
         self._follow()
 

@@ -34,7 +34,7 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 
 class ToolGrants:
-    """Has no state of its own."""
+    """Grants of tools by name, or of all of a server that read. Has no state of its own."""
 
     def __init__(self, *, servers: ServerManager, tools: ToolManager, grants: GrantBook) -> None:
         self._servers, self._tools, self._grants = servers, tools, grants
@@ -57,14 +57,14 @@ class ToolGrants:
         return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, end=end)
 
     async def definitions(self, server: str, kind: str, tool: str) -> list[str]:
-        """The tools that a grant would be for as they are defined now, each with the beginning of its mark."""
+        """Returns the tools that a grant would be for as they are defined now, each with the beginning of its mark."""
         await self._tools.published(server)  # one that was never listed would be another one after the yes
         routes = reads(self._tools, server) if kind == "reads" else self._tools.routes(server)
         wanted = routes if kind == "reads" else {tool: routes[tool]} if tool in routes else {}
         return [named_with_mark(name, mark(route)) for name, route in wanted.items()]
 
     async def _routes_for(self, server: str, kind: str, tool: str) -> dict[str, Route]:
-        """The tools that a grant would be for.
+        """Returns the tools that a grant would be for.
 
         Raises:
             TooltrayError: there is no such server, tool or kind, or nothing that it would allow.
@@ -110,7 +110,7 @@ class _PastCall(NamedTuple):
 
 
 class RuleGrants:
-    """Belongs to the engine's loop."""
+    """Grants of calls by a rule on their arguments. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class RuleGrants:
         return await self._grants.allow(server, "rule", routes, client=client, end=end, rule=rule.members())
 
     async def definitions(self, server: str, rule: CallRule) -> list[str]:
-        """The tools that a rule speaks of as they are defined now, each with the beginning of its mark."""
+        """Returns the tools that a rule is about as they are defined now, each with the beginning of its mark."""
         await self._tools.published(server)
         return [named_with_mark(name, mark(route)) for name, route in self._routes(server, rule).items()]
 
@@ -177,12 +177,12 @@ class RuleGrants:
         return {name: route for name, route in self._tools.routes(server).items() if is_for(rule, name)}
 
     async def _names(self, server: str, rule: CallRule) -> list[str]:
-        """The tools that a rule speaks of."""
+        """Returns the tools that a rule is about."""
         await self._tools.published(server)
         return list(self._routes(server, rule))
 
     def _past(self, server: str, names: Iterable[str]) -> tuple[list[_PastCall], int]:
-        """Calls of the past, the newest first, and how many there are of which too little is known. Reads the journal."""
+        """Returns calls of the past, the newest first, and how many there are of which too little is known. Reads the journal."""
         if not (tools := tuple(names)):
             return [], 0
         wanted = ActivityFilter(kinds=("call",), servers=(server,), tools=tools)

@@ -20,13 +20,13 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.records.journal.happenings import APPROVAL, Happened
 
-WAIT_S = 120.0  # a person who is there sees it; a model that waits longer is better told
+WAIT_S = 120.0  # a user who is there sees it; a longer wait helps no model
 KEPT_FOR_S = 600.0  # the user reads that a call was refused, allows it, and the model calls again
-MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # nobody answers more with care
+MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # more are not answered with care
 MOST_REFUSED = 32
 MOST_PASSES = 256  # and as many refusals
 ID_BYTES = 4  # people type it
-QUIET_AFTER = 2  # questions of an AI client in a row that run out; the next ones call nobody
+QUIET_AFTER = 2  # questions of an AI client in a row that run out; the next ones are quiet
 SEEN_AFTER_S = 30.0  # a question that its client took back sooner may not have been noticed
 MOST_CLIENTS = 256
 
@@ -44,7 +44,7 @@ _REFUSED_ALREADY = Phrase("nobody answered when it was called, and it was refuse
 
 
 class PendingApprovals:
-    """Belongs to the engine's loop."""
+    """The calls in the inbox. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class PendingApprovals:
         """Publishes for the journal that a question has its answer, or will have none."""
         call, answer = question.subject, question.answer.result()
         if question.answered_by:
-            self._unattended.clear()  # somebody is there
+            self._unattended.clear()  # the user is there
         elif answer == EXPIRED or (answer == WITHDRAWN and question.waited_s >= SEEN_AFTER_S):
             self._count_unattended(call.client)
         self._bus.publish(
@@ -167,11 +167,11 @@ class PendingApprovals:
         if now is None or mark(now) == mark(call.route):
             return question.id
         self._inbox.drop(question)
-        other = self._rules.judged_anew(call, now)
+        other = self._rules.judged_again(call, now)
         if other.decision.is_approved:
             return ""
         if known := self._inbox.same(REFUSED, other.same):
-            return known.id  # which its client was told
+            return known.id  # which its client has read
         return self._keep_refused(other, definition_text(call.route.definition), replaces=question.id).id
 
     def answer_refused(self, question: PendingCall, *, passes: bool, is_refused: bool) -> None:
@@ -179,7 +179,7 @@ class PendingApprovals:
 
         Args:
             passes: that call goes through, once.
-            is_refused: the user has said no to it.
+            is_refused: the user has refused it.
         """
         self._inbox.drop(question)
         self.record(question)

@@ -26,7 +26,7 @@ from tooltray.config.settings.call_rule import ANY, NONE, CallRule, Condition, N
 from tooltray.config.settings.rule_values import PROJECT, host_of, is_below, is_plain_word, read_pattern
 
 LONGEST_PATH = 4096  # characters; PATH_MAX of Linux
-_FORMS: tuple[Literal["NFC", "NFD", "NFKC"], ...] = ("NFC", "NFD", "NFKC")  # in which a server may write a path anew
+_FORMS: tuple[Literal["NFC", "NFD", "NFKC"], ...] = ("NFC", "NFD", "NFKC")  # in which a server may write a path
 _READ_OTHERWISE = re.compile(r"""[\x00-\x1f\x7f-\x9f~$%*?\[\]{}()<>|&;"'`!\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]""")
 """Signs that a shell, a URL, a pattern or a reader's eye takes for something else than a letter of a name."""
 _FROM_ROOT = re.compile(r"/(?!/)[^\\]*\Z")
@@ -47,8 +47,8 @@ class Place(NamedTuple):
 
 
 def is_inside(path: str, folders: Iterable[str], place: Place) -> bool:
-    """Whether a path is one of the folders or lies in it, written in the one plain way: whole, without `..`, and without signs that a
-    server may read in another way.
+    """Returns whether a path is one of the folders or lies in it, written in the one plain way: whole, without `..`, and without signs
+    that a server may read otherwise.
 
     Args:
         folders: as a rule names them.
@@ -63,24 +63,24 @@ def is_inside(path: str, folders: Iterable[str], place: Place) -> bool:
 
 
 def is_plain_path(path: str, *, is_windows: bool = os.name == "nt") -> bool:
-    """Whether a path is written in the one plain way."""
+    """Returns whether a path is written in the one plain way."""
     return len(path) <= LONGEST_PATH and all(_is_plain(form, is_windows) for form in _forms(path))
 
 
 def _forms(path: str) -> set[str]:
-    """In which a server may write it anew."""
+    """Returns the forms in which a server may write a path."""
     return {path} if path.isascii() else {path, *(unicodedata.normalize(form, path) for form in _FORMS)}
 
 
 def folder_of(folder: str, place: Place) -> str:
-    """A rule's folder as a whole path; empty: it speaks of the project, and none is known."""
+    """Returns a rule's folder as a whole path; empty: it is about the project, and none is known."""
     if folder.startswith(PROJECT):
         return os.path.normpath(place.project + folder[len(PROJECT) :]) if place.project else ""
     return os.path.normpath(place.home + folder[1:] if folder.startswith("~") else folder)
 
 
 def _real(folders: Iterable[str], place: Place) -> Iterator[tuple[str, str]]:
-    """Each folder as it is written, and where it leads."""
+    """Yields each folder as it is written, and where it leads."""
     for folder in folders:
         if whole := folder_of(folder, place):
             yield whole, os.path.realpath(whole)
@@ -95,7 +95,7 @@ def _leads_inside(path: str, folders: Iterable[tuple[str, str]]) -> bool:
 
 
 def _is_circle(path: str) -> bool:
-    """Whether a link in a path that was resolved still leads on, to itself in the end: `realpath` of a server may then give any place."""
+    """Returns whether a link in a resolved path still leads on, to itself in the end: `realpath` of a server may then give any place."""
     try:
         return stat.S_ISLNK(os.lstat(path).st_mode)
     except OSError as error:
@@ -103,7 +103,7 @@ def _is_circle(path: str) -> bool:
 
 
 def lies_below(path: str, folder: str) -> bool:
-    """Whether a normal path is a folder or lies in it. Letter by letter: what differs in case alone may be another folder."""
+    """Returns whether a normal path is a folder or lies in it. Letter by letter: what differs in case alone may be another folder."""
     return path == folder or path.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
 
 
@@ -130,7 +130,7 @@ PARTS_OF_OPTIONS = ("=", "::")
 
 
 class _Node(msgspec.Struct):
-    """One place in the arguments, and what a rule says of it.
+    """One place in the arguments, and what a rule demands there.
 
     Attributes:
         is_free: anything may be there.
@@ -158,19 +158,19 @@ class _Call(msgspec.Struct):
 
 
 def is_for(rule: CallRule, tool: str) -> bool:
-    """Whether a rule speaks of a tool, by the server's own name for it."""
+    """Returns whether a rule is about a tool, by the server's own name for it."""
     if rule.tool.startswith(PATTERN):
         return fits(tool, rule.tool.removeprefix(PATTERN))
     return tool == rule.tool.removeprefix(NAME_PREFIX)
 
 
 def needs_disk(rule: CallRule) -> bool:
-    """Whether `covers` looks at the disk, so that it belongs into a thread."""
+    """Returns whether `covers` looks at the disk, so that it belongs into a thread."""
     return any(condition.inside for condition in rule.arguments.values())
 
 
 def read_arguments(raw: bytes) -> Mapping[str, object] | None:
-    """The arguments of a call; None: they can be read in several ways, or are too many."""
+    """Returns the arguments of a call; None: they can be read in several ways, or are too many."""
     if len(raw) >= READ_BELOW_BYTES:
         return None
     try:
@@ -181,7 +181,7 @@ def read_arguments(raw: bytes) -> Mapping[str, object] | None:
 
 
 def covers(rule: CallRule, arguments: bytes, place: Place) -> bool:
-    """Whether a rule lets a call of its tool go through.
+    """Returns whether a rule lets a call of its tool go through.
 
     Args:
         arguments: JSON, as it goes to the server.
@@ -192,13 +192,13 @@ def covers(rule: CallRule, arguments: bytes, place: Place) -> bool:
 
 
 def covers_read(rule: CallRule, arguments: Mapping[str, object], place: Place) -> bool:
-    """The same for arguments that `read_arguments` has read."""
+    """Does the same for arguments that `read_arguments` has read."""
     return _fits(arguments, _shape(rule.text), _Call(arguments, rule.others == ANY, place))
 
 
 @lru_cache(REMEMBERED)
 def _shape(text: str) -> _Node:
-    """What a rule says of each place, from the outermost object on; it is asked for with each call."""
+    """Returns what a rule demands of each place, from the outermost object on; it is asked for with each call."""
     rule, root = read_rule(json.loads(text)), _Node()
     for path, condition in rule.places:
         _put(root, path, _Node(condition, is_free=condition is None))
@@ -271,7 +271,7 @@ def _is_at(value: str, hosts: tuple[str, ...]) -> bool:
 
 
 def command_words(value: object, condition: Condition, arguments: Mapping[str, object]) -> list[str] | None:
-    """The words of a command; None: a shell, or the server, may read others."""
+    """Returns the words of a command; None: a shell, or the server, may read others."""
     words = value if isinstance(value, list) else [value]
     if condition.args is not None:
         behind = _at(arguments, read_path(condition.args))
@@ -283,7 +283,7 @@ def command_words(value: object, condition: Condition, arguments: Mapping[str, o
 
 
 def _at(arguments: Mapping[str, object], path: ArgumentPath) -> object:
-    """What stands at a path; an empty list, where nothing does."""
+    """Returns what is at a path; an empty list, where nothing is."""
     found: object = arguments
     for step in path:
         if not isinstance(found, dict) or step is None:
@@ -305,7 +305,7 @@ def _is_command(words: list[str], condition: Condition) -> bool:
 
 
 def is_option(word: str) -> bool:
-    """Whether a word of a command may be more than a name or a value."""
+    """Returns whether a word of a command may be more than a name or a value."""
     return word.startswith(OPTION_SIGNS) or any(part in word for part in PARTS_OF_OPTIONS)
 
 
@@ -316,7 +316,7 @@ def _is_within(value: object, bounds: NumberBounds) -> bool:
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a value is a number, and no boolean, and none that is too large to be one."""
+    """Returns whether a value is a number, and no boolean, and none that is too large to be one."""
     return isinstance(value, int | float) and not isinstance(value, bool) and (isinstance(value, int) or isfinite(value))
 
 

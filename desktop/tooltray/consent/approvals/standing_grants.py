@@ -26,11 +26,11 @@ from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.protocol.sessions.call_course import FROM_GRANT
 from tooltray.records.audit.audit_trail import AuditTrail, Decision
 
-MOST_KEPT = 256  # nobody says yes more often within minutes
+MOST_KEPT = 256  # more are not approved within minutes
 
 
-class RecentYeses:
-    """Belongs to the engine's loop."""
+class RecentApprovals:
+    """The calls that the user has just approved once. Belongs to the engine's loop."""
 
     def __init__(self, *, config: McpConfHelper, flow_guard: FlowGuard, bus: EventBus, now: Callable[[], float]) -> None:
         """
@@ -46,7 +46,7 @@ class RecentYeses:
         return self._config.settings.approvals.same_for_seconds
 
     def remember(self, call: AskedCall) -> None:
-        """A person has said yes to it, once."""
+        """Remembers a call that the user has approved, once."""
         if not self._for_s or not self._is_harmless_again(call):
             return
         self._until.pop(call.same, None)
@@ -55,14 +55,14 @@ class RecentYeses:
         self._until[call.same] = self._now() + self._for_s
 
     def covers(self, call: AskedCall) -> bool:
-        """Whether a person has just said yes to the same call."""
+        """Returns whether the user has just approved the same call."""
         if not self._until:
             return False
         until = self._until.get(call.same, 0.0)
         return self._now() < until and self._for_s > 0
 
-    def like_for_s(self, call: AskedCall) -> int:
-        """For how many seconds a person may allow the like of a call; 0: they may not."""
+    def similar_window_s(self, call: AskedCall) -> int:
+        """Returns for how many seconds the user may allow similar calls; 0: they may not."""
         tool = tool_of(call.route.definition.name, call.route.hints)
         is_safe = tool.category == "read" or tool.is_said("destructiveHint", False)
         return self._for_s if is_safe and self._is_harmless_again(call) else 0
@@ -76,28 +76,29 @@ LASTING = (SESSION, LIKE, *ENDS, READS)
 YES = (ONCE, *LASTING)
 
 
-class LastingYeses:
-    """Belongs to the engine's loop."""
+class StandingGrants:
+    """All that the user has allowed before. Belongs to the engine's loop."""
 
-    def __init__(self, *, grants: GrantBook, recent: RecentYeses, call_rules: CallRules, tools: ToolManager, trail: AuditTrail) -> None:
-        self._grants, self._recent, self._call_rules, self._tools, self._trail = grants, recent, call_rules, tools, trail
+    def __init__(
+        self, *, grants: GrantBook, recent_approvals: RecentApprovals, call_rules: CallRules, tools: ToolManager, trail: AuditTrail
+    ) -> None:
+        self._grants, self._recent, self._call_rules, self._tools, self._trail = grants, recent_approvals, call_rules, tools, trail
 
     async def allowed_by(self, call: AskedCall) -> str:
-        """By which of them a call goes through, as the record names it; empty: by none."""
+        """Returns by which of them a call goes through, as the record names it; empty: by none."""
         return FROM_GRANT if self._recent.covers(call) else await self.covered_by(call)
 
     async def covered_by(self, call: AskedCall) -> str:
-        """The same without the yeses of a moment ago, each of which was for one call."""
+        """Does the same without recent approvals, each of which was for one call."""
         if self._grants.allows(call.route, call.state, call.client):
             return FROM_GRANT
         return await self._call_rules.allowed_by(call)
 
     def remember(self, call: AskedCall) -> None:
-        """A person has said yes to it, once."""
         self._recent.remember(call)
 
     async def keep(self, call: AskedCall, question: ApprovalSnapshot, answer: str) -> None:
-        """Keeps an answer that lasts; of others nothing is to be kept.
+        """Saves an answer that lasts; others are not saved.
 
         Args:
             question: what the person read.
@@ -114,7 +115,7 @@ class LastingYeses:
         elif answer == READS:
             await self._grants.allow(server, "reads", {**reads(self._tools, server), name: call.route}, client=call.client, is_seen=True)
         elif answer == LIKE:
-            end = GrantEnd(float(self._recent.like_for_s(call)))
+            end = GrantEnd(float(self._recent.similar_window_s(call)))
             await self._grants.allow(server, "tool", one, client=call.client, end=end, is_seen=True)
         elif answer in ENDS:
             await self._grants.allow(server, "tool", one, client=call.client, end=ENDS[answer], is_seen=True)
@@ -125,7 +126,7 @@ class LastingYeses:
             await self._grants.allow(server, "rule", one, client=call.client, is_seen=True, rule=rule.members())
 
     async def record(self, call: AskedCall, answer: str, way: str) -> None:
-        """An answer that lasts counts only once it stands in the audit trail; answers for one call are recorded as they happen.
+        """Records an answer that lasts in the audit trail, before it counts; answers for one call are recorded as they happen.
 
         Args:
             way: by which the AI client's own person was asked.
@@ -140,7 +141,7 @@ class LastingYeses:
 
 
 def is_lasting(answer: str) -> bool:
-    """Whether an answer allows more than one call."""
+    """Returns whether an answer allows more than one call."""
     return answer in LASTING or is_rule(answer)
 
 
@@ -149,5 +150,5 @@ def is_yes(answer: str) -> bool:
 
 
 def reads(tools: ToolManager, server: str) -> dict[str, Route]:
-    """A server's tools that read, as they are now."""
+    """Returns a server's tools that read, as they are now."""
     return {name: route for name, route in tools.routes(server).items() if route.decision.is_plain_read}

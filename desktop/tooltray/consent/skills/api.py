@@ -1,7 +1,4 @@
-"""The API about skills of servers.
-
-Below it: SkillCatalogue, Skills, the settings. A person may look at a skill that is held or switched off before anything gets it.
-"""
+"""The API about skills of servers. The user may look at a skill that is blocked or switched off before any AI client gets it."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -34,7 +31,7 @@ class SkillsApi:
         self._reading = skill_reading
 
     async def get_skills(self, server: str | None = None) -> list[SkillSnapshot]:
-        """The skills of all servers, or of one; also what is switched off or held.
+        """Returns the skills of all servers, or of one; also those that are switched off or blocked until reviewed.
 
         Raises:
             NotFound: there is no such server.
@@ -46,7 +43,8 @@ class SkillsApi:
         return [self._snapshot(each, names) for each in known if server in (None, each.server)]
 
     async def get_skill(self, skill: str) -> dict[str, Any]:
-        """One skill as its server has it now: its entry, with `server`, `uri` as AI clients know it, and the `text` of its SKILL.md.
+        """Returns one skill as its server has it now: its entry, with `server`, `uri` as AI clients know it, and the `text` of its
+        SKILL.md.
 
         Args:
             skill: its URI as AI clients know it, or its name where no other has that.

@@ -22,7 +22,7 @@ CHECKED_AT_ONCE_BYTES = 2**18  # of a result; longer ones are checked in a threa
 
 
 def fault_of(result: Raw, uri: str, file: SkillFile) -> str:
-    """Why the result of a read is not the file; empty where it is.
+    """Returns why the result of a read is not the file; empty where it is.
 
     Args:
         uri: by which it was asked for.
@@ -38,7 +38,7 @@ def fault_of(result: Raw, uri: str, file: SkillFile) -> str:
 
 
 def text_of(result: Raw, uri: str) -> str:
-    """The text of a file.
+    """Returns the text of a file.
 
     Raises:
         ValueError: it is none.
@@ -66,13 +66,13 @@ def _bytes(result: Raw, uri: str) -> bytes:
 
 
 class SkillReading:
-    """Has no state of its own."""
+    """Reads files as the user. Has no state of its own; what AI clients read of skills passes Skills."""
 
     def __init__(self, *, servers: ServerManager, relay: ServerRelay, caller: OwnCaller, held: HeldCalls) -> None:
         self._servers, self._relay, self._caller, self._held = servers, relay, caller, held
 
     async def result(self, server: str, uri: str) -> Raw:
-        """The result of `resources/read`.
+        """Returns the result of `resources/read`.
 
         Args:
             uri: as the server has it.
@@ -90,4 +90,4 @@ class SkillReading:
 
 
 class ReadingFailed(Exception):
-    """What a server says when it does not give a skill."""
+    """The words of a server that does not give a skill."""

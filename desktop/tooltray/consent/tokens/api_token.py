@@ -1,8 +1,7 @@
-"""The default token of the REST interface, for other programs: created on first use, valid until a person rotates or removes it.
+"""The default token of the REST interface, for other programs: created on first use, valid until the user rotates or removes it.
 
-Above it: ApiTokens, HttpAccess, the command line without a hub. Below it: atomic_file. It opens only the REST interface, which in turn does
-not accept the tokens of AI clients. Unlike those it can be shown again, so it is stored in plain text, in a file that only the person can
-read.
+It opens only the REST interface, which in turn does not accept the tokens of AI clients. Unlike those it can be shown again, so it is
+stored in plain text, in a file that only the user can read.
 """
 
 import hashlib

@@ -1,8 +1,7 @@
 """The tokens of the REST interface, for other programs: the default one, and named ones with a scope and perhaps an expiry.
 
-Above it: HttpAccess, the REST interface, the command line without a hub. Below it: ApiToken, the default token, and atomic_file. Named
-tokens are shown once and stored as hashes. This file does not decide whether a token is trusted, since any program of the person could edit
-it: `isTrusted` here only says whether to look among the secrets (see trusted_tokens).
+Named tokens are shown once and stored as hashes. This file does not decide whether a token is trusted, since any program of the user could
+edit it: `isTrusted` here only means that it is worth looking among the secrets (see trusted_tokens).
 """
 
 import hashlib
@@ -27,7 +26,7 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 DEFAULT_NAME = "default"
 """The name of the default token; its scope is "manage", and it is not trusted."""
 MAX_NAME_LENGTH = 64
-MOST_TOKENS = 200  # nobody has so many programs; each token is compared with every request
+MOST_TOKENS = 200  # more than anyone has programs; each token is compared with every request
 LARGEST_BYTES = 256 * 1024  # of the file
 LAST_TIME_S = 1e11  # the year 5138
 
@@ -142,7 +141,7 @@ class ApiTokens:
     def is_current(self, holder: TokenHolder) -> bool:
         """Returns whether the token of a program is still valid."""
         if not holder.digest:
-            return True  # whoever rotates or removes the default token ends its connections
+            return True  # rotating or removing the default token ends its connections
         kept = self._tokens.get(holder.name)
         return kept is not None and kept.sha256 == holder.digest and not self._is_over(kept)
 

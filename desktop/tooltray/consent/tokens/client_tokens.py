@@ -1,7 +1,6 @@
 """The tokens with which AI clients connect over HTTP: created here, shown once, stored as hashes.
 
-Above it: HttpAccess, the HTTP endpoints, the command line without a hub. Below it: atomic_file. A token opens only MCP over HTTP. It is in
-no log, no error and no file of ours.
+A token opens only MCP over HTTP. It is in no log, no error and no file of ours.
 """
 
 import hashlib

@@ -101,12 +101,12 @@ async def test_what_was_taken_back_long_ago_or_of_a_server_that_is_gone_stays_so
         routes = {name: route for name, route in parts.tools.routes("s").items() if name == "write_it"}
         for after_s, is_removed in ((UNDO_S, False), (0.0, True)):
             grant = await book.allow("s", "tool", routes)
-            await book.take_back(grant.id)
+            await book.revoke(grant.id)
             clock.now += after_s
             if is_removed:
                 await parts.presenter.remove_mcp_server("s")
             with pytest.raises(NotFound, match="cannot be undone"):
-                await book.give_back(grant.id)
+                await book.restore(grant.id)
 
 
 async def test_the_same_grant_again_replaces_the_first(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
 from tooltray.consent.approvals.approval_rounds import LONGEST_IN_FORM, MOST_LINES, form_answer, form_params
 from tooltray.consent.approvals.asked_call import READ_BELOW_BYTES, AskedCall, asked_call
-from tooltray.consent.approvals.question_snapshots import LONGEST_ARGUMENTS, SAME_NAME_TWICE, Circumstances, snapshot
+from tooltray.consent.approvals.question_snapshots import LONGEST_ARGUMENTS, SAME_NAME_TWICE, QuestionSnapshots
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, failure, success
@@ -38,9 +38,33 @@ async def gone() -> None:
     return None
 
 
-def shown(arguments: bytes | None = None, **options: Any) -> ApprovalSnapshot:
-    circumstances = Circumstances(**{"before": None, "is_new_read": True, "has_session": False} | options)
-    return snapshot(asked(arguments), circumstances, id="1", ends_at=0.0, masked=lambda text: text.replace("hunter2", "***"))
+class Around:
+    """What is known at the moment of a question: no session, no recent approval, and no screen whose lock would be heard of."""
+
+    is_awaited = False
+
+    def __init__(self, *, is_new_read: bool) -> None:
+        self.has_all_reads = lambda server, client: is_new_read
+
+    def find(self, session: str) -> None:
+        return None
+
+    def similar_window_s(self, call: AskedCall) -> int:
+        return 0
+
+
+def shown(arguments: bytes | None = None, call: AskedCall | None = None, *, note: str = "", is_new_read: bool = True) -> ApprovalSnapshot:
+    around: Any = Around(is_new_read=is_new_read)
+    snapshots = QuestionSnapshots(
+        states=around,
+        grants=around,
+        recent_approvals=around,
+        screen_lock=around,
+        servers=around,
+        user_folder=Path("/home"),
+        masked=lambda text: text.replace("hunter2", "***"),
+    )
+    return snapshots.of(call or asked(arguments), None, note, "1", 0.0)
 
 
 def test_texts_are_harmless() -> None:
@@ -55,8 +79,7 @@ def test_a_tool_that_reads_is_asked_about_because_of_its_server() -> None:
     route = Route("s", reads, approval.decide("s", reads.name, reads.annotations, ()))
     call = asked_call(route, route.decision, exchange_of(Envelope(params=Raw(b'{"name":"x"}')), Client(), client="c"), lambda: None, gone)
     for is_new_read, why in ((False, "asked because this server may not read without asking"), (True, "this tool is new since then")):
-        circumstances = Circumstances(before=None, is_new_read=is_new_read, has_session=False)
-        question = snapshot(call, circumstances, id="1", ends_at=0.0, masked=str)
+        question = shown(call=call, is_new_read=is_new_read)
         assert (question.category, question.why.endswith(why)) == ("read", True)
 
 

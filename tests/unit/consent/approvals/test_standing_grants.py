@@ -1,4 +1,4 @@
-"""standing_grants.py: within seconds of an approval the same call is not asked about again, where the settings allow it; what lasts is saved."""
+"""standing_grants.py: within seconds of an approval the same call is not asked about again, and what lasts is saved."""
 
 import asyncio
 from pathlib import Path
@@ -19,7 +19,7 @@ from tooltray.catalogue.tool_routes import Route
 from tooltray.config.settings.settings_reading import read_settings
 from tooltray.consent.approvals.asked_call import AskedCall
 from tooltray.consent.approvals.grant_ends import ScreenLocked
-from tooltray.consent.approvals.standing_grants import MOST_KEPT, RecentYeses
+from tooltray.consent.approvals.standing_grants import MOST_KEPT, RecentApprovals
 from tooltray.protocol.sessions.session_state import SessionState
 
 SOON = {"approvals": {"sameForSeconds": 30}}
@@ -78,10 +78,10 @@ async def gone() -> None:
     return None
 
 
-def yeses(clock: SetClock, settings: dict[str, Any] = SOON) -> tuple[RecentYeses, Any]:
+def yeses(clock: SetClock, settings: dict[str, Any] = SOON) -> tuple[RecentApprovals, Any]:
     of, bus = guard(settings)
     config = SimpleNamespace(settings=read_settings(settings).settings)
-    return RecentYeses(config=config, flow_guard=of, bus=bus, now=clock), bus
+    return RecentApprovals(config=config, flow_guard=of, bus=bus, now=clock), bus
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def yeses(clock: SetClock, settings: dict[str, Any] = SOON) -> tuple[RecentYeses
 def test_what_destroys_sends_or_does_a_thing_twice_is_asked_about_each_time(name: str, hints: str, same: bool, like: bool) -> None:
     of, _ = yeses(SetClock())
     of.remember(asked := call(name, hints))
-    assert (of.covers(asked), of.like_for_s(asked)) == (same, 30 if like else 0)
+    assert (of.covers(asked), of.similar_window_s(asked)) == (same, 30 if like else 0)
 
 
 def test_it_ends_after_the_seconds_and_when_the_screen_locks_and_when_it_is_switched_off() -> None:
@@ -126,7 +126,7 @@ def test_a_call_that_the_flow_guard_has_ask_is_never_the_same() -> None:
     of, _ = yeses(SetClock())
     of.remember(call("read_it", flow="it has read"))
     assert not of.covers(call("read_it"))
-    assert of.like_for_s(call("read_it", flow="it has read")) == 0
+    assert of.similar_window_s(call("read_it", flow="it has read")) == 0
 
 
 def test_only_so_many_are_kept() -> None:
