@@ -77,6 +77,7 @@ async def test_a_question_for_whose_answer_nobody_waits_is_dropped_after_its_tim
     here = Desk()
     here.open(KEPT)
     here.wheel.expire(WAIT_S)
+    here.inbox.close(here.open(KEPT))
     assert (here.inbox.of(KEPT), here.heard) == ([], [])
 
 

@@ -18,11 +18,11 @@ from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.skill import Skill, skill_text
 from tooltray.consent.approvals import diffs, suspicion
 from tooltray.consent.approvals.asked_call import named_with_mark
-from tooltray.consent.approvals.grant_book import GrantBook
+from tooltray.consent.approvals.grant_book import GrantBook, changed_again, not_changed
 from tooltray.consent.approvals.grants import LONGEST_DEFINITION
 from tooltray.consent.approvals.new_grants import ToolGrants
 from tooltray.consent.kept_file import KeptFile
-from tooltray.foundation.errors import Conflict, TooltrayError
+from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, GrantsChanged
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ToolChange
@@ -138,13 +138,11 @@ class SkillBook:
             Conflict: it is not held, or is another one than was shown.
             TooltrayError: that cannot be written.
         """
-        shown = suspicion.visible(uri)
         skill = self._now.get((server, uri))
         if skill is None:
-            title = Phrase("'{tool}' has not changed since it was allowed", tool=shown)
-            raise Conflict(title, hint=Phrase("See `tooltray grants changes`."))
+            raise not_changed(uri)
         if seen and seen != skill.mark:
-            raise Conflict(Phrase("'{tool}' has changed again since this was shown", tool=shown), hint=Phrase("Look at it once more."))
+            raise changed_again(uri)
         before = self._seen[server]
         self._seen[server] = {**before, uri: _seen(skill)}
         try:

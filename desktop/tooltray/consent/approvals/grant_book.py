@@ -254,17 +254,11 @@ class GrantBook:
             route = self._tools.routes(server).get(tool)
             now = mark(route) if route else ""
             if seen and seen != now:
-                raise Conflict(
-                    Phrase("'{tool}' has changed again since this was shown", tool=suspicion.visible(tool)),
-                    hint=Phrase("Look at it once more."),
-                )
+                raise changed_again(tool)
             before = self._live.all()
             after = [_accepted(grant, tool, route, now) if route and grant.server == server else grant for grant in before]
             if route is None or after == before:
-                raise Conflict(
-                    Phrase("'{tool}' has not changed since it was allowed", tool=suspicion.visible(tool)),
-                    hint=Phrase("See `tooltray grants changes`."),
-                )
+                raise not_changed(tool)
             await self._write(after, {tool: route})
 
     def covering(self, server: str) -> dict[str, tuple[str, ...]]:
@@ -345,6 +339,18 @@ class GrantBook:
     def _on_tool_list_changed(self, event: ToolListChanged) -> None:
         if any(grant.server == event.server for grant in self._live.all()):
             self._bus.publish(GrantsChanged())
+
+
+def changed_again(name: str) -> Conflict:
+    """Returns why a definition is not accepted that is another one than the user has seen."""
+    title = Phrase("'{tool}' has changed again since this was shown", tool=suspicion.visible(name))
+    return Conflict(title, hint=Phrase("Look at it once more."))
+
+
+def not_changed(name: str) -> Conflict:
+    """Returns why a definition is not accepted that does not wait."""
+    title = Phrase("'{tool}' has not changed since it was allowed", tool=suspicion.visible(name))
+    return Conflict(title, hint=Phrase("See `tooltray grants changes`."))
 
 
 def _scope(grant: Grant) -> tuple[str, ...]:

@@ -308,16 +308,6 @@ async def test_of_all_tools_that_is_marked_which_was_allowed_and_is_another_sinc
         assert {each.original_name: each.is_held for each in shown} == {"write_it": True, "read_it": False}
 
 
-async def test_a_modern_clients_answer_lets_its_call_through_once_and_reaches_no_server(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        asked = (await here.call(is_modern=True))["result"]
-        answer = {"1": {"action": "accept", "content": {"answer": "once"}}}
-        assert "result" in await here.call(is_modern=True, requestState=asked["requestState"], inputResponses=answer)
-        assert here.calls == 1
-        assert {"requestState", "inputResponses"}.isdisjoint(here.program.asked.all[-1].params)
-        assert (await here.call(is_modern=True))["result"]["resultType"] == "input_required"
-
-
 async def test_a_grant_may_end_by_itself_within_a_year(tmp_path: Path) -> None:
     async with desk(tmp_path) as here:
         lasting = await here.parts.presenter.add_grant("s", "tool", "read_it")
@@ -327,18 +317,3 @@ async def test_a_grant_may_end_by_itself_within_a_year(tmp_path: Path) -> None:
         for seconds in (0.0, LONGEST_GRANT_S * 2):
             with pytest.raises(TooltrayError, match="for a year at most"):
                 await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=seconds)
-
-
-async def test_an_allowed_call_whose_server_asks_a_modern_client_first_needs_no_second_yes(tmp_path: Path) -> None:
-    def ask(copy: Any, params: Any) -> Any:
-        if "requestState" in params:
-            return {**text("done"), "resultType": "complete"}
-        return {"resultType": "input_required", "inputRequests": {"1": {"method": "elicitation/create"}}, "requestState": "theirs"}
-
-    async with desk(tmp_path, eras=("modern",)) as here:
-        here.program.calls["write_it"] = ask
-        call = here.calling(is_modern=True)
-        await here.answer("once")
-        state = (await call)["result"]["requestState"]
-        again = await here.call(is_modern=True, requestState=state, inputResponses={"1": {"action": "accept"}})
-        assert (again["result"]["resultType"], here.questions) == ("complete", 1)

@@ -113,16 +113,10 @@ async def test_what_was_seen_of_a_server_goes_with_it(tmp_path: Path) -> None:
         assert json.loads(parts.home.skills.read_bytes())["skills"] == {}
 
 
-@pytest.mark.posix
 @pytest.mark.expected_warnings("what is known of skills cannot be read")
-@pytest.mark.parametrize("content", [b"{", b'{"skills": 7}', None])
-async def test_a_file_that_cannot_be_read_is_no_reason_not_to_start(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, content: bytes | None
-) -> None:
+async def test_a_file_that_cannot_be_read_is_no_reason_not_to_start(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with hub(tmp_path) as parts:
-        path = parts.home.skills
-    path.unlink(missing_ok=True)
-    path.symlink_to("/proc/self/mem") if content is None else path.write_bytes(content)
+        parts.home.skills.write_bytes(b"{")
     async with hub(tmp_path) as parts:
         assert held(parts) == []
     assert "what is known of skills cannot be read" in caplog.text

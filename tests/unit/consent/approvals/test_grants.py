@@ -8,7 +8,6 @@ from tests.fakes.approval_desk import desk
 from tests.fakes.modes import has_mode
 
 from tooltray.consent.approvals.grants import LONGEST_DEFINITION, Grant, GrantStore
-from tooltray.foundation.errors import TooltrayError
 
 ONE = Grant(id="1", kind="tool", server="s", tool="t", client="c", created_at=1.0, expires_at=2.0, tools={"t": "f1"})
 TWO = Grant(id="2", kind="reads", server="s", tools={"a": "f1", "b": "f2"})
@@ -31,17 +30,6 @@ def test_a_definition_that_no_grant_needs_is_left_out_and_one_that_is_very_long(
     assert (store.definition("f1"), store.definition("f2")) == ("one", "")
     store.write([], {})
     assert store.definition("f1") == ""
-
-
-def test_a_file_that_cannot_be_opened_allows_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "grants.json"
-    path.mkdir()
-    store = GrantStore(path)
-    assert store.problem
-    assert store.grants == ()
-    with pytest.raises(TooltrayError, match="cannot be saved"):
-        store.write([ONE], {})
-    assert store.grants == ()
 
 
 def test_the_file_has_the_spelling_of_the_other_files(tmp_path: Path) -> None:

@@ -320,18 +320,11 @@ async def test_only_so_many_yeses_are_kept(tmp_path: Path) -> None:
         assert "result" in await here.call(arguments={"n": 1})
 
 
-async def test_a_changed_tool_says_so_where_nobody_can_be_asked(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.add_grant("s", "tool", "write_it")
-        assert "result" in await here.call()
-        await here.redefine(SENDS, READ)
-        assert "is defined in another way than when it was allowed. Nobody can be asked here" in await here.refusal()
-
-
 async def test_why_nobody_was_asked_is_that_the_rules_do_not_allow_it_or_that_it_is_another_tool_now(tmp_path: Path) -> None:
     async with desk(tmp_path) as here:
         await here.allow()
     async with desk(tmp_path, has_window=False) as here:
         assert "defined in another way" not in await here.refusal("read_it")
         await here.redefine(SENDS, READ)
-        assert (await here.refusal()).startswith("the tool 'write_it' is defined in another way than when it was allowed. ")
+        said = await here.refusal()
+        assert said.startswith("the tool 'write_it' is defined in another way than when it was allowed. Nobody can be asked here. ")

@@ -179,10 +179,13 @@ def test_long_parts_are_cut_and_that_is_said() -> None:
         (success({"action": "accept", "content": {"answer": "once"}}), "once"),
         (success({"action": "accept", "content": {"answer": "always"}}), "refuse"),
         (success({"action": "accept", "content": []}), "refuse"),
+        (success({"action": "accept", "content": {"answer": ["once"]}}), "refuse"),
+        (success({"action": "accept"}), "refuse"),
         (success({"action": "decline"}), "refuse"),
         (success({"action": "cancel"}), None),
         (success([]), None),
         (Envelope(result=Raw(b"{")), None),
+        (Envelope(result=Raw(b"[" * 100_000 + b"]" * 100_000)), None),
         (failure(-1, "no"), None),
     ],
 )
