@@ -72,7 +72,6 @@ class ApprovalRounds:
         spawn: Spawn,
     ) -> None:
         self._rules, self._pending, self._snapshots = rules, pending_approvals, question_snapshots
-        self.disk_diff = question_snapshots.disk_diff
         self._lasting, self._spawn = standing_grants, spawn
 
     async def decided(self, call: AskedCall, exchange: Exchange, *, has_window: bool = False) -> Envelope:

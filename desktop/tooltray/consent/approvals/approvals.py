@@ -16,6 +16,7 @@ from tooltray.consent.approvals.approval_rounds import APPROVED, ELICITATION, Ap
 from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.consent.approvals.asked_call import AskedCall, asked_call
 from tooltray.consent.approvals.pending_approvals import PendingApprovals
+from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
 from tooltray.consent.approvals.standing_grants import StandingGrants
 from tooltray.foundation.confirmation import asker_name, current_asker
 from tooltray.foundation.errors import NotFound, TooltrayError
@@ -44,6 +45,7 @@ class Approvals:
         standing_grants: StandingGrants,
         pending_approvals: PendingApprovals,
         rounds: ApprovalRounds,
+        question_snapshots: QuestionSnapshots,
         is_paused: Callable[[], bool],
     ) -> None:
         """
@@ -51,7 +53,7 @@ class Approvals:
             is_paused: whether the person has paused everything.
         """
         self._routes, self._rules, self._lasting, self._pending = call_routes, rules, standing_grants, pending_approvals
-        self._rounds, self._is_paused = rounds, is_paused
+        self._rounds, self._snapshots, self._is_paused = rounds, question_snapshots, is_paused
         self.allow_unasked = rules.allow  # asked with every call
 
     # a call
@@ -165,7 +167,7 @@ class Approvals:
     async def disk_diff(self, id: str) -> tuple[str, ...]:
         """See ApprovalsApi.get_approval_diff."""
         found = self._pending.find(id)
-        return await self._rounds.disk_diff(found.subject) if found else ()
+        return await self._snapshots.disk_diff(found.subject) if found else ()
 
     async def answer(self, id: str, answer: str) -> None:
         """See ApprovalsApi.answer_approval."""

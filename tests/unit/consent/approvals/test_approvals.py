@@ -13,7 +13,6 @@ from tests.fakes.hub_parts import settled
 from tests.fakes.scripted_server import never, text, tool
 
 from tooltray.catalogue.second_looks import LookPatience
-from tooltray.consent.approvals.grant_ends import LONGEST_GRANT_S
 from tooltray.consent.approvals.pending_approvals import MOST_OF_ONE_SERVER, WAIT_S
 from tooltray.consent.approvals.question_snapshots import LARGEST_FILE
 from tooltray.consent.approvals.suspicion import MOST_WARNINGS
@@ -306,14 +305,3 @@ async def test_of_all_tools_that_is_marked_which_was_allowed_and_is_another_sinc
         await here.redefine(tool("write_it", description="Writes it, and more"), READ)
         shown = await here.parts.presenter.get_tools("s")
         assert {each.original_name: each.is_held for each in shown} == {"write_it": True, "read_it": False}
-
-
-async def test_a_grant_may_end_by_itself_within_a_year(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        lasting = await here.parts.presenter.add_grant("s", "tool", "read_it")
-        ending = await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=60.0)
-        assert (lasting.expires_at, ending.expires_at > 0) == (0, True)
-        await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=0.5)
-        for seconds in (0.0, LONGEST_GRANT_S * 2):
-            with pytest.raises(TooltrayError, match="for a year at most"):
-                await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=seconds)
