@@ -87,7 +87,6 @@ from tooltray.consent.ancestry import read_known_programs
 from tooltray.consent.api import ConfirmationsApi
 from tooltray.consent.approvals import rule_words
 from tooltray.consent.approvals.api import ApprovalsApi
-from tooltray.consent.approvals.approval_rounds import ApprovalRounds
 from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.consent.approvals.approvals import Approvals
 from tooltray.consent.approvals.call_rules import CallRules
@@ -554,7 +553,6 @@ class Hub(Composition):
     standing_grants: StandingGrants = part()
     question_snapshots: QuestionSnapshots = part(masked="mask.masked_whole")
     pending_approvals: PendingApprovals = part()
-    rounds: ApprovalRounds = part()
     approvals: Approvals = part()
     tool_grants: ToolGrants = part()
     definition_changes: DefinitionChanges = part()

@@ -148,13 +148,13 @@ class PendingApprovals:
         waits = f"Ask the user to look at it in Tooltray, where it waits as {question.id}."
         if call.same in self._refusals:
             declined = f"the user declined this call of '{call.shown_tool}' a short while ago"
-            return refusal(f"{declined}; do not call it again unless the user asks for it. It waits in Tooltray as {question.id}.")
+            return refused(f"{declined}; do not call it again unless the user asks for it. It waits in Tooltray as {question.id}.")
         why = call.decision.message
         if before is not None:
             why = f"the tool '{call.shown_tool}' is defined in another way than when it was allowed"
         if before == definition_text(call.route.definition):
             why = f"'{call.shown_tool}' was allowed, but {OTHER_SETTINGS}"
-        return refusal(f"{why}. {how}. {waits}")
+        return refused(f"{why}. {how}. {waits}")
 
     def refresh_refused(self) -> None:
         """Asks about the tool as it is now where it is defined in another way since the call was refused."""
@@ -218,7 +218,7 @@ class PendingApprovals:
                 question.end(CHANGED)
 
 
-def refusal(message: str) -> Envelope:
+def refused(message: str) -> Envelope:
     """Returns what answers a call that is not carried out."""
     return failure(CONNECTION_CLOSED, message)
 

@@ -1,4 +1,4 @@
-"""approval_rounds.py: a person is asked until there is an answer to the tool as it is."""
+"""approvals.py: a person is asked until there is an answer to the tool as it is."""
 
 import asyncio
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.approval_desk import FORM, READ, WRITE, desk
 from tests.fakes.scripted_server import raw, text, tool
 
-from tooltray.consent.approvals.approval_rounds import MOST_ROUNDS
+from tooltray.consent.approvals.approvals import MOST_ROUNDS
 from tooltray.consent.approvals.pending_approvals import KEPT_FOR_S, WAIT_S
 from tooltray.foundation.confirmation import Person, asked_by, with_current_asker
 from tooltray.foundation.errors import TooltrayError

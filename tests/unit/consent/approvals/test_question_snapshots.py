@@ -1,4 +1,4 @@
-"""question_snapshots.py, and the form of approval_rounds.py"""
+"""question_snapshots.py and approval_form.py"""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.fakes.hub_parts import Client
 from tooltray.catalogue import approval
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
-from tooltray.consent.approvals.approval_rounds import LONGEST_IN_FORM, MOST_LINES, form_answer, form_params
+from tooltray.consent.approvals.approval_form import LONGEST_IN_FORM, MOST_LINES, form_answer, form_params
 from tooltray.consent.approvals.asked_call import READ_BELOW_BYTES, AskedCall, asked_call
 from tooltray.consent.approvals.question_snapshots import LONGEST_ARGUMENTS, SAME_NAME_TWICE, QuestionSnapshots
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot

@@ -13,7 +13,7 @@ from tests.fakes.hub_parts import entry as entry_of
 from tests.fakes.project_hub import ProjectHub, project_hub
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.consent.approvals.approval_rounds import FIELD
+from tooltray.consent.approvals.approval_form import FIELD
 from tooltray.consent.approvals.asked_call import ONCE
 from tooltray.foundation.events import SessionListChanged
 from tooltray.foundation.snapshots.clients import SessionProject
