@@ -4,7 +4,6 @@ Named tokens are shown once and stored as hashes. This file does not decide whet
 edit it: `isTrusted` here only means that it is worth looking among the secrets (see trusted_tokens).
 """
 
-import hashlib
 import hmac
 import secrets
 import threading
@@ -16,7 +15,7 @@ from typing import Literal, get_args
 import msgspec
 
 from tooltray.consent.kept_file import KeptFile
-from tooltray.consent.tokens.api_token import PREFIX, TOKEN_BYTES, ApiToken
+from tooltray.consent.tokens.api_token import MAX_NAME_LENGTH, PREFIX, TOKEN_BYTES, ApiToken, digest_of, is_name, shown
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.http import ApiTokenSnapshot, Scope
@@ -25,7 +24,6 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 """The scopes of tokens in ascending order, each including the ones before: read, call tools, manage."""
 DEFAULT_NAME = "default"
 """The name of the default token; its scope is "manage", and it is not trusted."""
-MAX_NAME_LENGTH = 64
 MOST_TOKENS = 200  # more than anyone has programs; each token is compared with every request
 LARGEST_BYTES = 256 * 1024  # of the file
 LAST_TIME_S = 1e11  # the year 5138
@@ -178,7 +176,7 @@ class ApiTokens:
                 self._write({other: kept for other, kept in self._tokens.items() if other != name})
             else:
                 raise NotFound(
-                    Phrase("there is no token '{name}'", name=_shown(name)), hint=Phrase("See which there are: tooltray http api tokens")
+                    Phrase("there is no token '{name}'", name=shown(name)), hint=Phrase("See which there are: tooltray http api tokens")
                 )
 
     def distrust(self) -> tuple[str, ...]:
@@ -219,16 +217,16 @@ class ApiTokens:
         return max(self._clock(), wall + self._elapsed() - elapsed)
 
     def _check(self, name: str, scope: str, lasts_s: float | None) -> None:
-        if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable() or name != name.strip() or name == DEFAULT_NAME:
+        if not is_name(name) or name == DEFAULT_NAME:
             reason = Phrase(
                 "a name has 1 to {max_name_length} letters, digits, signs and inner spaces, and is not '{default_name}'",
                 max_name_length=MAX_NAME_LENGTH,
                 default_name=DEFAULT_NAME,
             )
-            raise TooltrayError(Phrase("'{name}' cannot be the name of a token", name=_shown(name)), reason, Phrase("Choose another name."))
+            raise TooltrayError(Phrase("'{name}' cannot be the name of a token", name=shown(name)), reason, Phrase("Choose another name."))
         if scope not in SCOPES:
             raise TooltrayError(
-                Phrase("there is no scope '{scope}'", scope=_shown(scope)), hint=Phrase("Choose one of {scopes}.", scopes=", ".join(SCOPES))
+                Phrase("there is no scope '{scope}'", scope=shown(scope)), hint=Phrase("Choose one of {scopes}.", scopes=", ".join(SCOPES))
             )
         if lasts_s is not None and not 0 < lasts_s < LAST_TIME_S - self._now():
             raise TooltrayError(
@@ -243,12 +241,3 @@ class ApiTokens:
     def _write(self, tokens: dict[str, _Kept]) -> None:
         self._file.write(_File(tokens=tokens))
         self._tokens, self._is_saved = tokens, True
-
-
-def digest_of(token: str) -> str:
-    """Returns the hash of a token, by which it is recognised without being stored."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _shown(name: str) -> str:
-    return "".join(character if character.isprintable() else "?" for character in name[:MAX_NAME_LENGTH])
