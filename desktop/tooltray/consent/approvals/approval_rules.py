@@ -58,7 +58,7 @@ class ApprovalRules:
         return call.of(now, self.decision(now, call.state, call.params))
 
     def note_answered(self, route: Route, exchange: Exchange) -> None:
-        """Has the flow guard count what the answer of a call has brought."""
+        """A call was answered; the flow guard counts what it has brought from now on."""
         if self._guard.is_on:
             self._guard.note(route, exchange)
 

@@ -113,7 +113,7 @@ class Approvals:
         return None
 
     def answered(self, route: Route, exchange: Exchange, reply: Envelope, *, is_free: bool) -> None:
-        """Records that a call has gone through. A modern one whose server asks for more comes again, and is then the call that was allowed.
+        """A call has gone through. A modern one whose server asks for more comes again, and is then the call that was allowed.
 
         Args:
             is_free: by the rules alone.
