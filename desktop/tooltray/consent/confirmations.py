@@ -95,10 +95,8 @@ class Confirmations:
             return
         key = question.subject.key
         self._refused.add(key)
-        for other in self._inbox.of(
-            WISH
-        ):  # a refusal is for the thing, from wherever it is asked; an approval only for the origin that was shown
-            if other.subject.key == key:
+        for other in self._inbox.of(WISH):
+            if other.subject.key == key:  # from wherever it is asked; an approval is only for the origin that was shown
                 other.end(NO)
 
     def _question(self, wish: Wish, origin: Origin) -> Question[_Request, ConfirmationSnapshot]:
