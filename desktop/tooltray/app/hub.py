@@ -94,7 +94,7 @@ from tooltray.consent.approvals.definition_changes import DefinitionChanges, Kep
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.consent.approvals.grant_book import GrantBook
 from tooltray.consent.approvals.grant_ends import ScreenLock
-from tooltray.consent.approvals.grants import GrantEnds, GrantStore, LiveGrants
+from tooltray.consent.approvals.grants import GrantEnds, KeptGrants, LiveGrants, grant_store
 from tooltray.consent.approvals.new_grants import RuleGrants, ToolGrants
 from tooltray.consent.approvals.pending_approvals import PendingApprovals
 from tooltray.consent.approvals.permissions import Permissions
@@ -539,7 +539,7 @@ class Hub(Composition):
     # consent, projects, reports, files
 
     inbox: Inbox = part()
-    grant_store: GrantStore = read(lambda hub: GrantStore(hub.home.grants))
+    grant_store: KeptFile[KeptGrants] = read(lambda hub: grant_store(hub.home.grants))
     screen_lock: ScreenLock = part()
     live_grants: LiveGrants = part(now=lambda hub: SteadyWallClock())
     grants: GrantBook = part(is_of_file=Later("project_servers.keeps"))

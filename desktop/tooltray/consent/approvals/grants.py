@@ -25,6 +25,7 @@ from tooltray.foundation.tasks import finish_in_thread
 LARGEST_BYTES = 64 * 2**20  # a thousand grants with the longest definitions
 CHECK_EVERY_S = 30.0  # timers stand still while a computer sleeps; so late, at most, pages hear of an end after it has woken
 SETTLE_S = 0.5  # grants that end at nearly the same time are one piece of news
+CLOCK_SLACK_S = 300.0  # a clock is put right by so much; one that is set back further would make what ends last longer
 LAST_TIME_S = 1e11  # the year 5138
 LONGEST_DEFINITION = 65536  # characters that are kept of what a person has seen; a longer one is known by its fingerprint alone
 
@@ -94,62 +95,22 @@ def _read_rule(text: str) -> CallRule | None:
         return None
 
 
-class _File(msgspec.Struct):
+class KeptGrants(msgspec.Struct):
     version: Literal[1] = 1
     grants: list[Grant] = []
     definitions: dict[str, str] = {}
 
 
-class GrantStore:
-    """The grants of one home. The constructor and `write` block on the disk."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = KeptFile(
-            path,
-            _File,
-            most_bytes=LARGEST_BYTES,
-            unread=Phrase("what you allowed for longer than one call cannot be read, so none of it counts"),
-            remedy="Calls ask again; answer with 'always' what you allow.",
-            unsaved=Phrase("what is allowed cannot be saved"),
-        )
-        self._passing: tuple[PassingGrant, ...] = ()
-        self._texts: dict[str, str] = {}  # of definitions that these alone need
-
-    @property
-    def problem(self) -> Problem | None:
-        return self._file.problem
-
-    @property
-    def grants(self) -> tuple[Grant, ...]:
-        return (*self._file.content.grants, *self._passing)
-
-    def definition(self, fingerprint: str) -> str:
-        """Returns what the user has seen under a fingerprint; empty if that is not kept."""
-        return self._file.content.definitions.get(fingerprint, "") or self._texts.get(fingerprint, "")
-
-    def write(self, grants: Iterable[Grant], definitions: Mapping[str, str]) -> None:
-        """Replaces all grants; those that pass are kept in memory alone.
-
-        Args:
-            definitions: texts by fingerprint, besides those that are kept already; what no grant needs is left out.
-
-        Raises:
-            TooltrayError: the file cannot be written; what was allowed before stays as it was.
-        """
-        given = list(grants)
-        passing = tuple(grant for grant in given if isinstance(grant, PassingGrant))
-        kept = [grant for grant in given if not isinstance(grant, PassingGrant)]
-        texts = self._file.content.definitions | self._texts | dict(definitions)
-        self._file.write(_File(grants=kept, definitions=_needed(kept, texts)))
-        self._passing, self._texts = passing, _needed(passing, texts)
-
-
-def _needed(grants: Iterable[Grant], texts: Mapping[str, str]) -> dict[str, str]:
-    needed = {each for grant in grants for each in grant.tools.values()}
-    return {key: text for key, text in texts.items() if key in needed and len(text) <= LONGEST_DEFINITION}
-
-
-CLOCK_SLACK_S = 300.0  # a clock is put right by so much; one that is set back further would make what ends last longer
+def grant_store(path: Path) -> KeptFile[KeptGrants]:
+    """Reads the file of one home."""
+    return KeptFile(
+        path,
+        KeptGrants,
+        most_bytes=LARGEST_BYTES,
+        unread=Phrase("what you allowed for longer than one call cannot be read, so none of it counts"),
+        remedy="Calls ask again; answer with 'always' what you allow.",
+        unsaved=Phrase("what is allowed cannot be saved"),
+    )
 
 
 class LiveGrants:
@@ -160,12 +121,14 @@ class LiveGrants:
         now: unix seconds.
     """
 
-    def __init__(self, *, grant_store: GrantStore, screen_lock: ScreenLock, now: Callable[[], float]) -> None:
+    def __init__(self, *, grant_store: KeptFile[KeptGrants], screen_lock: ScreenLock, now: Callable[[], float]) -> None:
         """
         Args:
             now: unix seconds.
         """
         self._store, self._screen_lock, self.now = grant_store, screen_lock, now
+        self._passing: tuple[PassingGrant, ...] = ()
+        self._texts: dict[str, str] = {}  # of definitions that only these need
         self._gone: set[str] = set()  # grants of servers that were removed; they do not count while the disk is not written, either
 
     @property
@@ -174,7 +137,8 @@ class LiveGrants:
 
     def all(self) -> list[Grant]:
         now = self.now()
-        listed = (grant for grant in self._store.grants if grant.id not in self._gone and self.is_before_its_lock(grant))
+        kept = (*self._store.content.grants, *self._passing)
+        listed = (grant for grant in kept if grant.id not in self._gone and self.is_before_its_lock(grant))
         return [grant for grant in listed if not grant.expires_at or grant.created_at - CLOCK_SLACK_S <= now < grant.expires_at]
 
     def of(self, server: str, client: str) -> Iterator[Grant]:
@@ -182,7 +146,8 @@ class LiveGrants:
         return (grant for grant in reversed(self.all()) if grant.server == server and grant.client in ("", client))
 
     def definition(self, fingerprint: str) -> str:
-        return self._store.definition(fingerprint)
+        """Returns what the user has seen under a fingerprint; empty if that is not kept."""
+        return self._store.content.definitions.get(fingerprint, "") or self._texts.get(fingerprint, "")
 
     @property
     def next_end(self) -> float:
@@ -192,7 +157,7 @@ class LiveGrants:
     @property
     def has_ended_at_lock(self) -> bool:
         """Whether one of those in memory has ended with the last lock of the screen."""
-        return any(not self.is_before_its_lock(grant) for grant in self._store.grants)
+        return any(not self.is_before_its_lock(grant) for grant in self._passing)
 
     def is_before_its_lock(self, grant: Grant) -> bool:
         """Returns whether a grant that ends when the screen locks has not ended by that; any other has not."""
@@ -222,8 +187,29 @@ class LiveGrants:
         self._gone.update(ids)
 
     async def write(self, grants: Iterable[Grant], definitions: Mapping[str, str]) -> None:
-        """Replaces all, see GrantStore.write."""
-        await finish_in_thread(self._store.write, grants, definitions)
+        """Replaces all grants, one write at a time; those that pass are kept in memory only.
+
+        Args:
+            definitions: texts by fingerprint, besides those that are kept already; what no grant needs is left out.
+
+        Raises:
+            TooltrayError: the file cannot be written; what was allowed before stays as it was.
+        """
+        given = list(grants)
+        passing = tuple(grant for grant in given if isinstance(grant, PassingGrant))
+        kept = [grant for grant in given if not isinstance(grant, PassingGrant)]
+        texts = self._store.content.definitions | self._texts | dict(definitions)
+
+        def save() -> None:
+            self._store.write(KeptGrants(grants=kept, definitions=_needed(kept, texts)))
+            self._passing, self._texts = passing, _needed(passing, texts)
+
+        await finish_in_thread(save)
+
+
+def _needed(grants: Iterable[Grant], texts: Mapping[str, str]) -> dict[str, str]:
+    needed = {each for grant in grants for each in grant.tools.values()}
+    return {key: text for key, text in texts.items() if key in needed and len(text) <= LONGEST_DEFINITION}
 
 
 class GrantEnds:

@@ -18,7 +18,7 @@ from tooltray.catalogue.definition import fingerprint
 from tooltray.catalogue.list_times import AT_ONCE
 from tooltray.consent.approvals.grant_book import UNDO_S, GrantBook
 from tooltray.consent.approvals.grant_ends import ScreenLock
-from tooltray.consent.approvals.grants import Grant, GrantStore, LiveGrants
+from tooltray.consent.approvals.grants import Grant, KeptGrants, LiveGrants, grant_store
 from tooltray.foundation.confirmation import asked_by
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.events import GrantsChanged
@@ -88,7 +88,7 @@ async def test_what_was_taken_back_long_ago_or_of_a_server_that_is_gone_stays_so
     clock = SetClock()
     async with desk(tmp_path) as here:
         parts = here.parts
-        store = GrantStore(tmp_path / "grants.json")
+        store = grant_store(tmp_path / "grants.json")
         live = LiveGrants(grant_store=store, screen_lock=ScreenLock(bus=parts.bus, has_window=True), now=clock)
         book = GrantBook(
             live_grants=live,
@@ -173,7 +173,7 @@ async def test_a_tool_that_is_not_taken_for_a_reading_one_any_more_is_not_among_
     """Another version may judge the same definition in another way."""
     async with desk(tmp_path, has_window=False) as here:
         now = fingerprint(here.parts.tools.routes("s")["write_it"].definition)
-    GrantStore(here.parts.home.grants).write([Grant(id="1", kind="reads", server="s", tools={"write_it": now})], {})
+    grant_store(here.parts.home.grants).write(KeptGrants(grants=[Grant(id="1", kind="reads", server="s", tools={"write_it": now})]))
     async with desk(tmp_path, has_window=False) as here:
         assert len(await here.parts.presenter.get_grants()) == 1
         assert "error" in await here.call("write_it")

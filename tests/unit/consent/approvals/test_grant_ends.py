@@ -10,7 +10,7 @@ from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.set_clock import SetClock
 
 from tooltray.consent.approvals.grant_ends import DAY_S, HOUR_S, ScreenLock, ScreenLocked
-from tooltray.consent.approvals.grants import CHECK_EVERY_S, SETTLE_S, GrantEnds, GrantStore
+from tooltray.consent.approvals.grants import CHECK_EVERY_S, SETTLE_S, GrantEnds, grant_store
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.events import EventBus, GrantsChanged
 
@@ -127,7 +127,7 @@ async def test_a_yes_until_the_screen_locks_ends_there_and_is_in_no_file(tmp_pat
         [grant] = await p.get_grants()
         assert (grant.until, grant.expires_at, grant.tool) == ("lock", 0.0, "write_it")
         assert json.loads(here.parts.home.grants.read_text())["grants"] == []
-        assert GrantStore(here.parts.home.grants).grants == ()
+        assert grant_store(here.parts.home.grants).content.grants == []
         changed = len(here.parts.heard.of(GrantsChanged))
         await p.tell_screen_lock(True)
         assert len(here.parts.heard.of(GrantsChanged)) == changed + 1

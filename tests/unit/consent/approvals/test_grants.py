@@ -5,45 +5,44 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.approval_desk import desk
-from tests.fakes.modes import has_mode
 
-from tooltray.consent.approvals.grants import LONGEST_DEFINITION, Grant, GrantStore
+from tooltray.consent.approvals.grant_ends import ScreenLock
+from tooltray.consent.approvals.grants import LONGEST_DEFINITION, Grant, LiveGrants, grant_store
+from tooltray.foundation.events import EventBus
 
 ONE = Grant(id="1", kind="tool", server="s", tool="t", client="c", created_at=1.0, expires_at=2.0, tools={"t": "f1"})
 TWO = Grant(id="2", kind="reads", server="s", tools={"a": "f1", "b": "f2"})
 
 
-def test_grants_are_there_again_after_a_restart_and_nobody_else_can_read_them(tmp_path: Path) -> None:
+def grants(path: Path) -> LiveGrants:
+    """Those of a file, while ONE has not expired."""
+    return LiveGrants(grant_store=grant_store(path), screen_lock=ScreenLock(bus=EventBus(), has_window=True), now=lambda: 1.5)
+
+
+async def test_grants_are_there_again_after_a_restart_in_the_spelling_of_the_other_files(tmp_path: Path) -> None:
     path = tmp_path / "grants.json"
-    GrantStore(path).write([ONE, TWO], {"f1": "one", "f2": "two"})
-    again = GrantStore(path)
-    assert again.grants == (ONE, TWO)
+    await grants(path).write([ONE, TWO], {"f1": "one", "f2": "two"})
+    again = grants(path)
+    assert again.all() == [ONE, TWO]
     assert (again.definition("f1"), again.definition("f2"), again.definition("f3")) == ("one", "two", "")
-    assert has_mode(path, 0o600)
-    assert again.problem is None
+    assert json.loads(path.read_bytes())["grants"][0]["createdAt"] == 1.0
 
 
-def test_a_definition_that_no_grant_needs_is_left_out_and_one_that_is_very_long(tmp_path: Path) -> None:
-    store = GrantStore(tmp_path / "grants.json")
-    store.write([TWO], {"f1": "one", "f2": "x" * (LONGEST_DEFINITION + 1)})
-    store.write([ONE], {})
-    assert (store.definition("f1"), store.definition("f2")) == ("one", "")
-    store.write([], {})
-    assert store.definition("f1") == ""
-
-
-def test_the_file_has_the_spelling_of_the_other_files(tmp_path: Path) -> None:
-    GrantStore(tmp_path / "grants.json").write([ONE], {})
-    [grant] = json.loads((tmp_path / "grants.json").read_bytes())["grants"]
-    assert grant["createdAt"] == 1.0
+async def test_a_definition_that_no_grant_needs_is_left_out_and_one_that_is_very_long(tmp_path: Path) -> None:
+    live = grants(tmp_path / "grants.json")
+    await live.write([TWO], {"f1": "one", "f2": "x" * (LONGEST_DEFINITION + 1)})
+    await live.write([ONE], {})
+    assert (live.definition("f1"), live.definition("f2")) == ("one", "")
+    await live.write([], {})
+    assert live.definition("f1") == ""
 
 
 @pytest.mark.parametrize("content", ['{"version": 2}', '{"grants": [{"id": "1", "kind": "all", "server": "s"}]}'])
 def test_what_this_version_does_not_write_allows_nothing(tmp_path: Path, content: str) -> None:
     path = tmp_path / "grants.json"
     path.write_text(content)
-    store = GrantStore(path)
-    assert (store.grants, bool(store.problem)) == ((), True)
+    live = grants(path)
+    assert (live.all(), bool(live.problem)) == ([], True)
 
 
 @pytest.mark.parametrize("written", ["NaN", "Infinity", "-1", "1e300"])
@@ -51,8 +50,8 @@ def test_what_this_version_does_not_write_allows_nothing(tmp_path: Path, content
 def test_a_time_that_no_clock_shows_allows_nothing(tmp_path: Path, member: str, written: str) -> None:
     path = tmp_path / "grants.json"
     path.write_text(f'{{"grants": [{{"id": "1", "kind": "tool", "server": "s", "{member}": {written}}}]}}')
-    store = GrantStore(path)
-    assert (store.grants, bool(store.problem)) == ((), True)
+    live = grants(path)
+    assert (live.all(), bool(live.problem)) == ([], True)
 
 
 async def test_a_grant_that_has_expired_counts_no_more_and_is_not_listed(tmp_path: Path) -> None:
