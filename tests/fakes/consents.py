@@ -8,18 +8,20 @@ from tests.fakes.manual_wheel import ManualWheel
 from tooltray.consent.askers import Consent
 from tooltray.consent.confirmations import Confirmations
 from tooltray.consent.passphrase import Passphrase
+from tooltray.consent.questions import Inbox
 from tooltray.foundation.confirmation import PERSON, Person, Wish, asked_by
 from tooltray.foundation.events import EventBus
 from tooltray.records.audit.audit_trail import AuditTrail
 
 
-def consent_in(folder: Path, bus: EventBus | None = None, *, has_window: bool = False) -> Consent:
+def consent_in(folder: Path, bus: EventBus | None = None, *, has_window: bool = False, wheel: ManualWheel | None = None) -> Consent:
     """
     Args:
         folder: of the passphrase and the audit trail.
         bus: on which a window hears of questions.
     """
-    asked = Confirmations(bus=bus or EventBus(), deadlines=ManualWheel(), has_window=has_window, masked=lambda text: text)
+    bus, wheel = bus or EventBus(), wheel or ManualWheel()
+    asked = Confirmations(inbox=Inbox(bus=bus, deadlines=wheel), bus=bus, deadlines=wheel, has_window=has_window, masked=str)  # type: ignore[arg-type]
     return Consent(
         trail=AuditTrail(folder / "audit.jsonl"),
         passphrase=Passphrase(folder / "passphrase.json"),

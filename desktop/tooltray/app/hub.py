@@ -86,39 +86,33 @@ from tooltray.consent.ancestry import read_known_programs
 from tooltray.consent.api import ConfirmationsApi
 from tooltray.consent.approvals import rule_words
 from tooltray.consent.approvals.api import ApprovalsApi
-from tooltray.consent.approvals.approval_rounds import ApprovalRounds
 from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.consent.approvals.approvals import Approvals
 from tooltray.consent.approvals.call_rules import CallRules
-from tooltray.consent.approvals.definition_changes import DefinitionChanges
+from tooltray.consent.approvals.definition_changes import DefinitionChanges, KeptSkills, SkillBook, skill_store
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.consent.approvals.grant_book import GrantBook
-from tooltray.consent.approvals.grant_ends import GrantEnds
-from tooltray.consent.approvals.grants import GrantStore
-from tooltray.consent.approvals.lasting_yeses import LastingYeses
-from tooltray.consent.approvals.live_grants import LiveGrants
+from tooltray.consent.approvals.grant_ends import ScreenLock
+from tooltray.consent.approvals.grants import GrantEnds, KeptGrants, LiveGrants, grant_store
+from tooltray.consent.approvals.new_grants import RuleGrants, ToolGrants
+from tooltray.consent.approvals.pending_approvals import PendingApprovals
 from tooltray.consent.approvals.permissions import Permissions
 from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
-from tooltray.consent.approvals.recent_yeses import RecentYeses
-from tooltray.consent.approvals.refused_calls import RefusedCalls
-from tooltray.consent.approvals.rule_grants import RuleGrants
-from tooltray.consent.approvals.screen_lock import ScreenLock
-from tooltray.consent.approvals.skill_book import SkillBook, SkillStore
-from tooltray.consent.approvals.tool_grants import ToolGrants
-from tooltray.consent.approvals.waiting_approvals import WaitingApprovals
+from tooltray.consent.approvals.standing_grants import RecentApprovals, StandingGrants
 from tooltray.consent.askers import Consent
 from tooltray.consent.confirmations import Confirmations
+from tooltray.consent.kept_file import KeptFile
 from tooltray.consent.passphrase import Passphrase
+from tooltray.consent.questions import Inbox
 from tooltray.consent.seen_decisions import SeenDecisions
 from tooltray.consent.skills.api import SkillsApi
 from tooltray.consent.skills.skill_catalogue import SkillCatalogue
-from tooltray.consent.skills.skill_reading import SkillReading
+from tooltray.consent.skills.skill_contents import SkillReading
 from tooltray.consent.skills.skills import Skills
 from tooltray.consent.tokens.api import AccessApi
 from tooltray.consent.tokens.api_token import ApiToken
 from tooltray.consent.tokens.api_tokens import ApiTokens
 from tooltray.consent.tokens.client_tokens import ClientTokens
-from tooltray.consent.tokens.http_access import HttpAccess
 from tooltray.consent.tokens.trusted_tokens import TrustedTokens
 from tooltray.foundation.composition import Composition, Later, made, part, read
 from tooltray.foundation.errors import Problem
@@ -242,7 +236,7 @@ from tooltray.sources.entries.clean_text import clean_text
 from tooltray.sources.entries.entry_widenings import EntryWidenings
 from tooltray.sources.entries.files_api import FilesApi
 from tooltray.sources.entries.proposal_snapshots import ProposalSnapshots
-from tooltray.sources.entries.proposal_store import ProposalStore
+from tooltray.sources.entries.proposal_store import KeptProposals, proposal_store
 from tooltray.sources.entries.proposals import Proposals
 from tooltray.sources.entries.secret_uses import SecretUses
 from tooltray.sources.entries.secrets_api import SecretsApi
@@ -516,22 +510,21 @@ class Hub(Composition):
 
     # consent, projects, reports, files
 
-    grant_store: GrantStore = read(lambda hub: GrantStore(hub.home.grants))
+    inbox: Inbox = part()
+    grant_store: KeptFile[KeptGrants] = read(lambda hub: grant_store(hub.home.grants))
     screen_lock: ScreenLock = part()
     live_grants: LiveGrants = part(now=lambda hub: SteadyWallClock())
     grants: GrantBook = part(is_of_file=Later("project_servers.keeps"))
     grant_ends: GrantEnds = part()
     flow_guard: FlowGuard = part()
-    recent: RecentYeses = part(now=lambda hub: SteadyWallClock())
-    skill_store: SkillStore = read(lambda hub: SkillStore(hub.home.skills))
+    recent_approvals: RecentApprovals = part(now=lambda hub: SteadyWallClock())
+    skill_store: KeptFile[KeptSkills] = read(lambda hub: skill_store(hub.home.skills))
     skill_book: SkillBook = part(store="skill_store", is_of_file=Later("project_servers.keeps"))
     rules: ApprovalRules = part()
     call_rules: CallRules = part()
-    waiting: WaitingApprovals = part()
-    lasting_yeses: LastingYeses = part()
+    standing_grants: StandingGrants = part()
     question_snapshots: QuestionSnapshots = part(masked="mask.masked_whole")
-    refused_calls: RefusedCalls = part()
-    rounds: ApprovalRounds = part()
+    pending_approvals: PendingApprovals = part()
     approvals: Approvals = part()
     tool_grants: ToolGrants = part()
     definition_changes: DefinitionChanges = part()
@@ -620,7 +613,7 @@ class Hub(Composition):
     )
     server_secrets: ServerSecrets = part(provider_problem="provided_secrets.problem", on_stored=Later("starts.retry_failed"))
     widenings: EntryWidenings = part()
-    proposal_store: ProposalStore = read(lambda hub: ProposalStore(hub.home.proposals))
+    proposal_store: KeptFile[KeptProposals] = read(lambda hub: proposal_store(hub.home.proposals))
     proposal_snapshots: ProposalSnapshots = part(
         home="user_folder",
         snapshot=lambda hub: lambda name: hub.snapshots.of(server) if (server := hub.servers.find(name)) else None,
@@ -631,7 +624,6 @@ class Hub(Composition):
         snapshots="proposal_snapshots",
     )
     news: ServerNews = part()
-    access: HttpAccess = part(door=lambda hub: lambda: hub.http)
     notices: Notices = part(sources=lambda hub: _sources_of_notices(hub))
     starts: ServerStarts = part()
     hub_snapshots: HubSnapshots = part()
@@ -693,7 +685,7 @@ class Hub(Composition):
     skills_api: SkillsApi = part(catalogue="skill_catalogue", book="skill_book")
     formats_api: FormatsApi = part()
     secrets_api: SecretsApi = part()
-    access_api: AccessApi = part(http="access")
+    access_api: AccessApi = part(door=lambda hub: lambda: hub.http)
     ai_clients_api: AiClientsApi = part()
     questions_api: QuestionsApi = part()
     approvals_api: ApprovalsApi = part()
@@ -785,7 +777,7 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     """In the order in which a person reads them."""
     yield lambda: hub.misplaced
     yield lambda: hub.config.problems
-    yield lambda: hub.access.problems
+    yield lambda: hub.access_api.problems
     yield lambda: hub.registries.problems
     yield hub.tools.problems
     yield hub.profiles.problems

@@ -1,1 +1,1 @@
-"""How a person confirms what a command or a program wants to allow: in the window, by a passphrase, at a terminal."""
+"""What the user allows: approvals of calls, tokens, skills, and the confirmation of what a command or a program wants to allow."""

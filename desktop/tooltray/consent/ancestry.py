@@ -1,8 +1,8 @@
-"""From which processes a request comes: the one at the other end of a socket, its parent, and so on.
+"""The processes that a request comes from: the one at the other end of a socket, its parent, and so on.
 
-Above it: the askers of commands. Below it: the system's table of processes. It refuses nothing: editors' terminals descend from AI clients,
-too, and a process may leave its parents. It helps a person to recognise what they are asked about. Names are chosen by the programs
-themselves, so they are made harmless and bounded. Blocks for some milliseconds: call it in a thread.
+They refuse nothing: editors' terminals descend from AI clients, too, and a process may leave its parents. They help the user to recognise
+what they are asked about. Names are chosen by the programs themselves, so they are made harmless and bounded. Blocks for some milliseconds:
+call it in a thread.
 """
 
 import os
@@ -22,7 +22,8 @@ INTERPRETERS = frozenset({"node", "bun", "deno", "python", "python3", "ruby", "p
 
 
 class Process(msgspec.Struct, frozen=True):
-    """
+    """A process that a request comes through.
+
     Attributes:
         name: of its program, or of the script that an interpreter runs.
         words: further names by which an AI client may be known: the program and the parts of the script's path.
@@ -34,7 +35,7 @@ class Process(msgspec.Struct, frozen=True):
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """Where a request comes from.
+    """The processes that a request comes from.
 
     Attributes:
         processes: the nearest first; empty: the system does not tell.
@@ -46,7 +47,7 @@ class Origin(msgspec.Struct, frozen=True):
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """A process each, harmless and bounded."""
+        """The processes as harmless, bounded texts."""
         return tuple(f"{_harmless(each.name)} ({each.pid})" for each in self.processes)
 
     def __str__(self) -> str:
@@ -81,7 +82,7 @@ def _line(pid: int, look: Look) -> Iterator[Process]:
 
 
 def read_known_programs(data: bytes) -> dict[str, str]:
-    """The AI clients' names by the names of their programs, of `ai-clients.json`."""
+    """Reads the AI clients' names by the names of their programs from `ai-clients.json`."""
     clients = msgspec.json.decode(data, type=_Clients).clients
     return {program: client.name for client in reversed(clients) for program in client.signs.programs}
 
@@ -106,7 +107,7 @@ def _look() -> Look:
 
 
 def look_in_proc(pid: int, proc: str = "/proc") -> tuple[int, Process] | None:
-    """See Look; Linux."""
+    """Looks up a process on Linux, see Look."""
     try:
         with open(f"{proc}/{pid}/stat", "rb") as file:
             text = file.read(4096).decode("utf-8", "replace")
@@ -119,7 +120,7 @@ def look_in_proc(pid: int, proc: str = "/proc") -> tuple[int, Process] | None:
 
 
 def look_among(table: Mapping[int, tuple[int, str]]) -> Look:
-    """See Look; over parents and names of all processes."""
+    """Makes a Look over parents and names of all processes."""
 
     def look(pid: int) -> tuple[int, Process] | None:
         if pid not in table:
@@ -148,7 +149,7 @@ def table_by_ps(ps: str = "/bin/ps") -> dict[int, tuple[int, str]]:
 
 
 def table_of_ps(text: str) -> dict[int, tuple[int, str]]:
-    """What `ps -axo pid=,ppid=,comm=` says."""
+    """Reads the output of `ps -axo pid=,ppid=,comm=`."""
     rows = (line.split(None, 2) for line in text.splitlines())
     return {int(row[0]): (int(row[1]), row[2]) for row in rows if len(row) == 3 and row[0].isdigit() and row[1].isdigit()}
 

@@ -19,7 +19,7 @@ class ConfirmationsApi:
 
     @verb("person")
     async def get_confirmations(self) -> list[ConfirmationSnapshot]:
-        """What commands want to allow and a person has to confirm in the window, the oldest first. For the window alone.
+        """Returns what commands want to allow and the user has to confirm in the window, the oldest first. Only the window may ask.
 
         Raises:
             Denied: the window has not asked.
@@ -29,7 +29,7 @@ class ConfirmationsApi:
 
     @verb("person")
     async def answer_confirmation(self, id: str, yes: bool) -> None:
-        """A person's answer in the window. For the window alone: no program answers what it is asked itself.
+        """Takes the user's answer in the window. Only the window may call this, so that no program answers what it is asked itself.
 
         Raises:
             Denied: the window has not asked.
@@ -41,7 +41,7 @@ class ConfirmationsApi:
 
     @verb("person")
     async def get_passphrase_state(self) -> PassphraseState:
-        """Whether a passphrase is set, and how many tries there are.
+        """Returns whether a passphrase is set, and how many tries there are.
 
         Raises:
             TooltrayError: its file cannot be read.
@@ -63,7 +63,7 @@ class ConfirmationsApi:
         """Sets the passphrase that confirms what commands allow where no window can be asked, or another one in its place.
 
         Raises:
-            Denied: nobody has confirmed that; of another one, by the one that is set.
+            Denied: it was not confirmed; of another one, by the one that is set.
             TooltrayError: it is too short, or cannot be written.
         """
         await confirm_widening(Phrase("Setting a passphrase"))
@@ -74,7 +74,7 @@ class ConfirmationsApi:
         """Removes it: what commands allow is confirmed at the terminal then.
 
         Raises:
-            Denied: nobody has confirmed that.
+            Denied: it was not confirmed.
             TooltrayError: it cannot be removed.
         """
         await confirm_widening(Phrase("Removing the passphrase"))

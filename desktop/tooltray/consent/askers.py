@@ -1,10 +1,8 @@
-"""Who asks a hub, and how a person confirms it: the window by itself, a command in the window, by a passphrase or at a terminal.
+"""Who asks a hub, and how the user confirms it: in the window itself; a command in the window, by a passphrase or at a terminal.
 
-Above it: what carries verbs to the engine (the link of the window, the control socket, a command without a hub), which gets its asker here.
-Below it: Confirmations, Passphrase, the audit trail, in which each decision stands before it takes effect.
-
-Where a desktop runs, commands are confirmed in its window. Else, where a person has set a passphrase, by that. Else at the terminal: a
-command there is taken for its person's word, as far as anybody can tell (a program can open a terminal of its own).
+Where a desktop runs, commands are confirmed in its window. Else, where the user has set a passphrase, by that. Else at the terminal: a
+command there counts as typed by the user, as far as that can be known (a program can open a terminal of its own). Each decision is in the
+audit trail before it takes effect.
 """
 
 import asyncio
@@ -49,11 +47,11 @@ class Consent:
         return self.confirmations is not None and self.confirmations.has_window
 
     def window(self) -> "WindowAsker":
-        """What a person does in the window itself."""
+        """Returns the asker of what the user does in the window itself."""
         return WindowAsker(self.trail)
 
     def command(self, *, pid: int, is_at_terminal: bool) -> "CommandAsker":
-        """A command, or another program with the person's rights.
+        """Returns the asker of a command, or of another program with the user's rights.
 
         Args:
             pid: of its process; 0: the system does not tell.
@@ -62,22 +60,22 @@ class Consent:
         return CommandAsker(self, pid=pid, is_at_terminal=is_at_terminal)
 
     async def origin(self, pid: int) -> Origin:
-        """See ancestry."""
+        """Looks up the processes that a request comes from."""
         return await asyncio.to_thread(lambda: origin_of(pid, self._known_programs())) if pid else Origin()
 
     async def unlock(self, asker: Asker, passphrase: str) -> None:
-        """See CommandAsker.unlock; whoever else asks has no use for a passphrase."""
+        """See CommandAsker.unlock; other askers have no use for a passphrase."""
         if isinstance(asker, CommandAsker):
             await asker.unlock(passphrase)
 
     async def compare(self, given: str) -> str:
-        """See Passphrase.check; one at a time, so that nobody gets more tries by typing in two places."""
+        """See Passphrase.check; one at a time, so that typing in two places gives no more tries."""
         async with self._comparing:
             return await finish_in_thread(self.passphrase.check, given)
 
 
 class WindowAsker(Person):
-    """The person at the window: it shows what it is about before it calls a verb that widens something."""
+    """The user at the window, which shows what it is about before it calls a verb that widens something."""
 
     is_window = True
 
@@ -113,7 +111,7 @@ class CommandAsker(Person):
         self.tell(seconds)
 
     async def unlock(self, passphrase: str) -> None:
-        """The passphrase was given; it confirms what this connection asks for from now on.
+        """Takes the passphrase; it confirms what this connection asks for from now on.
 
         Raises:
             TooltrayError: none is set, or it is another one.
@@ -135,7 +133,7 @@ class CommandAsker(Person):
         await self._consent.trail.note(decision_of(wish, "narrowed", TERMINAL if self._is_at_terminal else SCRIPT, origin=origin))
 
     async def _confirmed(self, wish: Wish, origin: Origin) -> str:
-        """By which way a person has confirmed it."""
+        """Returns by which way the user has confirmed it."""
         if self._consent.has_window:
             await self._ask_window(wish, origin)
             return WINDOW
@@ -178,5 +176,5 @@ class CommandAsker(Person):
 
 
 def decision_of(wish: Wish, answer: str, way: str, *, who: str = "", origin: Origin | None = None) -> Decision:
-    """What the audit trail says of a wish. Of its arguments it says nothing."""
+    """Returns what the audit trail has of a wish: nothing of its arguments."""
     return Decision(wish.what, answer, way, who, str(origin or ""), wish.verb, wish.about)

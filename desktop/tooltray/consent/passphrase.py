@@ -1,7 +1,7 @@
-"""The passphrase that confirms what commands want to allow, where no window can be asked: whether it is set, set anew, compared.
+"""The passphrase that confirms what commands want to allow, where no window can be asked.
 
-Above it: the askers of commands, ConfirmationsApi. Below it: one file of the home with a salted slow hash; never the passphrase. A wrong
-one costs a try; after `FREE_TRIES` of them in a row each further one has to wait, longer each time, and a restart changes nothing.
+The home has a salted slow hash of it. A wrong one costs a try; after `FREE_TRIES` of them in a row each further one has to wait, longer
+each time, and a restart changes nothing.
 """
 
 import hashlib
@@ -33,7 +33,8 @@ WHERE_TO_LOOK = Phrase("See `tooltray passphrase --help`")
 
 
 class _Kept(msgspec.Struct, rename="camel"):
-    """
+    """The content of the file.
+
     Attributes:
         wrong: how many were wrong in a row.
         not_before: no further one is looked at until then; unix seconds.
@@ -48,7 +49,7 @@ class _Kept(msgspec.Struct, rename="camel"):
 
 
 class Passphrase:
-    """Of one home. Its methods block for a tenth of a second: call them in a thread, one at a time."""
+    """The passphrase of one home. Its methods block for a tenth of a second: call them in a thread, one at a time."""
 
     def __init__(self, path: Path, now: Callable[[], float] = time.time, *, cost: int = COST) -> None:
         """
@@ -60,7 +61,7 @@ class Passphrase:
 
     @property
     def is_set(self) -> bool:
-        """Also where the file cannot be understood: a damaged one opens nothing."""
+        """True also for a damaged file, which opens nothing."""
         return os.path.lexists(self._path)
 
     def state(self) -> PassphraseState:
@@ -74,7 +75,7 @@ class Passphrase:
         return PassphraseState(True, max(FREE_TRIES - kept.wrong, 0), self._waits_s(kept))
 
     def set(self, passphrase: str) -> None:
-        """Replaces it; whoever calls this has seen to it that a person wants that.
+        """Replaces the passphrase; the caller has seen to it that the user wants that.
 
         Raises:
             TooltrayError: it is too short or too long, or cannot be written.
@@ -96,7 +97,7 @@ class Passphrase:
             raise _unusable(self._path, error.strerror or str(error)) from None
 
     def mark(self) -> str:
-        """By which it is known that another one was set meanwhile.
+        """Returns what differs once another one is set.
 
         Raises:
             TooltrayError: the file cannot be read.
@@ -104,7 +105,7 @@ class Passphrase:
         return self._read().salt
 
     def check(self, given: str) -> str:
-        """Compares what was typed; returns the mark of the one that it is.
+        """Compares what was typed; returns the mark of the passphrase.
 
         Raises:
             Denied: it is another one, or too many were wrong; says when there may be a further try.
@@ -113,7 +114,7 @@ class Passphrase:
         kept = self._read()
         if (waits_s := self._waits_s(kept)) > 0:
             raise _must_wait(waits_s)
-        self._write(_counted(kept, self._now()))  # first, so that whoever ends the hub meanwhile has no further try
+        self._write(_counted(kept, self._now()))  # first, so that ending the hub meanwhile gives no further try
         if len(given) <= LONGEST and hmac.compare_digest(_hashed(given, bytes.fromhex(kept.salt), kept.cost).hex(), kept.hash):
             self._write(msgspec.structs.replace(kept, wrong=0, not_before=0.0))
             return kept.salt
@@ -122,7 +123,7 @@ class Passphrase:
         raise Denied(Phrase("This is not the passphrase"), _tries_left(left), WHERE_TO_LOOK)
 
     def _waits_s(self, kept: _Kept) -> float:
-        """A clock that was set back does not make the wait longer than it may be."""
+        """Returns the seconds until the next try; a clock that was set back does not make them more than they may be."""
         return min(max(kept.not_before - self._now(), 0.0), LONGEST_WAIT_S)
 
     def _read(self) -> _Kept:
@@ -145,7 +146,7 @@ class Passphrase:
 
 
 def _counted(kept: _Kept, now: float) -> _Kept:
-    """With one more wrong one."""
+    """Returns the content with one more wrong try."""
     wrong = kept.wrong + 1
     doubled = min(max(wrong - FREE_TRIES, 0), 20)
     waits_s = min(FIRST_WAIT_S * 2**doubled, LONGEST_WAIT_S) if wrong >= FREE_TRIES else 0.0

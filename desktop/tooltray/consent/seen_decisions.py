@@ -1,7 +1,6 @@
-"""Decisions that no asker has seen, for the audit trail: answers in an AI client's own form, refusals of calls, and grants that have ended.
+"""Decisions that pass no asker, for the audit trail: answers in an AI client's own form, refusals of calls, and grants that have ended.
 
-Above it: the hub, which makes it. Below it: the event bus, by which calls tell of their answers and grants of their changes, and the trail.
-What lasts is recorded by whoever writes it, before it counts (see ApprovalRounds); here stands what has happened.
+What lasts is recorded before it counts (see StandingGrants.record); here is recorded what has happened.
 """
 
 import time
@@ -16,7 +15,7 @@ from tooltray.foundation.tasks import Spawn
 from tooltray.records.audit.audit_trail import AuditTrail, Decision
 from tooltray.records.journal.happenings import APPROVAL, Happened
 
-CLIENT, REFUSED, ONCE = "client", "refused", "once"  # as waiting_approvals has them
+CLIENT, REFUSED, ONCE = "client", "refused", "once"  # as pending_approvals has them
 WAYS = {CLIENT: CLIENT, "person": ""}
 """By who answered; anybody else is a program."""
 ENDED = Phrase("Something that was allowed for a time has ended")
@@ -24,7 +23,7 @@ CALL = Phrase("A call of a tool")
 
 
 class SeenDecisions:
-    """Belongs to the engine's loop."""
+    """Records decisions from events. Belongs to the engine's loop."""
 
     def __init__(self, *, trail: AuditTrail, grants: GrantBook, bus: EventBus, spawn: Spawn, now: Callable[[], float] = time.time) -> None:
         """
@@ -37,11 +36,11 @@ class SeenDecisions:
         bus.subscribe(GrantsChanged, self._on_grants_changed)
 
     def start(self) -> None:
-        """What is allowed now is known from here on."""
+        """Reads what is allowed now, against which ends are seen."""
         self._grants = _by_id(self._book.snapshots())
 
     def _on_happened(self, event: Happened) -> None:
-        """A yes by a person or a program was recorded when it was confirmed; that of a form of an AI client, and each no, is told here."""
+        """Records answers of an AI client's form, and each refusal; other approvals were recorded when they were confirmed."""
         is_no = event.outcome == REFUSED
         if event.kind != APPROVAL or not (is_no or (event.reason == CLIENT and event.outcome == ONCE)):
             return

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.consents import consent_in
+from tests.fakes.manual_wheel import ManualWheel
 
 from tooltray.consent.api import ConfirmationsApi
 from tooltray.consent.askers import CommandAsker, Consent
+from tooltray.consent.confirmations import WAIT_S
 from tooltray.foundation.confirmation import (
     PERSON,
     NeedsPassphrase,
@@ -87,7 +89,7 @@ async def test_a_no_in_the_window_refuses_the_command_and_is_recorded(tmp_path: 
 
 
 async def test_nobody_at_the_window_and_a_command_that_went_are_recorded_too(tmp_path: Path) -> None:
-    consent = consent_in(tmp_path, bus := EventBus(), has_window=True)
+    consent = consent_in(tmp_path, bus := EventBus(), has_window=True, wheel=(wheel := ManualWheel()))
     asked = asyncio.Event()
     bus.subscribe(ConfirmationAsked, lambda event: asked.set())
 
@@ -102,7 +104,7 @@ async def test_nobody_at_the_window_and_a_command_that_went_are_recorded_too(tmp
     asked.clear()
     late = asyncio.ensure_future(command())
     await asked.wait()
-    consent.confirmations._deadlines.expire(120.0)  # type: ignore[union-attr, attr-defined]
+    wheel.expire(WAIT_S)
     with pytest.raises(Denied, match="nobody answered"):
         await late
     assert await recorded(consent) == [("A yes", "gone", "window"), ("A yes", "late", "window")]

@@ -11,6 +11,7 @@ from tests.fakes.manual_wheel import ManualWheel
 
 from tooltray.consent.ancestry import Origin, Process
 from tooltray.consent.confirmations import LONGEST_FACT, MOST_FACTS, MOST_REFUSED, MOST_WAITING, REFUSED_FOR_S, WAIT_S, Confirmations
+from tooltray.consent.questions import Inbox
 from tooltray.foundation.confirmation import Wish
 from tooltray.foundation.errors import Denied, NotFound
 from tooltray.foundation.events import ConfirmationAsked, ConfirmationEnded, EventBus
@@ -30,6 +31,7 @@ class Window:
         self.bus.subscribe(ConfirmationAsked, self.asked.add)
         self.bus.subscribe(ConfirmationEnded, self.ended.add)
         self.all = Confirmations(
+            inbox=Inbox(bus=self.bus, deadlines=self.wheel),  # type: ignore[arg-type]
             bus=self.bus,
             deadlines=self.wheel,  # type: ignore[arg-type]
             has_window=True,
@@ -173,7 +175,8 @@ async def test_what_is_shown_is_harmless_masked_and_bounded() -> None:
 
 
 async def test_while_no_window_listens_nothing_can_be_asked() -> None:
+    here = Window()
     bus = EventBus()
-    asked = Confirmations(bus=bus, deadlines=ManualWheel(), has_window=True, masked=str)  # type: ignore[arg-type]
+    here.all = Confirmations(inbox=Inbox(bus=bus, deadlines=here.wheel), bus=bus, deadlines=here.wheel, has_window=True, masked=str)  # type: ignore[arg-type]
     with pytest.raises(Denied, match="not there yet"):
-        await asked.ask(Wish("A yes"), Origin(), lambda seconds: None)
+        await here.all.ask(Wish("A yes"), Origin(), lambda seconds: None)

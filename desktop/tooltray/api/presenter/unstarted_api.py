@@ -22,12 +22,16 @@ from tooltray.consent.api import ConfirmationsApi
 from tooltray.consent.approvals.api import ApprovalsApi
 from tooltray.consent.approvals.permissions import Permissions
 from tooltray.consent.tokens.api import AccessApi
+from tooltray.consent.tokens.api_token import ApiToken
+from tooltray.consent.tokens.api_tokens import ApiTokens
+from tooltray.consent.tokens.client_tokens import ClientTokens
+from tooltray.consent.tokens.trusted_tokens import TrustedTokens
 from tooltray.foundation.confirmation import confirm_widening, note_narrowing
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.programs import is_frozen
 from tooltray.foundation.resources import resource
-from tooltray.foundation.snapshots.http import NewApiToken, Scope
+from tooltray.foundation.snapshots.http import HttpStatus, NewApiToken, Scope
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.logs import ALL_LINES, LogFilter, LogPage
 from tooltray.foundation.snapshots.servers import ServerEntry, ServerSnapshot, ServerState
@@ -277,9 +281,36 @@ def _check_keeps_secrets(kind: str, name: str) -> None:
         raise TooltrayError(Phrase("{name} cannot be stored", name=name), message, Phrase("Start it with: tooltray serve"))
 
 
+class _ClosedDoor:
+    """Nothing is open where no hub runs."""
+
+    def __init__(self, config: McpConfHelper, has_trusted: Callable[[], bool]) -> None:
+        self._config, self._has_trusted = config, has_trusted
+
+    @property
+    def status(self) -> HttpStatus:
+        http = self._config.settings.publish.http
+        return HttpStatus(
+            is_enabled=http.enabled,
+            requires_token=http.require_token,
+            is_api_enabled=http.api.enabled,
+            is_api_trusted=self._has_trusted(),
+            is_trust_asked=http.api.trusted,
+        )
+
+    async def follow(self, *, is_retry: bool = False) -> None: ...
+
+    async def forget_client(self, name: str) -> None: ...
+
+    def forget_programs(self) -> None: ...
+
+
 class _AccessApi(_Unstarted, AccessApi):
     def __init__(self, parts: UnstartedParts) -> None:
-        super().__init__(http=parts.http)
+        api_tokens = ApiTokens(ApiToken(parts.home.http_token), parts.home.api_tokens)
+        door = _ClosedDoor(parts.config, lambda: api_tokens.has_trusted)
+        tokens, trusted = ClientTokens(parts.home.clients), TrustedTokens(parts.secrets)
+        super().__init__(config=parts.config, tokens=tokens, api_tokens=api_tokens, trusted=trusted, door=lambda: door)
 
     async def create_api_token(
         self, name: str, scope: Scope = "manage", expires_in_s: float | None = None, trusted: bool = False

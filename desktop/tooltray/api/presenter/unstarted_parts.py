@@ -18,7 +18,6 @@ from tooltray.foundation.events import EventBus
 from tooltray.foundation.files.file_history import FileHistory
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.http import HttpStatus
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.records.journal.journal_reader import JournalReader
 from tooltray.servers.upstream.stops import StoppedServers
@@ -27,7 +26,6 @@ from tooltray.sources.entries.server_starts import ServerStarts
 
 if TYPE_CHECKING:
     from tooltray.consent.askers import Consent
-    from tooltray.consent.tokens.http_access import HttpAccess
     from tooltray.records.audit.audit_trail import AuditTrail
     from tooltray.servers.confinement.confinements import Confinements
     from tooltray.servers.confinement.guarded_folders import GuardedFolders
@@ -145,20 +143,6 @@ class UnstartedParts:
         from tooltray.sources.projects.project_folders import ProjectFolders
 
         return ProjectFolders(config=self.config, home=str(Path.home()))
-
-    @cached_property
-    def http(self) -> "HttpAccess":
-        """What a hub does with tokens, without anything that is open."""
-        from tooltray.consent.tokens.api_token import ApiToken
-        from tooltray.consent.tokens.api_tokens import ApiTokens
-        from tooltray.consent.tokens.client_tokens import ClientTokens
-        from tooltray.consent.tokens.http_access import HttpAccess
-        from tooltray.consent.tokens.trusted_tokens import TrustedTokens
-
-        api_tokens = ApiTokens(ApiToken(self.home.http_token), self.home.api_tokens)
-        door = _ClosedDoor(self.config, lambda: api_tokens.has_trusted)
-        tokens, trusted = ClientTokens(self.home.clients), TrustedTokens(self.secrets)
-        return HttpAccess(config=self.config, tokens=tokens, api_tokens=api_tokens, trusted=trusted, door=lambda: door)
 
     @cached_property
     def client_scans(self) -> "ClientScans":
@@ -282,12 +266,12 @@ class UnstartedParts:
     def proposals(self) -> "Proposals":
         """What programs have proposed."""
         from tooltray.sources.entries.proposal_snapshots import ProposalSnapshots
-        from tooltray.sources.entries.proposal_store import ProposalStore
+        from tooltray.sources.entries.proposal_store import proposal_store
         from tooltray.sources.entries.proposals import Proposals
 
         proposals = Proposals(
             config=self.config,
-            store=ProposalStore(self.home.proposals),
+            store=proposal_store(self.home.proposals),
             secrets=self.secrets,
             files=ProjectFiles(self),
             server_secrets=self.server_secrets,
@@ -321,30 +305,6 @@ class NoStarts(ServerStarts):
 
     def retry_failed(self) -> None:
         pass
-
-
-class _ClosedDoor:
-    """Nothing is open where no hub runs."""
-
-    def __init__(self, config: McpConfHelper, has_trusted: Callable[[], bool]) -> None:
-        self._config, self._has_trusted = config, has_trusted
-
-    @property
-    def status(self) -> HttpStatus:
-        http = self._config.settings.publish.http
-        return HttpStatus(
-            is_enabled=http.enabled,
-            requires_token=http.require_token,
-            is_api_enabled=http.api.enabled,
-            is_api_trusted=self._has_trusted(),
-            is_trust_asked=http.api.trusted,
-        )
-
-    async def follow(self, *, is_retry: bool = False) -> None: ...
-
-    async def forget_client(self, name: str) -> None: ...
-
-    def forget_programs(self) -> None: ...
 
 
 class ProjectFiles:

@@ -1,6 +1,6 @@
 """The HTTP endpoints for AI clients and other programs: open, closed or moved as the settings say, while the hub runs.
 
-Above it: endpoints, which opens and closes it, and HttpAccess, which reads how it is. Below it: http_server/place, which opens and closes
+Above it: endpoints, which opens and closes it, and AccessApi, which reads how it is. Below it: http_server/place, which opens and closes
 addresses; http_app and the REST interface, imported when the first address opens. What cannot be opened is a problem that a person is told
 of; the hub and its other clients go on. The REST interface is at the same address; to switch it on or off touches neither that nor an AI
 client.

@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     from tooltray.consent.approvals.approvals import Approvals
     from tooltray.consent.approvals.definition_changes import DefinitionChanges
     from tooltray.consent.approvals.grant_book import GrantBook
+    from tooltray.consent.approvals.grant_ends import ScreenLock
+    from tooltray.consent.approvals.new_grants import RuleGrants, ToolGrants
     from tooltray.consent.approvals.permissions import Permissions
-    from tooltray.consent.approvals.rule_grants import RuleGrants
-    from tooltray.consent.approvals.screen_lock import ScreenLock
-    from tooltray.consent.approvals.tool_grants import ToolGrants
 
 ASK = "ask"  # of a tool
 REFUSE = "refuse"  # the one answer that allows nothing
@@ -53,13 +52,13 @@ class ApprovalsApi:
         self._changes, self._permissions, self._screen_lock = definition_changes, permissions, screen_lock
 
     async def get_approvals(self) -> list[ApprovalSnapshot]:
-        """The calls that wait for a person's yes, the oldest first."""
+        """Returns the calls that wait for the user's approval, the oldest first."""
         return self._approvals.waiting()
 
     @verb("window")
     async def get_approval_diff(self, id: str) -> tuple[str, ...]:
-        """What a call that waits would change in the file on disk that it writes whole, as lines that begin with "+", "-" or " ". Only the
-        user sees it: the model has chosen which file that is.
+        """Returns what a call that waits would change in the file on disk that it writes whole, as lines that begin with "+", "-" or " ".
+        Only the user sees it: the model has chosen which file that is.
 
         Returns:
             Nothing if the call waits no longer, writes no file whole, or there is no text file to compare with.
@@ -71,7 +70,7 @@ class ApprovalsApi:
         return await self._approvals.disk_diff(id)
 
     async def answer_approval(self, id: str, answer: str) -> None:
-        """A person's answer to a call that waits.
+        """Takes the user's answer to a call that waits.
 
         Args:
             answer: one of its choices (see CHOICES), that of one of its `rules`, or "refuse".
@@ -84,11 +83,11 @@ class ApprovalsApi:
         await self._approvals.answer(id, answer)
 
     async def get_grants(self) -> list[GrantSnapshot]:
-        """What was allowed for longer than one call, the newest first."""
+        """Returns what was allowed for longer than one call, the newest first."""
         return self._grants.snapshots()
 
     async def preview_grant(self, server: str, kind: str = "tool", tool: str = "", client: str = "") -> list[CoveredTool]:
-        """The tools that `add_grant` with the same arguments would allow.
+        """Returns the tools that `add_grant` with the same arguments would allow.
 
         Raises:
             NotFound: there is no such server or tool.
@@ -130,19 +129,19 @@ class ApprovalsApi:
 
     @verb("window")
     async def tell_screen_lock(self, is_locked: bool | None) -> None:
-        """The desktop says whether the screen is locked, or that the computer goes to sleep: grants until then end.
+        """Takes from the desktop whether the screen is locked, or that the computer goes to sleep: grants until then end.
 
         Args:
-            is_locked: None: nobody can tell any more.
+            is_locked: None: that cannot be known any more.
 
         Raises:
-            Denied: this hub has no window, so nobody would tell it of the next lock.
+            Denied: this hub has no window, so it would not hear of the next lock.
         """
         self._screen_lock.tell(is_locked)
 
     @verb("manage")
     async def preview_rule(self, server: str, rule: JsonObject) -> RulePreview:
-        """What a rule on arguments means, in words, and which calls of late it would have let through.
+        """Returns what a rule on arguments means, in words, and which recent calls it would have covered.
 
         Args:
             rule: as `callRules` of an entry has them; of a call that waits `rules` has some that cover it.
@@ -180,7 +179,7 @@ class ApprovalsApi:
             TooltrayError: that cannot be written.
         """
         about = next((_about(grant) for grant in self._grants.snapshots() if grant.id == id), {"grant": id})
-        await self._grants.take_back(id)
+        await self._grants.revoke(id)
         await note_narrowing(LASTED, **about)
 
     async def restore_grant(self, id: str) -> GrantSnapshot:
@@ -190,13 +189,13 @@ class ApprovalsApi:
             NotFound: it cannot be undone any more.
             TooltrayError: that cannot be written.
         """
-        taken = self._grants.taken_back(id)
+        taken = self._grants.revoked(id)
         about = {**_about(taken), "rule": taken.words} if taken else {"grant": id}
         await confirm_widening(YES_TO_CALLS, **about)
-        return await self._grants.give_back(id)
+        return await self._grants.restore(id)
 
     async def get_permissions(self) -> list[ServerPermissions]:
-        """What runs without asking, for each server and each of its tools, and why."""
+        """Returns what runs without asking, for each server and each of its tools, and why."""
         return await self._permissions.all()
 
     async def set_tool_approval(self, server: str, tool: str, approval: str) -> None:
@@ -217,7 +216,7 @@ class ApprovalsApi:
         if after != before:
             await self._permissions.change_rules(server, after)
         if approval == ASK:
-            await self._permissions.forget_grants(server, tool)
+            await self._permissions.revoke_grants(server, tool)
 
     async def set_server_auto_approve(self, server: str, rules: list[str]) -> None:
         """Chooses which calls of a server go through unasked, in whichever file its entry is.
@@ -241,7 +240,7 @@ class ApprovalsApi:
         return self._changes.all()
 
     async def accept_tool_change(self, server: str, tool: str, kind: str = "tool", seen: str = "") -> None:
-        """A person has seen how a tool differs: what was allowed counts for it as it is now.
+        """Accepts how a tool differs, which the user has seen: what was allowed counts for it as it is now.
 
         Args:
             tool: the server's own name for it; of a skill its URI.
@@ -258,7 +257,7 @@ class ApprovalsApi:
         await self._changes.accept(server, tool, kind, seen)
 
     def _call(self, id: str, answer: str) -> dict[str, object]:
-        """What a call that waits is, by its names; and in words the rule that it is answered with."""
+        """Returns what the audit trail has of a call that waits: its names, and in words the rule that it is answered with."""
         call = self._approvals.question(id)
         if call is None:
             return {"call": id}
@@ -266,7 +265,7 @@ class ApprovalsApi:
         return {"server": call.server, "tool": call.tool, "client": call.client, "project": call.project, "rule": rule}
 
     def _rules(self, server: str) -> Sequence[str]:
-        """Those that count now; none for a server that there is not, which is told when its entry is changed."""
+        """Returns the rules that count now; of an unknown server the widest ones, since changing its entry will fail."""
         try:
             return self._permissions.rules(server)
         except NotFound:
@@ -281,7 +280,7 @@ async def _decide_rules(before: Sequence[str], after: Sequence[str], **about: ob
 
 
 def _end_words(expires_in_s: float | None, until: str) -> dict[str, object]:
-    """How long a yes lasts, also where that is for good: whoever is asked is to read it."""
+    """Returns how long a grant lasts, also where that is for good: the user who is asked is to read it."""
     return {"expires_in_s": expires_in_s, "until": until or (TAKEN_BACK if expires_in_s is None else "")}
 
 

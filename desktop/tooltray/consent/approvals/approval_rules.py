@@ -1,8 +1,4 @@
-"""Whether the settings alone allow a tool call: the rules of the AI client, else those of the server; and the flow guard against both.
-
-Above it: Approvals and ApprovalRounds. Below it: Modes, for a client's rules, catalogue/approval, and FlowGuard. Asked with each call:
-awaits nothing.
-"""
+"""What the rules allow: those of the AI client, else those of the server, unless the flow guard has the call ask."""
 
 from msgspec import Raw
 from msgspec.structs import replace
@@ -13,7 +9,7 @@ from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views.modes import Modes
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.consent.approvals import suspicion
-from tooltray.consent.approvals.approval_questions import AskedCall
+from tooltray.consent.approvals.asked_call import AskedCall
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.foundation.errors import NotFound
 from tooltray.foundation.phrases import Phrase
@@ -26,13 +22,13 @@ LONGEST_PLACE = 120  # characters of a host or a path
 
 
 class ApprovalRules:
-    """Has no state of its own."""
+    """The rules of the settings, and the flow guard against them. Has no state of its own."""
 
     def __init__(self, *, config: McpConfHelper, servers: ServerManager, modes: Modes, flow_guard: FlowGuard) -> None:
         self._config, self._servers, self._modes, self._guard = config, servers, modes, flow_guard
 
     def allow(self, route: Route, state: SessionState, params: Raw) -> bool:
-        """Whether a call goes through without anybody's consent. `params`: of the `tools/call`."""
+        """Returns whether a call runs without asking. `params`: of the `tools/call`."""
         return self._config.settings.mcp_enabled and self.decision(route, state, params).is_approved
 
     def frees(self, route: Route) -> bool:
@@ -41,14 +37,14 @@ class ApprovalRules:
         return settings.mcp_enabled and not settings.publish.clients and not self._guard.is_on and route.decision.is_approved
 
     def decision(self, route: Route, state: SessionState, params: Raw) -> Decision:
-        """What the rules say, unless the flow guard has the call ask."""
+        """Returns the decision of the rules, unless the flow guard has the call ask."""
         decision = self._by_rules(route, state)
         if self._guard.is_on and (read := self._guard.asks(route, state, params)):
             return _guarded(decision, route, read)
         return decision
 
     async def renewed(self, call: AskedCall, *, is_started: bool = True) -> AskedCall:
-        """The same call if its tool and its project are what they were; else the call of what they are now.
+        """Returns the same call if its tool and its project are what they were; else the call of what they are now.
 
         Args:
             is_started: its server is asked, and started if need be.
@@ -59,14 +55,16 @@ class ApprovalRules:
         now = await call.confirmed() if is_started else call.current()
         if now is None:
             raise NotFound(f"the tool '{call.shown_tool}' is not offered any more")
-        return call if call.is_for(now) else self.judged_anew(call, now)
+        return call if call.is_for(now) else self.judged_again(call, now)
 
-    def judged_anew(self, call: AskedCall, now: Route) -> AskedCall:
-        """The call of the tool as it is now, with what the rules say of that."""
+    def judged_again(self, call: AskedCall, now: Route) -> AskedCall:
+        """Returns the call of the tool as it is now, with the decision of the rules about that."""
         return call.of(now, self.decision(now, call.state, call.params))
 
     def _by_rules(self, route: Route, state: SessionState) -> Decision:
-        """The client's own rules count in the place of the server's, except for tools that ask always; built-in servers keep theirs."""
+        """Returns the decision of the client's own rules in the place of the server's, except for tools that ask always and built-in
+        servers.
+        """
         rules = self._modes.auto_approve(state)
         if rules is None or route.decision.is_excepted or self._servers.get(route.server).is_builtin:
             return route.decision
@@ -81,7 +79,7 @@ def _guarded(decision: Decision, route: Route, read: SessionFlow) -> Decision:
 
 
 def in_words(read: SessionFlow) -> Phrase:
-    """What was read, behind "has"; texts of servers and models made harmless."""
+    """Returns what was read, to stand behind "has"; texts of servers and models are made harmless."""
     server, tool, place = suspicion.visible(read.server), suspicion.visible(read.tool), plain(read.place, LONGEST_PLACE)
     if place:
         return Phrase("read {place} with {tool} of {server}", place=place, tool=tool, server=server)

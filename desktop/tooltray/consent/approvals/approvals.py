@@ -1,30 +1,45 @@
-"""Whether a tool call goes through, and who is asked where the settings do not say: the one broker of approvals.
+"""Whether a tool call goes through, and who is asked where the settings do not decide: the one broker of approvals.
 
-Above it: ToolCalls, which asks before each call, and ApprovalsApi, whose verbs list and answer questions. Below it, in the order in which a
-call passes them: ApprovalRules, which has not allowed it; LastingYeses, what a person has said before; WaitingApprovals, a yes to this call
-alone; then the person, by ApprovalRounds at the desktop or at the AI client. With nobody to ask a call is refused at once, by RefusedCalls,
-with the command that would allow it.
+A call passes ApprovalRules, which has not allowed it; StandingGrants, what the user has allowed before; PendingApprovals, an approval of
+this call only; then the user is asked, at the desktop or at the AI client, until there is an answer to the tool as it is. Where no one can
+be asked it is refused at once.
 """
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 
 import msgspec
+from msgspec.structs import replace
 
 from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.call_routes import CallRoutes
+from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_routes import Route
-from tooltray.consent.approvals.approval_questions import AskedCall, asked_call
-from tooltray.consent.approvals.approval_rounds import APPROVED, ELICITATION, ApprovalRounds
+from tooltray.consent.approvals import suspicion
+from tooltray.consent.approvals.approval_form import form_answer, form_params
 from tooltray.consent.approvals.approval_rules import ApprovalRules
-from tooltray.consent.approvals.lasting_yeses import LastingYeses
-from tooltray.consent.approvals.refused_calls import RefusedCalls
-from tooltray.consent.approvals.waiting_approvals import WaitingApprovals
+from tooltray.consent.approvals.asked_call import ONCE, REFUSE, SESSION, AskedCall, asked_call, mark
+from tooltray.consent.approvals.grant_ends import LOCK
+from tooltray.consent.approvals.pending_approvals import (
+    CALL,
+    CHANGED,
+    TOO_MANY,
+    UNASKED,
+    WAIT_S,
+    PendingApprovals,
+    PendingCall,
+    refused,
+)
+from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
+from tooltray.consent.approvals.standing_grants import StandingGrants, is_lasting, is_yes
+from tooltray.consent.questions import EXPIRED, WITHDRAWN
 from tooltray.foundation.confirmation import asker_name, current_asker
-from tooltray.foundation.errors import NotFound, TooltrayError
+from tooltray.foundation.errors import Conflict, NotFound, TooltrayError, in_one_line
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
-from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
+from tooltray.foundation.tasks import Spawn
+from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure, success
 from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.protocol.sessions.call_course import FROM_PERSON
@@ -33,34 +48,40 @@ from tooltray.protocol.sessions.caller import lacking
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.servers.relay.relay import paused
 
+CLIENT = "client"  # by whom a question was answered, and by which way: a form of the AI client
+MOST_ROUNDS = 6  # of one call; a tool that is another one each time a person looks is not to be called
+MOST_FORMS = 3  # of one question, where the answer cannot be written
+ELICITATION = "elicitation/create"
+APPROVED = success({})
+"""Known by identity: the call goes through."""
 QUESTIONS_BELOW_BYTES = 262_144  # a result that only asks is small; larger ones are not looked into
 
 
 class Approvals:
-    """Belongs to the engine's loop."""
+    """The one broker of approvals. Belongs to the engine's loop."""
 
     def __init__(
         self,
         *,
         call_routes: CallRoutes,
         rules: ApprovalRules,
-        lasting_yeses: LastingYeses,
-        waiting: WaitingApprovals,
-        rounds: ApprovalRounds,
-        refused_calls: RefusedCalls,
+        standing_grants: StandingGrants,
+        pending_approvals: PendingApprovals,
+        question_snapshots: QuestionSnapshots,
         is_paused: Callable[[], bool],
+        spawn: Spawn,
     ) -> None:
         """
         Args:
             is_paused: whether the person has paused everything.
         """
-        self._routes, self._rules, self._lasting, self._waiting = call_routes, rules, lasting_yeses, waiting
-        self._rounds, self._refused, self._is_paused = rounds, refused_calls, is_paused
+        self._routes, self._rules, self._lasting, self._pending = call_routes, rules, standing_grants, pending_approvals
+        self._snapshots, self._is_paused, self._spawn = question_snapshots, is_paused, spawn
 
     # a call
 
     async def refusal(self, route: Route, exchange: Exchange) -> Envelope | None:
-        """What answers a call that the rules do not let through, in the place of its server; None: it goes through.
+        """Returns what answers a call that the rules do not let through, in the place of its server; None: it goes through.
 
         What a person is shown of the request is what goes to the server, and answers to our own questions are taken off.
         """
@@ -97,7 +118,7 @@ class Approvals:
         state = _state_to_come_with(reply)
         if state is not None:
             call = self._call(route, decision, exchange)
-            self._waiting.let_pass((*call.same_in_session, state))
+            self._pending.let_pass((*call.same_in_session, state))
 
     def _decision(self, route: Route, exchange: Exchange) -> Decision:
         return self._rules.decision(route, exchange.session.state, exchange.request.params)
@@ -108,7 +129,8 @@ class Approvals:
         return asked_call(route, decision, exchange, current, confirmed)
 
     async def _allowed(self, call: AskedCall, exchange: Exchange) -> tuple[bool, AskedCall]:
-        """Whether a person has allowed a call before, of the tool as its server defines it at this moment; and the call of that tool.
+        """Returns whether the user has allowed a call before, of the tool as its server defines it at this moment; and the call of that
+        tool.
 
         Raises:
             TooltrayError: the tool is not offered any more, or its server does not run; says why.
@@ -124,55 +146,175 @@ class Approvals:
         return False, call
 
     async def _allowed_by(self, call: AskedCall, head: Head) -> str:
-        """By what a person has said before; empty: not."""
+        """Returns by which earlier approval a call goes through; empty: by none."""
         if not call.decision.flow and (lasting := await self._lasting.allowed_by(call)):
             return lasting
         is_further = head.era is Era.MODERN and bool(head.request_state or head.input_responses)
         same = (*call.same_in_session, head.request_state) if is_further else call.same
-        return FROM_PERSON if self._waiting.passes(same) else ""
+        return FROM_PERSON if self._pending.passes(same) else ""
 
     async def _asked(self, call: AskedCall, exchange: Exchange, owner: str) -> Envelope:
-        if self._waiting.is_shown:
-            return await self._rounds.decided(call, exchange, has_window=True)
+        if self._pending.is_shown:
+            return await self._decided(call, exchange, has_window=True)
         is_modern = exchange.era is Era.MODERN
         if lacking(ClientQuestion(ELICITATION), exchange.head.meta.capabilities if is_modern else exchange.caller.capabilities):
-            return self._refused.refuse(call)
+            return self._pending.refuse(call)
         if is_modern:
-            return await exchange.held.run(partial(self._rounds.decided, call), exchange, owner=owner)
-        return await self._rounds.decided(call, exchange)
+            return await exchange.held.run(partial(self._decided, call), exchange, owner=owner)
+        return await self._decided(call, exchange)
+
+    # the user is asked
+
+    async def _decided(self, call: AskedCall, exchange: Exchange, *, has_window: bool = False) -> Envelope:
+        """Returns APPROVED, or why the call is not carried out.
+
+        Args:
+            exchange: its client is asked where no desktop is there.
+        """
+        try:
+            return await self._by_rounds(call, None if has_window else exchange)
+        except TooltrayError as error:
+            return refused(exchange.session.state.words(error))
+
+    async def _by_rounds(self, call: AskedCall, asked: Exchange | None) -> Envelope:
+        before = self._snapshots.seen_before(call)
+        for _ in range(MOST_ROUNDS):
+            answer = await self._answered(call, asked, before)
+            is_allowed = is_yes(answer)
+            if not is_allowed and answer != CHANGED:
+                return self._outcome(call, answer)
+            now = await self._rules.renewed(call, is_started=is_allowed)
+            if (now is call and is_allowed) or now.decision.is_approved:
+                return APPROVED
+            if before is None and mark(now.route) != mark(call.route):
+                before = definition_text(call.route.definition)
+            call = now
+        return refused(f"the tool '{call.shown_tool}' changes while a person is asked about it; it was not called")
+
+    async def _release(self, by: str) -> None:
+        """Lets other calls through that wait and that a lasting approval covers as well."""
+        for other in self._pending.waiting:
+            call = other.subject
+            if call.decision.flow:
+                continue
+            if await self._lasting.covered_by(call) and other.is_open and not other.is_being_answered:
+                other.answered_by = by
+                other.end(SESSION)
+
+    async def _answered(self, call: AskedCall, asked: Exchange | None, before: str | None) -> str:
+        while same := self._pending.same(call):
+            if (answer := await same.wait()) not in (ONCE, WITHDRAWN):  # once is for one of them; the next of them asks again
+                return answer
+        if not self._pending.has_room(call.route.server):
+            return TOO_MANY
+        question = self._pending.ask(call, before)
+        current_asker().on_asked(WAIT_S)
+        asking = self._spawn(self._ask(question, asked), name=f"approval {call.route.server}") if asked else None
+        try:
+            return await question.wait()
+        finally:
+            self._pending.close(question)
+            if asking:
+                asking.cancel()
+
+    async def _ask(self, question: PendingCall, exchange: Exchange) -> None:
+        """Asks the client's own person; an answer that cannot be kept is asked for again."""
+        shown, loop = question.view, asyncio.get_running_loop()
+        for _ in range(MOST_FORMS):
+            asked_at = loop.time()
+            reply = await exchange.ask(ELICITATION, form_params(shown))
+            answer = form_answer(reply, shown, loop.time() - asked_at)
+            if answer is None:
+                break
+            try:
+                await self._lasting.record(question.subject, answer, CLIENT)
+                await self._take(question, answer, CLIENT)
+                return
+            except TooltrayError as error:
+                shown = replace(shown, why=f"{in_one_line(error.problem.title, error.problem.message)}; {question.view.why}")
+        question.end(UNASKED)
+
+    def _outcome(self, call: AskedCall, answer: str) -> Envelope:
+        if answer == UNASKED:
+            return self._pending.refuse(call, "Its AI client was asked, and nobody answered there")
+        if answer == EXPIRED:
+            return self._pending.refuse(call, f"A person was asked, and nobody answered within {WAIT_S:.0f} s")
+        if answer == TOO_MANY:
+            return refused("too many calls wait for a person's yes already; call again when some are answered")
+        return refused(f"the person refused this call of '{call.shown_tool}'")
 
     # questions and answers
 
     def waiting(self) -> list[ApprovalSnapshot]:
-        """See ApprovalsApi.get_approvals. Those among them that were refused already wait for a yes to the next call that is the same."""
-        self._refused.renew_all()
-        return [question.snapshot for question in self._waiting if not question.answer.done()]
+        """See ApprovalsApi.get_approvals. Those among them that were refused already wait for an approval of the next call that is the
+        same.
+        """
+        self._pending.refresh_refused()
+        return [question.view for question in self._pending if question.is_open]
 
     def question(self, id: str) -> ApprovalSnapshot | None:
-        """What a person is asked about a call; None where it waits no longer."""
-        found = self._waiting.find(id)
-        return found.snapshot if found else None
+        """Returns what the user is asked about a call; None where it waits no longer."""
+        found = self._pending.find(id)
+        return found.view if found else None
 
     async def disk_diff(self, id: str) -> tuple[str, ...]:
         """See ApprovalsApi.get_approval_diff."""
-        found = self._waiting.find(id)
-        return await self._rounds.disk_diff(found.call) if found else ()
+        found = self._pending.find(id)
+        return await self._snapshots.disk_diff(found.subject) if found else ()
 
     async def answer(self, id: str, answer: str) -> None:
         """See ApprovalsApi.answer_approval."""
-        question = self._waiting.find(id)
+        question = self._pending.find(id)
         if question is None:
             raise NotFound(Phrase("This call waits no longer"), Phrase("it was answered, its AI client gave it up, or its time was over"))
-        await self._rounds.take(question, answer, asker_name() or "person")
+        await self._take(question, answer, asker_name() or "person")
+
+    async def _take(self, question: PendingCall, answer: str, by: str) -> None:
+        """Takes a person's answer; what lasts is written first.
+
+        Args:
+            by: see Question.answered_by.
+
+        Raises:
+            TooltrayError: the question has ended, this is no answer to it, or what lasts cannot be written: then it waits on.
+        """
+        if not question.is_open or question.is_being_answered:
+            raise Conflict("This call waits no longer", "it was answered, or the tool has changed since this was shown")
+        choices = (*question.view.choices, *(each.answer for each in question.view.rules))
+        if answer not in (REFUSE, *choices):
+            options = ", ".join((*choices, REFUSE))
+            reason = "nothing here can tell when the screen locks, or it is locked now" if answer == LOCK else ""
+            raise TooltrayError(f"'{suspicion.visible(answer)}' is no answer to this call", reason, f"Answer with one of {options}.")
+        is_waiting = question.kind is CALL
+        if not is_waiting and answer != REFUSE and (id := self._pending.refresh(question)) != question.id:
+            hint = f"Look at it as it is now: tooltray approve {id}" if id else "It goes through now: call again."
+            raise Conflict("The tool has changed since this was shown", "nothing was allowed", hint)
+        question.is_being_answered = True
+        try:
+            await self._lasting.keep(question.subject, question.view, answer)
+            question.answered_by = by
+            question.end(answer)
+            if is_lasting(answer):
+                await self._release(by)
+            elif answer == ONCE and is_waiting:
+                self._lasting.remember(question.subject)
+        finally:
+            question.is_being_answered = False
+            if question.is_overdue:
+                question.end(EXPIRED)
+        if not is_waiting:
+            self._pending.answer_refused(question, passes=answer == ONCE, is_refused=answer == REFUSE)
 
 
 def _is_users_own(exchange: Exchange) -> bool:
-    """Whether the user makes the call in the window, by a click on what it calls: that is the approval. No program is the window."""
+    """Returns whether the user makes the call in the window, by a click on what it calls: that is the approval. No program is the
+    window.
+    """
     return exchange.session.state.is_persons and current_asker().is_window
 
 
 def _first(head: Head) -> Head:
-    """Of a call that answers no question of ours: what else it answers opens nothing here."""
+    """Returns the head of a call that answers no question of ours: what else it answers opens nothing here."""
     return msgspec.structs.replace(head, request_state="", input_responses={})
 
 
@@ -188,7 +330,7 @@ class _Result(msgspec.Struct):
 
 
 def _state_to_come_with(reply: Envelope) -> str | None:
-    """The state with which a client is to call again; None where the call is over."""
+    """Returns the state with which a client is to call again; None where the call is over."""
     if reply.error or len(memoryview(reply.result)) >= QUESTIONS_BELOW_BYTES:
         return None
     try:

@@ -1,7 +1,6 @@
-"""Whether a rule on arguments lets a call go through: rules of the settings, and those that a person has made.
+"""Whether a rule on arguments lets a call go through: rules of the settings, and those that the user has made of calls.
 
-Above it: Approvals, which asks of each call that nothing else allows. Below it: rule_coverage, GrantBook, Modes, the settings. A tool of
-which no rule speaks costs a look into two lists.
+A tool that no rule is about costs a look into two lists.
 """
 
 import asyncio
@@ -16,11 +15,10 @@ from tooltray.config.settings.call_rule import CallRule
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.rule_values import PROJECT
 from tooltray.config.settings.settings import Settings
-from tooltray.consent.approvals.approval_questions import AskedCall
+from tooltray.consent.approvals.asked_call import AskedCall
 from tooltray.consent.approvals.grant_book import GrantBook
 from tooltray.consent.approvals.grants import rule_of
-from tooltray.consent.approvals.rule_coverage import covers, covers_read, is_for, needs_disk, read_arguments
-from tooltray.consent.approvals.rule_paths import Place, folder_of
+from tooltray.consent.approvals.rule_coverage import Place, covers, covers_read, folder_of, is_for, needs_disk, read_arguments
 from tooltray.consent.approvals.rule_words import folder_words, words
 from tooltray.consent.approvals.suspicion import visible
 from tooltray.foundation.errors import Problem
@@ -31,7 +29,7 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 
 class CallRules:
-    """Belongs to the engine's loop."""
+    """The rules on arguments of settings and grants. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -54,7 +52,7 @@ class CallRules:
         self._missing: frozenset[str] = frozenset()  # folders of its rules that are not there
 
     async def allowed_by(self, call: AskedCall) -> str:
-        """By which kind of rule a call goes through, as the record names it; empty: by none."""
+        """Returns by which kind of rule a call goes through, as the record names it; empty: by none."""
         of_settings, of_grants = list(self._of_settings(call)), list(self._of_grants(call))
         if not of_settings and not of_grants:
             return ""
@@ -71,7 +69,7 @@ class CallRules:
         return await asyncio.to_thread(found) if any(map(needs_disk, (*of_settings, *of_grants))) else found()
 
     def _of_settings(self, call: AskedCall) -> Iterator[CallRule]:
-        """Those that speak of the tool, unless a person chose that it asks always."""
+        """Yields those that are about the tool, unless the user chose that it asks always."""
         of_client = self._modes.call_rules(call.state)
         server, tool = call.route.server, call.route.definition.name
         rules = self._servers.get(server).config.call_rules if of_client is None else of_client
@@ -79,7 +77,7 @@ class CallRules:
             yield from (rule for rule in rules if rule.server in ("", server) and is_for(rule, tool))
 
     def _of_grants(self, call: AskedCall) -> Iterator[CallRule]:
-        """Of a tool that asks always, only those that a person has made for this tool by its name."""
+        """Yields those of grants; of a tool that asks always, only those made for this tool by its name."""
         tool, asks_always = call.route.definition.name, call.decision.is_excepted or call.route.decision.is_excepted
         for grant in self._grants.rules(call.route, call.client):
             if asks_always and not grant.tool:
@@ -88,11 +86,13 @@ class CallRules:
                 yield rule
 
     def place(self, project: str) -> Place:
-        """Where a session is that works on a project."""
+        """Returns the place of a session that works on a project."""
         return Place(project, self._home)
 
     async def is_plain_for(self, rule: CallRule, arguments: bytes, project: str) -> bool:
-        """Whether a rule that was made of a call covers it, and none of its folders is a link: then it is as wide as a person reads it."""
+        """Returns whether a rule that was made of a call covers it, and none of its folders is a link: then it is as wide as the user reads
+        it.
+        """
         place = self.place(project)
 
         def is_plain() -> bool:
@@ -100,10 +100,10 @@ class CallRules:
 
         return await asyncio.to_thread(is_plain)
 
-    # rules that nobody can satisfy
+    # rules that no call can satisfy
 
     def problems(self) -> Iterator[Problem]:
-        """What is wrong with the rules on arguments in the settings, as of the last look at their folders."""
+        """Yields what is wrong with the rules on arguments in the settings, as of the last look at their folders."""
         self._look_soon()
         for server in self._servers:
             names, rules = self._tools.known_names(server.name), server.config.auto_approve
@@ -136,25 +136,25 @@ class CallRules:
 
 
 def folders_of(rule: CallRule) -> list[str]:
-    """The folders of a rule that are to be there, whatever project a session works on."""
+    """Returns the folders of a rule that have to exist, whatever project a session works on."""
     listed = (folder for condition in rule.arguments.values() for folder in condition.inside or ())
     return [folder for folder in listed if not folder.startswith(PROJECT)]
 
 
 def missing(folders: Iterable[str], place: Place) -> list[str]:
-    """Those of some folders that are not there: looks at the disk."""
+    """Returns those of some folders that do not exist. Looks at the disk."""
     return [folder for folder in folders if not os.path.isdir(folder_of(folder, place))]
 
 
 def led_to(folder: str, place: Place) -> str:
-    """Where a folder of a rule leads, if it is a link or lies behind one; empty: it is none. Looks at the disk."""
+    """Returns where a folder of a rule leads, if it is a link or lies behind one; empty: it is none. Looks at the disk."""
     whole = folder_of(folder, place)
     real = os.path.realpath(whole)
     return "" if real == whole else real
 
 
 async def why_nothing(rule: CallRule, place: Place) -> tuple[str, ...]:
-    """Why a rule lets no call through as things are."""
+    """Returns why a rule lets no call through as things are."""
     return tuple(map(_no_folder, await asyncio.to_thread(missing, folders_of(rule), place)))
 
 
@@ -163,7 +163,7 @@ def _no_folder(folder: str) -> str:
 
 
 def _why_no_tool(rule: CallRule, names: Collection[str], auto_approve: Collection[str]) -> Iterator[str]:
-    """Why a rule speaks of no tool; `names`: the tools that are known, none where they are not."""
+    """Yields why a rule is about no tool; `names`: the tools that are known, none where they are not."""
     known = [name for name in names if is_for(rule, name)]
     if names and not known:
         yield Phrase("there is no such tool")

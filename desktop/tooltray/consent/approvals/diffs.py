@@ -1,6 +1,6 @@
 """What a call would change, as lines that a person can read: the edit in its arguments, and how one definition differs from another.
 
-Pure: whoever has read a file hands over its text. A line begins with "+", "-" or " ".
+Pure: the text of a file is passed in. A line begins with "+", "-" or " ".
 """
 
 import difflib
@@ -13,11 +13,11 @@ from typing import Any
 from tooltray.catalogue.definition import COVERED, read_once_named
 from tooltray.consent.approvals.suspicion import visible
 
-MOST_LINES = 400  # of one diff, and of each side that is compared: comparing takes time, and nobody reads more
+MOST_LINES = 400  # of one diff, and of each side that is compared: comparing takes time, and no one reads more
 LONGEST_LINE = 500  # characters
 MOST_EDITS = 50  # of one call
 LINES_AROUND = 3  # what changes is read in its place
-CUT = " …"  # stands for what is left out
+CUT = " …"  # in the place of what is left out
 _STARTS_AT_THE_TOP = re.compile(r"@@ -[01][, ]")  # nothing is left out before such a part
 BEFORE_AND_AFTER = (
     ("oldText", "newText"),
@@ -39,7 +39,7 @@ Clean = Callable[[str], str]
 
 
 def of_arguments(arguments: object, clean: Clean) -> tuple[str, ...]:
-    """What an edit would change; nothing for arguments that are none.
+    """Returns what an edit would change; nothing for arguments that are no edit.
 
     Args:
         arguments: of the call, as Python values.
@@ -59,7 +59,7 @@ def overwritten_file(arguments: object) -> str:
 
 
 def of_file(arguments: Mapping[str, Any], before: str, clean: Clean) -> tuple[str, ...]:
-    """How a file that a call would write whole differs from what it has now.
+    """Returns how a file that a call would write whole differs from its content on disk.
 
     Args:
         arguments: of a call that has an `overwritten_file`.
@@ -71,7 +71,7 @@ def of_file(arguments: Mapping[str, Any], before: str, clean: Clean) -> tuple[st
 
 
 def of_definitions(before: str, after: str) -> tuple[str, ...]:
-    """How a definition differs from an earlier one.
+    """Returns how a definition differs from an earlier one.
 
     Args:
         before, after: as `definition_text` gives them; empty for one that is not known.
@@ -80,7 +80,7 @@ def of_definitions(before: str, after: str) -> tuple[str, ...]:
 
 
 def of_texts(before: str, after: str) -> tuple[str, ...]:
-    """How a text differs from an earlier one; empty for one that is not known."""
+    """Returns how a text differs from an earlier one; empty for one that is not known."""
     return _bounded(_compared(before.splitlines(), after.splitlines()))
 
 
@@ -127,7 +127,7 @@ def _member_lines(key: str, value: object) -> list[str]:
 
 
 def _compared(before: list[str], after: list[str]) -> list[str]:
-    """The lines that differ, marked, and some around them; what lies between is left out."""
+    """Returns the lines that differ, marked, and some around them; what lies between is left out."""
     is_cut = len(before) > MOST_LINES or len(after) > MOST_LINES
     lines = list(difflib.unified_diff(before[:MOST_LINES], after[:MOST_LINES], lineterm="", n=LINES_AROUND))[2:]
     shown = [CUT if line.startswith("@@") else line for line in lines if not _STARTS_AT_THE_TOP.match(line)]

@@ -1,21 +1,21 @@
-"""The flow guard, off until a person switches it on: once a session has read what strangers wrote, calls that send or publish ask first.
+"""The flow guard, off by default: once a session has read what strangers wrote, calls that send or publish ask first.
 
-Above it: ToolCalls and the router, which tell what was read; ApprovalRules, which asks before each call. Below it: flows, which says what
-a tool does; the settings; the state of a session, which keeps what it has read. Where the guard is off for all, a call costs a look at
-`is_on` and one at the state.
+Which tools read what strangers wrote, and which send, is known from tables of words and from hints; a user can choose otherwise for each
+tool (`flow` in `toolOverrides`). Names are believed over hints that make a tool look harmless. What counts is whether strangers can have
+written what is read, not whether they did; so a tracker or a mailbox counts as a whole.
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from msgspec import Raw
 
-from tooltray.catalogue.approval import tool_of
+from tooltray.catalogue.approval import Tool, tool_of, words_of
 from tooltray.catalogue.definition import read_once_named
 from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views.known_clients import KnownClients
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.consent.approvals import flows
-from tooltray.consent.approvals.flows import NO_FLOW, Flow, flow_of
+from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.consent.approvals.grant_book import GrantBook
 from tooltray.foundation.confirmation import current_asker
 from tooltray.foundation.events import ConfigChanged, EventBus
@@ -26,15 +26,81 @@ from tooltray.records.journal.touched import arguments_of, touched
 from tooltray.servers.transports.transports import is_remote
 from tooltray.servers.upstream.server_manager import ServerManager
 
+_READS_ANYTHING = "browse browser crawl fetch goto http https navigate scrape url urls web webpage webpages website"
+"""It brings pages, whatever else it does."""
+_BY_STRANGERS = """
+    article articles comment comments conversation conversations discussion discussions email emails feed feeds forum gmail inbox internet
+    issue issues mail mails message messages news notification notifications online page pages post posts pr prs pull reddit review reviews
+    rss sms thread threads ticket tickets tweet tweets youtube
+"""
+"""What a tool that reads may bring of others."""
+_SENDS = """
+    deploy email forward invite mail message notify pay post publish push reply send share sms submit transfer tweet upload webhook
+"""
+"""It brings something out of the session, if it changes anything at all."""
+_CHANGES = "add append assign close comment create edit fill insert merge open patch put review set update write"
+_SEEN_BY_OTHERS = """
+    article comment comments discussion event gist invoice issue issues listing message order page post pr pull release repo repository
+    review reviews thread ticket tweet webhook
+"""
+"""What others see of it: `create_issue` sends, `create_folder` does not."""
+_TYPES_INTO_PAGES = "evaluate fill submit type upload"
+READS_ANYTHING, BY_STRANGERS = frozenset(_READS_ANYTHING.split()), frozenset(_BY_STRANGERS.split())
+SENDS, CHANGES, SEEN_BY_OTHERS = frozenset(_SENDS.split()), frozenset(_CHANGES.split()), frozenset(_SEEN_BY_OTHERS.split())
+TYPES_INTO_PAGES = frozenset(_TYPES_INTO_PAGES.split())
+"""How a browser sends."""
+BODIES = frozenset(["body", "data", "payload", "form", "json", "content", "postdata", "formdata", "requestbody", "multipart", "files"])
+"""Arguments with which a tool that fetches sends something, too."""
+
+
+class Flow(NamedTuple):
+    """What a tool does to the flow of data.
+
+    Attributes:
+        reads: its result may have been written by strangers.
+        sends: it sends or publishes.
+        fetches: it brings pages; with a body in its arguments it sends, too.
+    """
+
+    reads: bool
+    sends: bool
+    fetches: bool = False
+
+
+NO_FLOW = Flow(False, False)
+_CHOSEN = {"reads": Flow(True, False), "sends": Flow(False, True), "both": Flow(True, True), "none": NO_FLOW}
+
+
+def flow_of(tool: Tool, override: ToolOverride | None, *, is_remote: bool) -> Flow:
+    """Returns what a tool does.
+
+    Args:
+        is_remote: its server runs elsewhere, and is reached over HTTP.
+    """
+    if override and override.flow:
+        return _CHOSEN[override.flow]
+    words = words_of(tool.name)
+    is_open = tool.hints.get("openWorldHint")
+    reaches_out = is_open is True or (is_remote and is_open is not False)
+    fetches = not words.isdisjoint(READS_ANYTHING)
+    if tool.category == "read":
+        return Flow(fetches or reaches_out or not words.isdisjoint(BY_STRANGERS), False, fetches)
+    changes_what_others_see = not (words.isdisjoint(CHANGES) or words.isdisjoint(SEEN_BY_OTHERS))
+    types = fetches and not words.isdisjoint(TYPES_INTO_PAGES)
+    sends = not words.isdisjoint(SENDS) or changes_what_others_see or types or (reaches_out and not fetches)
+    return Flow(fetches, sends, fetches)
+
+
 MOST_KNOWN = 16_384  # tools; as many as names are remembered
-MOST_PASSING = 256  # kinds of clients of which nobody can tie one request to the next
+MOST_PASSING = 256  # kinds of clients whose requests cannot be tied to one another
 METHODS, NO_BODY = ("method", "httpmethod", "verb"), ("GET", "HEAD", "OPTIONS")
 NOTHING_SAID: tuple[object, ...] = (None, "", {}, [])
 READ_BELOW_BYTES = 262_144  # larger arguments send something, whatever their members are called
 
 
 class FlowGuard:
-    """Belongs to the engine's loop.
+    """What sessions have read, and which calls ask because of it. Belongs to the engine's loop; where the guard is off for all, a call
+    costs a look at `is_on` and one at the state.
 
     Attributes:
         is_on: for any client.
@@ -50,12 +116,12 @@ class FlowGuard:
         self._follow()
 
     def note(self, route: Route, exchange: Exchange) -> None:
-        """A call was answered; what it brought may steer the model from now on."""
+        """Records that a call was answered; what it brought may steer the model from now on."""
         if self.is_on and self._flow(route).reads and self._is_on_for(exchange.session.state):
             self._keep(exchange.session.state, SessionFlow(route.server, route.definition.name, touched(exchange.request.params)))
 
     def note_again(self, route: Route | None, server: str, state: SessionState) -> None:
-        """What a call of a tool has brought goes to a session, which may be another one than has called: of a task, or a kept result.
+        """Records that a tool's earlier output reached this session (task result or kept result).
 
         Args:
             route: None: the tool is not there any more.
@@ -66,13 +132,13 @@ class FlowGuard:
             self._keep(state, SessionFlow(server, route.definition.name))
 
     def note_other(self, server: str, state: SessionState) -> None:
-        """A resource or a prompt of a server goes to a session; of one that runs elsewhere it counts as written by strangers."""
+        """Records that a resource or a prompt of a server goes to a session; of a remote server it counts as written by strangers."""
         managed = self._servers.find(server)
         if managed and is_remote(managed.config.transport) and self._is_on_for(state):
             self._keep(state, SessionFlow(server, ""))
 
     def asks(self, route: Route, state: SessionState, params: Raw) -> SessionFlow | None:
-        """What a session has read, where a call has to ask because of that; None: it need not.
+        """Returns what a session has read, where a call has to ask because of that; None: it need not.
 
         Args:
             params: of the `tools/call`.
@@ -87,7 +153,7 @@ class FlowGuard:
         return read if sends and not self._grants.knows_flow(route, state) else None
 
     def sends(self, route: Route) -> bool:
-        """Whether a tool sends or publishes, by what is known of it."""
+        """Returns whether a tool sends or publishes, by what is known of it."""
         return self._flow(route).sends
 
     def _read_by(self, state: SessionState) -> SessionFlow | None:
@@ -142,7 +208,7 @@ def _has_body(params: Raw) -> bool:
 
 
 def _members(found: object) -> Iterator[tuple[str, object]]:
-    """Of all objects in some arguments, however deep: `options` and `request` hold what others have outside."""
+    """Yields the members of all objects in some arguments, however deep: `options` and `request` hold what others have outside."""
     left = [found]
     while left:
         value = left.pop()
@@ -157,9 +223,9 @@ def _sends(name: str, value: object) -> bool:
     plain = "".join(filter(str.isalnum, name.casefold()))
     if plain in METHODS:
         return isinstance(value, str) and value.strip().upper() not in NO_BODY
-    return plain in flows.BODIES and value not in NOTHING_SAID
+    return plain in BODIES and value not in NOTHING_SAID
 
 
 def _is_untied(state: SessionState) -> bool:
-    """Nobody can tell which of these requests belong together: they count as one session of their client."""
+    """Returns whether it is unknown which of these requests belong together: they count as one session of their client."""
     return state.is_passing or state.is_persons

@@ -1,9 +1,7 @@
-"""What a person has allowed for longer than one call, and whether a tool is still what was allowed.
+"""What the user has allowed for longer than one call, and whether a tool is still what was allowed.
 
-Above it: LastingYeses, ApprovalsApi and the views of what is allowed. Below it: LiveGrants, the states of sessions, and ToolManager, which
-knows how tools are defined now. A grant
-counts for the definitions that it was given for, and for the program or address that its server was then: a tool of which either is
-another is held until a person has seen how it differs.
+A grant counts for the definitions that it was given for, and for the program or address that its server was then: a tool of which either
+is another asks until the user has seen how it differs.
 """
 
 import asyncio
@@ -19,11 +17,9 @@ from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.consent.approvals import diffs, suspicion
-from tooltray.consent.approvals.approval_questions import OTHER_SETTINGS, mark
-from tooltray.consent.approvals.grant_ends import LOCK, NEVER, GrantEnd
-from tooltray.consent.approvals.grants import Grant, GrantKind, PassingGrant, words_of
-from tooltray.consent.approvals.live_grants import LiveGrants
-from tooltray.consent.approvals.screen_lock import ScreenLocked
+from tooltray.consent.approvals.asked_call import OTHER_SETTINGS, mark
+from tooltray.consent.approvals.grant_ends import LOCK, NEVER, GrantEnd, ScreenLocked
+from tooltray.consent.approvals.grants import Grant, GrantKind, LiveGrants, PassingGrant, words_of
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, GrantsChanged, ToolListChanged
 from tooltray.foundation.phrases import Phrase
@@ -37,7 +33,7 @@ UNDO_S = 30.0  # the window offers to undo for 8 s
 
 
 class SessionGrant(NamedTuple):
-    """In SessionState.allowed.
+    """A grant for one session, in SessionState.allowed.
 
     Attributes:
         knows_flow: a person knew that the session had read what strangers wrote, see FlowGuard.
@@ -53,8 +49,8 @@ class SessionGrant(NamedTuple):
     knows_flow: bool = False
 
 
-class _Taken(NamedTuple):
-    """A grant that was taken back, with the definitions that a person had seen, and when; unix seconds."""
+class _Revoked(NamedTuple):
+    """A revoked grant, with the definitions that the user had seen, and when; unix seconds."""
 
     grant: Grant
     definitions: Mapping[str, str]
@@ -62,7 +58,7 @@ class _Taken(NamedTuple):
 
 
 class GrantBook:
-    """Belongs to the engine's loop."""
+    """The grants against the tools as they are now. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -76,11 +72,11 @@ class GrantBook:
     ) -> None:
         """
         Args:
-            is_of_file: whether a server that is not in the settings stands in another file, also one that nobody uses just now.
+            is_of_file: whether a server that is not in the settings is in another file, also in one that is not in use now.
         """
         self._live, self._states, self._tools, self._bus, self._spawn = live_grants, states, tools, bus, spawn
         self._is_of_file = is_of_file
-        self._taken: dict[str, _Taken] = {}  # what was taken back, until it cannot be undone any more
+        self._revoked: dict[str, _Revoked] = {}  # what was taken back, until it cannot be undone any more
         self._lock = asyncio.Lock()  # a change is worked out from what the last one has written
         bus.subscribe(ConfigChanged, self._on_config_changed)
         bus.subscribe(ToolListChanged, self._on_tool_list_changed)
@@ -89,7 +85,7 @@ class GrantBook:
     # whether a call goes through
 
     def allows(self, route: Route, state: SessionState, client: str) -> bool:
-        """Whether a person's lasting yes covers a tool as it is defined now."""
+        """Returns whether a grant covers a tool as it is defined now."""
         tool, now = route.definition.name, mark(route)
         if any(each.mark == now for each in _of_session(state, route, client)):
             return True
@@ -97,19 +93,19 @@ class GrantBook:
         return any(grant.tools.get(tool) == now and _is_for_all(grant.kind, is_read) for grant in self._live.of(route.server, client))
 
     def rules(self, route: Route, client: str) -> list[Grant]:
-        """Those that let some calls of a tool go through, as it is defined now, by what it is called with; the newest first."""
+        """Returns those that let some calls of a tool go through, as it is defined now, by their arguments; the newest first."""
         tool, now = route.definition.name, mark(route)
         return [grant for grant in self._live.of(route.server, client) if grant.kind == "rule" and grant.tools.get(tool) == now]
 
     def knows_flow(self, route: Route, state: SessionState) -> bool:
-        """Whether a person allowed a tool, as it is now, in a session of which they knew what it had read."""
+        """Returns whether the user allowed a tool, as it is now, in a session of which they knew what it had read."""
         if not state.allowed:
             return False
         now = mark(route)
         return any(each.knows_flow and each.mark == now for each in _of_session(state, route, state.client))
 
     def seen_before(self, route: Route, state: SessionState, client: str) -> str | None:
-        """The definition that was allowed, where the tool has another one now; None if there is no such."""
+        """Returns the definition that was allowed, where the tool has another one now."""
         tool, now = route.definition.name, mark(route)
         if others := [each.definition for each in _of_session(state, route, client) if each.mark != now]:
             return others[0]
@@ -117,7 +113,7 @@ class GrantBook:
         return next((self._live.definition(each) for each in allowed if each != now), None)
 
     def has_all_reads(self, server: str, client: str) -> bool:
-        """Whether all reads of a server were allowed; those that came later are not among them."""
+        """Returns whether all reads of a server were allowed; those that came later are not among them."""
         return any(grant.kind == "reads" for grant in self._live.of(server, client))
 
     # saying yes
@@ -148,7 +144,7 @@ class GrantBook:
             rule: of the kind "rule": on the arguments of their calls.
 
         Raises:
-            TooltrayError: it cannot be written, or nobody can tell when the screen locks; nothing has changed.
+            TooltrayError: it cannot be written, or no lock of the screen would be heard of; nothing has changed.
         """
         made = Grant(
             id=_new_id(),
@@ -169,10 +165,10 @@ class GrantBook:
             await self._write([*others, grant], routes)
         return self._snapshot(grant)
 
-    # what was said
+    # what was allowed
 
     def snapshots(self) -> list[GrantSnapshot]:
-        """All that count, the newest first."""
+        """Returns all that count, the newest first."""
         found = [self._snapshot(grant) for grant in self._live.all()]
         found += [
             GrantSnapshot(each.id, "tool", each.server, each.tool, client=each.client, session=state.id, created_at=each.created_at)
@@ -181,7 +177,7 @@ class GrantBook:
         ]
         return sorted(found, key=lambda each: each.created_at, reverse=True)
 
-    async def take_back(self, id: str) -> None:
+    async def revoke(self, id: str) -> None:
         """
         Raises:
             TooltrayError: there is no such grant, or that cannot be written.
@@ -200,41 +196,41 @@ class GrantBook:
                 )
             seen = {each: self._live.definition(each) for each in gone.tools.values()}
             await self._write(kept)
-        self._forget_taken()
-        self._taken[id] = _Taken(gone, seen, self._live.now())
+        self._drop_revoked()
+        self._revoked[id] = _Revoked(gone, seen, self._live.now())
 
-    async def give_back(self, id: str) -> GrantSnapshot:
-        """Allows again what was taken back a moment ago, until its own end; of a tool that has changed meanwhile, as it was.
+    async def restore(self, id: str) -> GrantSnapshot:
+        """Allows again what was revoked a moment ago, until its own end; of a tool that has changed meanwhile, as it was.
 
         Raises:
             NotFound: too much time has passed, or its server is gone.
             TooltrayError: that cannot be written.
         """
-        self._forget_taken()
-        taken = self._taken.get(id)
+        self._drop_revoked()
+        taken = self._revoked.get(id)
         if taken is None or not self._is_known(taken.grant.server):
             raise NotFound(Phrase("This cannot be undone any more"), hint=Phrase("Allow it again."))
         async with self._lock:
             others = [each for each in self._live.all() if _scope(each) != _scope(taken.grant)]
             await self._live.write([*others, taken.grant], taken.definitions)
-        del self._taken[id]
+        del self._revoked[id]
         self._bus.publish(GrantsChanged())
         return self._snapshot(taken.grant)
 
-    def taken_back(self, id: str) -> GrantSnapshot | None:
-        """What `give_back` would allow again."""
-        taken = self._taken.get(id)
+    def revoked(self, id: str) -> GrantSnapshot | None:
+        """Returns what `restore` would allow again."""
+        taken = self._revoked.get(id)
         return self._snapshot(taken.grant) if taken else None
 
-    def _forget_taken(self) -> None:
+    def _drop_revoked(self) -> None:
         now = self._live.now()
-        self._taken = {id: each for id, each in self._taken.items() if 0 <= now - each.at < UNDO_S}
+        self._revoked = {id: each for id, each in self._revoked.items() if 0 <= now - each.at < UNDO_S}
 
     def _is_known(self, server: str) -> bool:
         return server in self._tools.server_names or self._is_of_file(server)
 
     def changes(self) -> list[ToolChange]:
-        """Tools that were allowed and are defined in another way since."""
+        """Returns tools that were allowed and are defined in another way since."""
         found: dict[tuple[str, str], ToolChange] = {}
         for grant in self._live.all():
             for route in self._held(grant):
@@ -246,7 +242,7 @@ class GrantBook:
         return list(found.values())
 
     async def accept(self, server: str, tool: str, seen: str) -> None:
-        """A person has seen how a tool is defined now: what was allowed counts for it as it is.
+        """Accepts how a tool is defined now, which the user has seen: what was allowed counts for it as it is.
 
         Args:
             seen: `revision` of the ToolChange; empty: whatever it is now.
@@ -258,21 +254,17 @@ class GrantBook:
             route = self._tools.routes(server).get(tool)
             now = mark(route) if route else ""
             if seen and seen != now:
-                raise Conflict(
-                    Phrase("'{tool}' has changed again since this was shown", tool=suspicion.visible(tool)),
-                    hint=Phrase("Look at it once more."),
-                )
+                raise changed_again(tool)
             before = self._live.all()
             after = [_accepted(grant, tool, route, now) if route and grant.server == server else grant for grant in before]
             if route is None or after == before:
-                raise Conflict(
-                    Phrase("'{tool}' has not changed since it was allowed", tool=suspicion.visible(tool)),
-                    hint=Phrase("See `tooltray grants changes`."),
-                )
+                raise not_changed(tool)
             await self._write(after, {tool: route})
 
     def covering(self, server: str) -> dict[str, tuple[str, ...]]:
-        """The ids of the grants that cover tools of a server as they are defined now, by the tools' names; those of sessions among them."""
+        """Returns the ids of the grants that cover tools of a server as they are defined now, by the tools' names; those of sessions among
+        them.
+        """
         found: dict[str, tuple[str, ...]] = {}
         routes = self._tools.routes(server)
         of_server = [grant for grant in self._live.all() if grant.server == server]
@@ -285,13 +277,13 @@ class GrantBook:
         return found
 
     def held_tools(self, server: str) -> frozenset[str]:
-        """Tools of a server that were allowed, and are defined in another way since."""
+        """Returns tools of a server that were allowed, and are defined in another way since."""
         return frozenset(route.definition.name for grant in self._live.all() if grant.server == server for route in self._held(grant))
 
     # inside
 
     def _on_screen_locked(self, event: ScreenLocked) -> None:
-        self._taken = {id: each for id, each in self._taken.items() if self._live.is_before_its_lock(each.grant)}
+        self._revoked = {id: each for id, each in self._revoked.items() if self._live.is_before_its_lock(each.grant)}
         if self._live.has_ended_at_lock:
             self._bus.publish(GrantsChanged())
 
@@ -323,7 +315,7 @@ class GrantBook:
         self._bus.publish(GrantsChanged())
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
-        """What was allowed of a server goes with it: another one of its name is another server."""
+        """Drops what was allowed of a removed server: another one of its name is another server."""
 
         def is_gone(server: str) -> bool:
             return server not in event.mcp_servers and not self._is_of_file(server)
@@ -349,17 +341,29 @@ class GrantBook:
             self._bus.publish(GrantsChanged())
 
 
+def changed_again(name: str) -> Conflict:
+    """Returns why a definition is not accepted that is another one than the user has seen."""
+    title = Phrase("'{tool}' has changed again since this was shown", tool=suspicion.visible(name))
+    return Conflict(title, hint=Phrase("Look at it once more."))
+
+
+def not_changed(name: str) -> Conflict:
+    """Returns why a definition is not accepted that does not wait."""
+    title = Phrase("'{tool}' has not changed since it was allowed", tool=suspicion.visible(name))
+    return Conflict(title, hint=Phrase("See `tooltray grants changes`."))
+
+
 def _scope(grant: Grant) -> tuple[str, ...]:
     return grant.kind, grant.server, grant.tool, grant.client, json.dumps(grant.rule, sort_keys=True)
 
 
 def _is_for_all(kind: str, is_read: bool) -> bool:
-    """Whether a grant is for every call of a tool, whatever it is called with."""
+    """Returns whether a grant is for every call of a tool, whatever it is called with."""
     return kind == "tool" or (kind == "reads" and is_read)
 
 
 def _accepted(grant: Grant, tool: str, route: Route, now: str) -> Grant:
-    """A grant with a tool as it is now; one for reads does not keep a tool that writes now."""
+    """Returns a grant with a tool as it is now; one for reads does not keep a tool that writes now."""
     if grant.tools.get(tool, now) == now:
         return grant
     others = {name: each for name, each in grant.tools.items() if name != tool}

@@ -1,32 +1,22 @@
-"""When a yes ends by itself, and who is told of it.
-
-Above it: LastingYeses, ToolGrants and RuleGrants, which say how long a yes lasts; the hub, which has one GrantEnds. Below it: LiveGrants
-and the event bus. Whether a grant still counts LiveGrants decides at each call by its clock; here the pages only hear of an end when it
-comes. One timer runs for all grants, and none where nothing ends.
+"""How long a grant lasts: some time, or until the screen locks, as the desktop reports it. A hub without a desktop hears of no lock, and
+offers no such grant.
 """
 
-import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.events import EventBus, GrantsChanged
+from tooltray.foundation.errors import Denied, TooltrayError
+from tooltray.foundation.events import Event, EventBus
 from tooltray.foundation.phrases import Phrase
-
-if TYPE_CHECKING:
-    from tooltray.consent.approvals.live_grants import LiveGrants
 
 HOUR, DAY, LOCK, LIKE, ALWAYS = "hour", "day", "lock", "like", "always"
 HOUR_S, DAY_S = 3600.0, 86_400.0
 LONGEST_GRANT_S = 366 * DAY_S
-CHECK_EVERY_S = 30.0  # timers stand still while a computer sleeps; so late, at most, pages hear of an end after it has woken
-SETTLE_S = 0.5  # grants that end at nearly the same time are one piece of news
 
 
 class GrantEnd(msgspec.Struct, frozen=True):
-    """What comes first ends it; without either it lasts until it is taken back.
+    """The end of a grant: what comes first; without either it lasts until it is revoked.
 
     Attributes:
         after_s: seconds.
@@ -43,7 +33,7 @@ ENDS: Mapping[str, GrantEnd] = {HOUR: GrantEnd(HOUR_S), DAY: GrantEnd(DAY_S), LO
 
 
 def end_of(expires_in_s: float | None, until: str) -> GrantEnd:
-    """What `add_grant` is given.
+    """Returns the end that `add_grant` is given.
 
     Raises:
         TooltrayError: there is no such end.
@@ -65,27 +55,47 @@ def check_end(end: GrantEnd) -> None:
         )
 
 
-class GrantEnds:
-    """Belongs to the engine's loop."""
+class ScreenLocked(Event, frozen=True):
+    """The screen is locked, the computer goes to sleep, or the desktop cannot report it any more. For other rooms of the engine."""
 
-    def __init__(self, *, live_grants: "LiveGrants", bus: EventBus) -> None:
-        self._grants, self._bus = live_grants, bus
-        self._timer: asyncio.TimerHandle | None = None
-        self._next = 0.0  # unix seconds of the next end that is to be told
-        bus.subscribe(GrantsChanged, self._follow)
-        self._follow()
 
-    def _follow(self, _event: GrantsChanged | None = None) -> None:
-        if self._timer:
-            self._timer.cancel()
-            self._timer = None
-        self._next = self._grants.next_end
-        if self._next:
-            wait_s = min(self._next - self._grants.now() + SETTLE_S, CHECK_EVERY_S)
-            self._timer = asyncio.get_running_loop().call_later(max(wait_s, SETTLE_S), self._look)
+class ScreenLock:
+    """Whether the screen is locked. Belongs to the engine's loop.
 
-    def _look(self) -> None:
-        if self._grants.now() >= self._next:
-            self._bus.publish(GrantsChanged())
-        else:
-            self._follow()
+    Attributes:
+        number: of the lock that comes next, from 1. A yes that lasts until then keeps it, and counts as long as it is the same.
+    """
+
+    def __init__(self, *, bus: EventBus, has_window: bool) -> None:
+        """
+        Args:
+            has_window: whether this hub is a desktop's, which reports locks.
+        """
+        self._bus, self._has_window = bus, has_window
+        self.number = 1
+        self._is_locked: bool | None = None
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a lock will be heard of: the desktop reports it, and the screen is open."""
+        return self._is_locked is False
+
+    @property
+    def is_locked(self) -> bool:
+        return self._is_locked is True
+
+    def tell(self, is_locked: bool | None) -> None:
+        """
+        Args:
+            is_locked: None: that cannot be known from now on, which ends what would have ended at the next lock.
+
+        Raises:
+            Denied: this hub has no window, so it would not hear of the next lock.
+        """
+        if is_locked is False and not self._has_window:
+            raise Denied(Phrase("Only a hub with a window hears when the screen locks"))
+        ends = is_locked is not False and self._is_locked is not None
+        self._is_locked = is_locked
+        if ends:
+            self.number += 1
+            self._bus.publish(ScreenLocked())

@@ -1,12 +1,12 @@
-"""What a person has allowed for longer than one call, kept over restarts: `grants.json` in the home.
+"""What the user has allowed for longer than one call, kept over restarts in `grants.json` of the home, and what of it counts now.
 
-Above it: LiveGrants, GrantBook, CallRules. Below it: atomic_file, call_rule, rule_words. Each grant names the tools that it
-is for and their fingerprints; the definitions that a person has seen are kept beside, so that a changed one can be compared. No arguments
-of calls are in the file.
+Each grant names the tools that it is for and their fingerprints; the definitions that the user has seen are kept beside, so that a changed
+one can be compared. No arguments of calls are in the file.
 """
 
+import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -15,11 +15,17 @@ import msgspec
 
 from tooltray.config.settings.call_rule import CallRule, read_rule
 from tooltray.consent.approvals import rule_words
-from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.files.atomic_file import read_own, set_aside, write_atomically
+from tooltray.consent.approvals.grant_ends import GrantEnd, ScreenLock
+from tooltray.consent.kept_file import KeptFile
+from tooltray.foundation.errors import Conflict, Problem, TooltrayError
+from tooltray.foundation.events import EventBus, GrantsChanged
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.tasks import finish_in_thread
 
 LARGEST_BYTES = 64 * 2**20  # a thousand grants with the longest definitions
+CHECK_EVERY_S = 30.0  # timers stand still while a computer sleeps; so late, at most, pages hear of an end after it has woken
+SETTLE_S = 0.5  # grants that end at nearly the same time are one piece of news
+CLOCK_SLACK_S = 300.0  # a clock is put right by so much; one that is set back further would make what ends last longer
 LAST_TIME_S = 1e11  # the year 5138
 LONGEST_DEFINITION = 65536  # characters that are kept of what a person has seen; a longer one is known by its fingerprint alone
 
@@ -30,7 +36,8 @@ GrantKind = Literal["tool", "reads", "rule"]
 
 
 class Grant(msgspec.Struct, rename="camel", frozen=True):
-    """
+    """What the user has allowed for longer than one call.
+
     Attributes:
         kind: one tool, every tool of the server that read when it was given, or the calls of some that a rule on arguments covers.
         tool: of the kinds "tool" and "rule": the server's own name; empty: of a rule for several.
@@ -57,7 +64,8 @@ class Grant(msgspec.Struct, rename="camel", frozen=True):
 
 
 class PassingGrant(Grant, frozen=True):
-    """One that ends when the screen locks. It is in no file: another hub, also one of an older version, must not take it for a lasting one.
+    """A grant that ends when the screen locks. It is in no file: another hub, also one of an older version, must not take it for a lasting
+    one.
 
     Attributes:
         lock: the number of that lock, see ScreenLock.
@@ -67,12 +75,12 @@ class PassingGrant(Grant, frozen=True):
 
 
 def rule_of(grant: Grant) -> CallRule | None:
-    """The rule on arguments that a grant carries; None: it has none that can be read, and allows nothing then."""
+    """Returns the rule on arguments that a grant carries; None: it has none that can be read, and allows nothing then."""
     return _read_rule(json.dumps(grant.rule)) if grant.kind == "rule" else None
 
 
 def words_of(grant: Grant) -> str:
-    """The calls that the rule of a grant covers; empty for other kinds of grants."""
+    """Returns the calls that the rule of a grant covers; empty for other kinds of grants."""
     if grant.kind != "rule":
         return ""
     rule = rule_of(grant)
@@ -87,43 +95,99 @@ def _read_rule(text: str) -> CallRule | None:
         return None
 
 
-class _File(msgspec.Struct):
+class KeptGrants(msgspec.Struct):
     version: Literal[1] = 1
     grants: list[Grant] = []
     definitions: dict[str, str] = {}
 
 
-class GrantStore:
-    """Those of one home. `write` blocks on the disk; one at a time.
+def grant_store(path: Path) -> KeptFile[KeptGrants]:
+    """Reads the file of one home."""
+    return KeptFile(
+        path,
+        KeptGrants,
+        most_bytes=LARGEST_BYTES,
+        unread=Phrase("what you allowed for longer than one call cannot be read, so none of it counts"),
+        remedy="Calls ask again; answer with 'always' what you allow.",
+        unsaved=Phrase("what is allowed cannot be saved"),
+    )
 
-    A file that cannot be read allows nothing: it is set aside, and `problem` says so.
+
+class LiveGrants:
+    """The grants that count now: their time has not passed, the screen has not locked, and their server exists. Belongs to the engine's
+    loop.
+
+    Attributes:
+        now: unix seconds.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file = _File()
+    def __init__(self, *, grant_store: KeptFile[KeptGrants], screen_lock: ScreenLock, now: Callable[[], float]) -> None:
+        """
+        Args:
+            now: unix seconds.
+        """
+        self._store, self._screen_lock, self.now = grant_store, screen_lock, now
         self._passing: tuple[PassingGrant, ...] = ()
-        self._texts: dict[str, str] = {}  # of definitions that these alone need
-        self.problem: Problem | None = None
-        try:
-            self._file = msgspec.convert(json.loads(read_own(path, LARGEST_BYTES)), type=_File)
-        except FileNotFoundError:
-            pass
-        except (ValueError, RecursionError):
-            self._set_aside()
-        except OSError as error:
-            self.problem = _unusable(f"{path}: {error.strerror or error}", "Make it readable, and start Tooltray again.")
+        self._texts: dict[str, str] = {}  # of definitions that only these need
+        self._gone: set[str] = set()  # grants of servers that were removed; they do not count while the disk is not written, either
 
     @property
-    def grants(self) -> tuple[Grant, ...]:
-        return (*self._file.grants, *self._passing)
+    def problem(self) -> Problem | None:
+        return self._store.problem
+
+    def all(self) -> list[Grant]:
+        now = self.now()
+        kept = (*self._store.content.grants, *self._passing)
+        listed = (grant for grant in kept if grant.id not in self._gone and self.is_before_its_lock(grant))
+        return [grant for grant in listed if not grant.expires_at or grant.created_at - CLOCK_SLACK_S <= now < grant.expires_at]
+
+    def of(self, server: str, client: str) -> Iterator[Grant]:
+        """Yields those for a server and a client, the newest first."""
+        return (grant for grant in reversed(self.all()) if grant.server == server and grant.client in ("", client))
 
     def definition(self, fingerprint: str) -> str:
-        """What a person has seen under a fingerprint; empty if that is not kept."""
-        return self._file.definitions.get(fingerprint, "") or self._texts.get(fingerprint, "")
+        """Returns what the user has seen under a fingerprint; empty if that is not kept."""
+        return self._store.content.definitions.get(fingerprint, "") or self._texts.get(fingerprint, "")
 
-    def write(self, grants: Iterable[Grant], definitions: Mapping[str, str]) -> None:
-        """Replaces all grants; those that pass are kept in memory alone.
+    @property
+    def next_end(self) -> float:
+        """When the next of them ends by its time, in unix seconds; 0: none does."""
+        return min((grant.expires_at for grant in self.all() if grant.expires_at), default=0.0)
+
+    @property
+    def has_ended_at_lock(self) -> bool:
+        """Whether one of those in memory has ended with the last lock of the screen."""
+        return any(not self.is_before_its_lock(grant) for grant in self._passing)
+
+    def is_before_its_lock(self, grant: Grant) -> bool:
+        """Returns whether a grant that ends when the screen locks has not ended by that; any other has not."""
+        return not isinstance(grant, PassingGrant) or grant.lock == self._screen_lock.number
+
+    def ending(self, grant: Grant, end: GrantEnd) -> Grant:
+        """Returns a new grant with its end.
+
+        Raises:
+            TooltrayError: it is to last until the screen locks, and no lock would be heard of.
+        """
+        if end.after_s is not None:
+            grant = msgspec.structs.replace(grant, expires_at=grant.created_at + end.after_s)
+        if not end.at_lock:
+            return grant
+        if self._screen_lock.is_locked:
+            raise Conflict(Phrase("the screen is locked just now"), Phrase("what lasts until it locks would end at once"))
+        if not self._screen_lock.is_awaited:
+            raise TooltrayError(
+                Phrase("nothing here can tell when the screen locks"),
+                hint=Phrase("Tooltray's window has to run, on a desktop that tells of it. Choose an hour or a day."),
+            )
+        return PassingGrant(**msgspec.structs.asdict(grant), lock=self._screen_lock.number)
+
+    def forget(self, ids: Iterable[str]) -> None:
+        """Drops grants at once, whenever the disk is written."""
+        self._gone.update(ids)
+
+    async def write(self, grants: Iterable[Grant], definitions: Mapping[str, str]) -> None:
+        """Replaces all grants, one write at a time; those that pass are kept in memory only.
 
         Args:
             definitions: texts by fingerprint, besides those that are kept already; what no grant needs is left out.
@@ -134,20 +198,13 @@ class GrantStore:
         given = list(grants)
         passing = tuple(grant for grant in given if isinstance(grant, PassingGrant))
         kept = [grant for grant in given if not isinstance(grant, PassingGrant)]
-        texts = self._file.definitions | self._texts | dict(definitions)
-        file = _File(grants=kept, definitions=_needed(kept, texts))
-        try:
-            write_atomically(self._path, _encoded(file))
-        except OSError as error:
-            message = f"{self._path}: {error.strerror or error}"
-            raise TooltrayError(Phrase("what is allowed cannot be saved"), message, Phrase("Nothing has changed.")) from None
-        self._file, self._passing, self._texts = file, passing, _needed(passing, texts)
+        texts = self._store.content.definitions | self._texts | dict(definitions)
 
-    def _set_aside(self) -> None:
-        aside = set_aside(self._path)
-        self.problem = _unusable(
-            f"what was in {self._path.name} is now in {aside}", "Calls ask again; answer with 'always' what you allow."
-        )
+        def save() -> None:
+            self._store.write(KeptGrants(grants=kept, definitions=_needed(kept, texts)))
+            self._passing, self._texts = passing, _needed(passing, texts)
+
+        await finish_in_thread(save)
 
 
 def _needed(grants: Iterable[Grant], texts: Mapping[str, str]) -> dict[str, str]:
@@ -155,9 +212,29 @@ def _needed(grants: Iterable[Grant], texts: Mapping[str, str]) -> dict[str, str]
     return {key: text for key, text in texts.items() if key in needed and len(text) <= LONGEST_DEFINITION}
 
 
-def _encoded(file: _File) -> bytes:
-    return json.dumps(msgspec.to_builtins(file), indent=2).encode()  # msgspec refuses halves of characters, which a tool's name may have
+class GrantEnds:
+    """Publishes the ends of grants, so that pages hear of them. One timer runs for all grants, and none where nothing ends. Belongs to the
+    engine's loop.
+    """
 
+    def __init__(self, *, live_grants: LiveGrants, bus: EventBus) -> None:
+        self._grants, self._bus = live_grants, bus
+        self._timer: asyncio.TimerHandle | None = None
+        self._next = 0.0  # unix seconds of the next end that is to be published
+        bus.subscribe(GrantsChanged, self._follow)
+        self._follow()
 
-def _unusable(message: str, hint: str) -> Problem:
-    return Problem(Phrase("what you allowed for longer than one call cannot be read, so none of it counts"), message, hint)
+    def _follow(self, _event: GrantsChanged | None = None) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        self._next = self._grants.next_end
+        if self._next:
+            wait_s = min(self._next - self._grants.now() + SETTLE_S, CHECK_EVERY_S)
+            self._timer = asyncio.get_running_loop().call_later(max(wait_s, SETTLE_S), self._look)
+
+    def _look(self) -> None:
+        if self._grants.now() >= self._next:
+            self._bus.publish(GrantsChanged())
+        else:
+            self._follow()

@@ -1,7 +1,6 @@
-"""What runs without asking, for each server and tool, and why; and what a person chooses for one tool.
+"""What runs without asking, for each server and tool, and why; and what the user chooses for one tool.
 
-Above it: ApprovalsApi. Below it: the rules (catalogue/approval), GrantBook, ToolManager, the settings. Decides nothing about a call:
-ApprovalRules and GrantBook do.
+Decides nothing about a call: ApprovalRules and GrantBook do.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +37,7 @@ ASKS_WRITING = Phrase("It changes things, or may")
 
 
 class Permissions:
-    """Has no state of its own."""
+    """What runs without asking, and the choices of the user. Has no state of its own."""
 
     def __init__(self, *, config: McpConfHelper, servers: ServerManager, tools: ToolManager, grants: GrantBook) -> None:
         self._config, self._servers, self._tools, self._grants = config, servers, tools, grants
@@ -48,7 +47,7 @@ class Permissions:
         return [await self._of(server) for server in tuple(self._servers)]
 
     def rules(self, server: str) -> tuple[str, ...]:
-        """The rules of a server that count now.
+        """Returns the rules of a server that count now.
 
         Raises:
             NotFound: there is no such server in a file.
@@ -58,7 +57,7 @@ class Permissions:
         return tuple(config.auto_approve)
 
     def rules_with(self, server: str, tool: str, choice: str) -> tuple[str, ...]:
-        """The rules of a server that say this of one of its tools.
+        """Returns the rules of a server with a choice for one of its tools.
 
         Raises:
             NotFound: there is no such server in a file, or it is known to have no such tool.
@@ -76,15 +75,15 @@ class Permissions:
         """
         await self._config.change_server(server, auto_approve=tuple(rules))
 
-    async def forget_grants(self, server: str, tool: str) -> None:
-        """Takes back what was allowed for one tool by its name, for it to ask from now on.
+    async def revoke_grants(self, server: str, tool: str) -> None:
+        """Revokes what was allowed for one tool by its name, for it to ask from now on.
 
         Raises:
             TooltrayError: that cannot be written.
         """
         for grant in self._grants.snapshots():
             if grant.kind != "reads" and (grant.server, grant.tool) == (server, tool):
-                await self._grants.take_back(grant.id)
+                await self._grants.revoke(grant.id)
 
     async def _of(self, server: ManagedServer) -> ServerPermissions:
         rules = rules_of(server)

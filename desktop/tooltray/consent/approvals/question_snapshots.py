@@ -1,37 +1,52 @@
-"""What a person reads of a question: the call itself, and what stands around it at this moment.
+"""What the user reads of a question: the call itself, and what is known about it at this moment.
 
-Decides nothing.
+Servers and models write these texts, so that they come out harmless: everything in them can be seen, known secrets are masked, and they
+are bounded.
 """
 
+import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from tooltray.consent.approvals.approval_questions import AskedCall, Circumstances, Masked, read_arguments, snapshot
+from msgspec import Raw
+
+from tooltray.catalogue.definition import TwiceNamed, definition_text, read_once_named
+from tooltray.consent.approvals import diffs, rule_maker, suspicion
+from tooltray.consent.approvals.asked_call import ONCE, OTHER_SETTINGS, READ_BELOW_BYTES, READS, RULE, SESSION, AskedCall
 from tooltray.consent.approvals.diffs import of_file, overwritten_file
 from tooltray.consent.approvals.grant_book import GrantBook
-from tooltray.consent.approvals.recent_yeses import RecentYeses
-from tooltray.consent.approvals.screen_lock import ScreenLock
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
+from tooltray.consent.approvals.grant_ends import ALWAYS, DAY, HOUR, LIKE, LOCK, ScreenLock
+from tooltray.consent.approvals.rule_coverage import Place
+from tooltray.consent.approvals.rule_words import brief, words
+from tooltray.consent.approvals.standing_grants import RecentApprovals
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, OfferedRule
 from tooltray.foundation.tasks import finish_in_thread
+from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.protocol.sessions.session_state import SessionStates
 from tooltray.servers.transports.transports import is_remote
 from tooltray.servers.upstream.server_manager import ServerManager
 
 LARGEST_FILE = 1_048_576  # bytes; what is larger is not compared
+LONGEST_ARGUMENTS = 20_000  # characters that are shown; a cut is marked
+LONGEST_DESCRIPTION, LONGEST_NAME = 1_000, 200  # characters
+SAME_NAME_TWICE = Phrase("the arguments name a member twice; the server may read another value than the one that is read here")
+Masked = Callable[[str], str]
+"""Takes known secrets out of a text."""
 
 
 class QuestionSnapshots:
-    """Has no state of its own."""
+    """Makes the texts of questions. Has no state of its own."""
 
     def __init__(
         self,
         *,
         states: SessionStates,
         grants: GrantBook,
-        recent: RecentYeses,
+        recent_approvals: RecentApprovals,
         screen_lock: ScreenLock,
         servers: ServerManager,
         user_folder: Path,
@@ -42,30 +57,63 @@ class QuestionSnapshots:
             user_folder: the person's own folder.
             masked: takes known secrets out of what is shown.
         """
-        self._states, self._grants, self._recent, self._screen_lock = states, grants, recent, screen_lock
+        self._states, self._grants, self._recent, self._screen_lock = states, grants, recent_approvals, screen_lock
         self._servers, self._home, self._masked = servers, str(user_folder), masked
 
     def seen_before(self, call: AskedCall) -> str | None:
-        """The definition that was allowed, where the tool has another one now; None if there is no such."""
+        """Returns the definition that was allowed, where the tool has another one now."""
         return self._grants.seen_before(call.route, call.state, call.client)
 
     def of(self, call: AskedCall, before: str | None, note: str, id: str, ends_at: float, *, replaces: str = "") -> ApprovalSnapshot:
-        """
+        """Makes what the user reads.
+
         Args:
-            before, note, replaces: see Circumstances.
+            before: the definition that was allowed or shown before, where it is another one now.
+            note: in front of the reason.
             ends_at: unix seconds.
+            replaces: the id of the same question about the tool as it was.
         """
-        circumstances = Circumstances(
-            before=before,
-            is_new_read=self._grants.has_all_reads(call.route.server, call.client),
-            has_session=self._states.find(call.state.id) is call.state,
-            note=note,
+        tool, flow = call.route.definition, call.decision.flow
+        text, value, warnings = read_arguments(call.arguments)
+        similar_window_s = self._recent.similar_window_s(call)
+        why = _why(call, before, is_new_read=self._grants.has_all_reads(call.route.server, call.client))
+        return ApprovalSnapshot(
+            id=id,
+            server=suspicion.visible(call.route.server),
+            tool=suspicion.visible(tool.name),
+            client=plain(call.client, LONGEST_NAME),
+            category=call.route.decision.category,
+            arguments=suspicion.visible(_cut(self._masked(text))),
+            why=Phrase("{note}; {why}", note=note, why=why) if note else why,
+            ends_at=ends_at,
+            choices=self._choices(call, has_like=bool(similar_window_s)),
+            project=suspicion.visible(call.project),
+            description=plain(tool.description, LONGEST_DESCRIPTION, keeps_lines=True),
+            diff=diffs.of_arguments(value, self._masked),
+            definition_diff=diffs.of_definitions(before, definition_text(tool)) if before is not None else (),
+            warnings=(*warnings, *suspicion.warnings(tool)),
             replaces=replaces,
-            home=self._home,
-            has_lock=self._screen_lock.is_awaited,
-            like_for_s=self._recent.like_for_s(call),
+            like_for_s=similar_window_s,
+            flow=flow,
+            rules=() if flow else tuple(self._offered_rules(call)),
         )
-        return snapshot(call, circumstances, id=id, ends_at=ends_at, masked=self._masked)
+
+    def _choices(self, call: AskedCall, *, has_like: bool) -> tuple[str, ...]:
+        """Returns the answers that make sense; where the flow guard asks, only those after which it does not ask again on its own."""
+        has_session = self._states.find(call.state.id) is call.state
+        of_session = [SESSION] if has_session else []
+        if call.decision.flow:
+            return (ONCE, *of_session)
+        like, lock = [LIKE] if has_like else [], [LOCK] if self._screen_lock.is_awaited else []
+        reads = [READS] if call.route.decision.is_plain_read else []
+        return (ONCE, *like, *of_session, HOUR, DAY, *lock, ALWAYS, *reads)
+
+    def _offered_rules(self, call: AskedCall) -> Iterator[OfferedRule]:
+        """Yields rules that the call may be answered with; none that has a secret in it, since it would be kept."""
+        made = rule_maker.offers(call.route.definition.name, bytes(call.arguments), Place(call.project, self._home))
+        harmless = (rule for rule in made if self._masked(rule.text) == rule.text)
+        for place, rule in enumerate(harmless, 1):
+            yield OfferedRule(f"{RULE}-{place}", brief(rule), words(rule), rule.members())
 
     async def disk_diff(self, call: AskedCall) -> tuple[str, ...]:
         """Compares the file that a call would write whole with the file on disk; empty where there is no text file to compare with.
@@ -100,3 +148,39 @@ def _text_at(folder: str, name: str) -> str | None:
             os.close(descriptor)
     except (OSError, ValueError):  # a text in another encoding, or a path that no file can have
         return None
+
+
+def _why(call: AskedCall, before: str | None, *, is_new_read: bool) -> str:
+    if before is not None and before == definition_text(call.route.definition):
+        return OTHER_SETTINGS
+    if before is not None:
+        return Phrase("the tool is defined in another way than when it was allowed or shown")
+    if call.decision.flow:
+        return call.decision.flow
+    if call.decision.is_excepted:
+        return Phrase("you chose that this tool asks first")
+    if is_new_read and call.route.decision.category == "read":
+        return Phrase("all reads of this server were allowed, and this tool is new since then")
+    if call.route.decision.category == "read":
+        return Phrase("this server may not read without asking")
+    return Phrase("this tool can change things")
+
+
+def read_arguments(arguments: Raw) -> tuple[str, object, tuple[str, ...]]:
+    """Returns arguments as text and as Python values, and warnings about what is odd in them."""
+    raw = bytes(arguments)
+    if len(raw) >= READ_BELOW_BYTES:
+        beginning = raw[: 2 * LONGEST_ARGUMENTS].decode("utf-8", "replace")
+        cut = Phrase("the arguments are very large ({size} bytes); only their beginning is shown", size=f"{len(raw):,}")
+        return beginning, None, (cut,)
+    try:
+        value = read_once_named(raw or b"{}")
+        return json.dumps(value, ensure_ascii=False, indent=2), value, ()
+    except TwiceNamed:
+        return raw.decode("utf-8", "replace"), None, (SAME_NAME_TWICE,)
+    except (ValueError, RecursionError):
+        return raw.decode("utf-8", "replace"), None, ()
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_ARGUMENTS else text[:LONGEST_ARGUMENTS] + "…"

@@ -1,16 +1,21 @@
-"""Whether a rule on arguments covers a call: the one place that evaluates such rules.
+"""Whether a rule on arguments covers a call: the one place that evaluates such rules. What cannot be understood in exactly one way is not
+covered, and then the user is asked.
 
-Above it: CallRules, rule_maker, RuleGrants. Below it: call_rule, rule_values, rule_paths. Pure, but for the paths of `inside`, which are
-resolved on the disk. What cannot be understood in exactly one way is not covered, and then a person is asked.
+Pure, except for folders of `inside`: the disk is asked where links lead, and only of paths that are written as if they lay in one of the
+folders, so that no path of a call makes it look elsewhere. Between this look and the server's own a link may be put in the place of a
+folder; no check in front of a server can prevent that.
 """
 
+import errno
 import json
 import os
+import re
+import stat
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from math import isfinite
-from typing import TypeGuard
+from typing import Literal, NamedTuple, TypeGuard
 
 import msgspec
 
@@ -18,8 +23,102 @@ from tooltray.catalogue.approval import NAME_PREFIX, fits
 from tooltray.catalogue.definition import read_once_named
 from tooltray.config.settings.argument_path import ArgumentPath, read_path
 from tooltray.config.settings.call_rule import ANY, NONE, CallRule, Condition, NumberBounds, Value, read_rule
-from tooltray.config.settings.rule_values import host_of, is_below, is_plain_word, read_pattern
-from tooltray.consent.approvals.rule_paths import Place, is_inside
+from tooltray.config.settings.rule_values import PROJECT, host_of, is_below, is_plain_word, read_pattern
+
+LONGEST_PATH = 4096  # characters; PATH_MAX of Linux
+_FORMS: tuple[Literal["NFC", "NFD", "NFKC"], ...] = ("NFC", "NFD", "NFKC")  # in which a server may write a path
+_READ_OTHERWISE = re.compile(r"""[\x00-\x1f\x7f-\x9f~$%*?\[\]{}()<>|&;"'`!\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]""")
+"""Signs that a shell, a URL, a pattern or a reader's eye takes for something else than a letter of a name."""
+_FROM_ROOT = re.compile(r"/(?!/)[^\\]*\Z")
+_DRIVE = re.compile(r"[A-Za-z]:[\\/](?![\\/])")
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)", re.IGNORECASE)
+
+
+class Place(NamedTuple):
+    """Where a session is.
+
+    Attributes:
+        project: the folder on which it works; empty: none is known.
+        home: the person's own folder.
+    """
+
+    project: str
+    home: str
+
+
+def is_inside(path: str, folders: Iterable[str], place: Place) -> bool:
+    """Returns whether a path is one of the folders or lies in it, written in the one plain way: whole, without `..`, and without signs
+    that a server may read otherwise.
+
+    Args:
+        folders: as a rule names them.
+    """
+    if not is_plain_path(path):
+        return False
+    try:
+        found = list(_real(folders, place))
+        return all(_leads_inside(os.path.normpath(form), found) for form in _forms(path))
+    except (OSError, ValueError):
+        return False
+
+
+def is_plain_path(path: str, *, is_windows: bool = os.name == "nt") -> bool:
+    """Returns whether a path is written in the one plain way."""
+    return len(path) <= LONGEST_PATH and all(_is_plain(form, is_windows) for form in _forms(path))
+
+
+def _forms(path: str) -> set[str]:
+    """Returns the forms in which a server may write a path."""
+    return {path} if path.isascii() else {path, *(unicodedata.normalize(form, path) for form in _FORMS)}
+
+
+def folder_of(folder: str, place: Place) -> str:
+    """Returns a rule's folder as a whole path; empty: it is about the project, and none is known."""
+    if folder.startswith(PROJECT):
+        return os.path.normpath(place.project + folder[len(PROJECT) :]) if place.project else ""
+    return os.path.normpath(place.home + folder[1:] if folder.startswith("~") else folder)
+
+
+def _real(folders: Iterable[str], place: Place) -> Iterator[tuple[str, str]]:
+    """Yields each folder as it is written, and where it leads."""
+    for folder in folders:
+        if whole := folder_of(folder, place):
+            yield whole, os.path.realpath(whole)
+
+
+def _leads_inside(path: str, folders: Iterable[tuple[str, str]]) -> bool:
+    written_in = [real for whole, real in folders if lies_below(path, whole) or lies_below(path, real)]
+    if not written_in:
+        return False
+    leads_to = os.path.realpath(path)
+    return not _is_circle(leads_to) and any(lies_below(leads_to, real) for real in written_in)
+
+
+def _is_circle(path: str) -> bool:
+    """Returns whether a link in a resolved path still leads on, to itself in the end: `realpath` of a server may then give any place."""
+    try:
+        return stat.S_ISLNK(os.lstat(path).st_mode)
+    except OSError as error:
+        return error.errno == errno.ELOOP
+
+
+def lies_below(path: str, folder: str) -> bool:
+    """Returns whether a normal path is a folder or lies in it. Letter by letter: what differs in case alone may be another folder."""
+    return path == folder or path.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
+
+
+def _is_plain(path: str, is_windows: bool) -> bool:
+    if _READ_OTHERWISE.search(path) or not (_DRIVE.match(path) if is_windows else _FROM_ROOT.match(path)):
+        return False
+    parts = re.split(r"[/\\]", path[len("C:") :] if is_windows else path)
+    return all(part in ("", ".") or _is_plain_name(part, is_windows) for part in parts)
+
+
+def _is_plain_name(name: str, is_windows: bool) -> bool:
+    if name != name.strip() or name.endswith("."):  # Windows drops these; a command line breaks at blanks
+        return False
+    return not (is_windows and (":" in name or _DEVICES.match(name)))
+
 
 REMEMBERED = 1024  # rules
 READ_BELOW_BYTES = 262_144  # larger arguments ask: reading them would keep others waiting
@@ -31,7 +130,7 @@ PARTS_OF_OPTIONS = ("=", "::")
 
 
 class _Node(msgspec.Struct):
-    """One place in the arguments, and what a rule says of it.
+    """One place in the arguments, and what a rule demands there.
 
     Attributes:
         is_free: anything may be there.
@@ -59,19 +158,19 @@ class _Call(msgspec.Struct):
 
 
 def is_for(rule: CallRule, tool: str) -> bool:
-    """Whether a rule speaks of a tool, by the server's own name for it."""
+    """Returns whether a rule is about a tool, by the server's own name for it."""
     if rule.tool.startswith(PATTERN):
         return fits(tool, rule.tool.removeprefix(PATTERN))
     return tool == rule.tool.removeprefix(NAME_PREFIX)
 
 
 def needs_disk(rule: CallRule) -> bool:
-    """Whether `covers` looks at the disk, so that it belongs into a thread."""
+    """Returns whether `covers` looks at the disk, so that it belongs into a thread."""
     return any(condition.inside for condition in rule.arguments.values())
 
 
 def read_arguments(raw: bytes) -> Mapping[str, object] | None:
-    """The arguments of a call; None: they can be read in several ways, or are too many."""
+    """Returns the arguments of a call; None: they can be read in several ways, or are too many."""
     if len(raw) >= READ_BELOW_BYTES:
         return None
     try:
@@ -82,7 +181,7 @@ def read_arguments(raw: bytes) -> Mapping[str, object] | None:
 
 
 def covers(rule: CallRule, arguments: bytes, place: Place) -> bool:
-    """Whether a rule lets a call of its tool go through.
+    """Returns whether a rule lets a call of its tool go through.
 
     Args:
         arguments: JSON, as it goes to the server.
@@ -93,13 +192,13 @@ def covers(rule: CallRule, arguments: bytes, place: Place) -> bool:
 
 
 def covers_read(rule: CallRule, arguments: Mapping[str, object], place: Place) -> bool:
-    """The same for arguments that `read_arguments` has read."""
+    """Does the same for arguments that `read_arguments` has read."""
     return _fits(arguments, _shape(rule.text), _Call(arguments, rule.others == ANY, place))
 
 
 @lru_cache(REMEMBERED)
 def _shape(text: str) -> _Node:
-    """What a rule says of each place, from the outermost object on; it is asked for with each call."""
+    """Returns what a rule demands of each place, from the outermost object on; it is asked for with each call."""
     rule, root = read_rule(json.loads(text)), _Node()
     for path, condition in rule.places:
         _put(root, path, _Node(condition, is_free=condition is None))
@@ -172,7 +271,7 @@ def _is_at(value: str, hosts: tuple[str, ...]) -> bool:
 
 
 def command_words(value: object, condition: Condition, arguments: Mapping[str, object]) -> list[str] | None:
-    """The words of a command; None: a shell, or the server, may read others."""
+    """Returns the words of a command; None: a shell, or the server, may read others."""
     words = value if isinstance(value, list) else [value]
     if condition.args is not None:
         behind = _at(arguments, read_path(condition.args))
@@ -184,7 +283,7 @@ def command_words(value: object, condition: Condition, arguments: Mapping[str, o
 
 
 def _at(arguments: Mapping[str, object], path: ArgumentPath) -> object:
-    """What stands at a path; an empty list, where nothing does."""
+    """Returns what is at a path; an empty list, where nothing is."""
     found: object = arguments
     for step in path:
         if not isinstance(found, dict) or step is None:
@@ -206,7 +305,7 @@ def _is_command(words: list[str], condition: Condition) -> bool:
 
 
 def is_option(word: str) -> bool:
-    """Whether a word of a command may be more than a name or a value."""
+    """Returns whether a word of a command may be more than a name or a value."""
     return word.startswith(OPTION_SIGNS) or any(part in word for part in PARTS_OF_OPTIONS)
 
 
@@ -217,7 +316,7 @@ def _is_within(value: object, bounds: NumberBounds) -> bool:
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a value is a number, and no boolean, and none that is too large to be one."""
+    """Returns whether a value is a number, and no boolean, and none that is too large to be one."""
     return isinstance(value, int | float) and not isinstance(value, bool) and (isinstance(value, int) or isfinite(value))
 
 

@@ -1,7 +1,7 @@
-"""Rules made out of a call, from narrow to wide: what "Make a rule…" offers to the person who is asked about it.
+"""Rules made of a call, from narrow to wide: what "Make a rule…" offers to the user who is asked about it.
 
-Above it: approval_questions. Below it: rule_coverage, which evaluates them. Pure; no file is opened. Every rule that is
-offered speaks of every argument of the call, and what it leaves open is harmless by its name: numbers, and the contents that are written.
+Pure; no file is opened. Every offered rule is about every argument of the call, and what it leaves open is harmless by its name: numbers,
+and the contents that are written.
 """
 
 import os
@@ -16,13 +16,15 @@ from tooltray.consent.approvals.diffs import BEFORE_AND_AFTER, CONTENTS, LISTS_O
 from tooltray.consent.approvals.rule_coverage import (
     PATTERN,
     READ_BELOW_BYTES,
+    Place,
     command_words,
     covers_read,
     is_number,
     is_option,
+    is_plain_path,
+    lies_below,
     read_arguments,
 )
-from tooltray.consent.approvals.rule_paths import Place, is_plain_path, lies_below
 from tooltray.consent.approvals.rule_words import RUNS_OTHERS, is_wide
 from tooltray.foundation.errors import TooltrayError
 from tooltray.records.journal.touched import ADDRESSES, COMMANDS, PATHS, TARGETS, plain_name
@@ -51,7 +53,7 @@ class _Parts(NamedTuple):
     """What a call is made of.
 
     Attributes:
-        subjects: what it works on, by path: a command, files, hosts; with what could be said of each.
+        subjects: what it works on, by path: a command, files, hosts; with what could be demanded of each.
         details: what else it is given, of which nothing else than the same is safe.
         free: what may be anything.
     """
@@ -85,12 +87,12 @@ def offers(tool: str, arguments: bytes, place: Place) -> tuple[CallRule, ...]:
 
 
 def _is_right(rule: CallRule, given: Mapping[str, object], place: Place) -> bool:
-    """A path is not looked at on the disk here: that is done when the rule is made."""
+    """Returns whether a rule covers the call. A path is not looked at on the disk here: that is done when the rule is made."""
     return any(each.inside for each in rule.arguments.values()) or covers_read(rule, given, place)
 
 
 def _widths(parts: _Parts) -> Iterator[tuple[int, bool]]:
-    """How wide the subjects are, and whether numbers are left open."""
+    """Yields how wide the subjects are, and whether numbers are left open."""
     yield 0, False
     for width in range(max((len(levels) for levels in parts.subjects.values()), default=1)):
         yield width, True
@@ -127,7 +129,7 @@ def _parts(given: Mapping[str, object], place: Place) -> _Parts:
 
 
 def _keep_folders(parts: _Parts, place: Place) -> None:
-    """A command runs in its folder, or below the project: not in the folder above it."""
+    """Keeps a command in its folder, or below the project: not in the folder above it."""
     for path, levels in parts.subjects.items():
         if "equals" in levels[0]:
             in_project = [each for each in levels if each.get("inside") == [place.project]]
@@ -142,7 +144,7 @@ def _same(value: object) -> Mapping[str, object]:
 
 
 def _words_behind(given: Mapping[str, object]) -> str | None:
-    """The argument that has the further words of a command, which is one word itself."""
+    """Returns the argument that has the further words of a command, which is one word itself."""
     if not any(plain_name(name) in COMMANDS and isinstance(value, str) for name, value in given.items()):
         return None
     return next((name for name in given if plain_name(name) in _WORDS_OF_COMMANDS), None)
@@ -167,13 +169,13 @@ def _command(value: object, given: Mapping[str, object]) -> Levels:
 
 
 def _first_words(words: list[str]) -> list[str]:
-    """The program, what it is to do, and all options: what may follow are names and values."""
+    """Returns the program, its subcommand, and all options: what may follow are names and values."""
     last_option = max((place for place, word in enumerate(words) if is_option(word)), default=0)
     return words[: max(2, last_option + 1)]
 
 
 def _subject(plain: str, value: object, place: Place) -> Levels:
-    """What can be said of a path or an address, or of a list of such; nothing of anything else."""
+    """Returns what can be demanded of a path or an address, or of a list of such; nothing of anything else."""
     listed = value if isinstance(value, list) and value else [value]
     values = [each for each in listed if isinstance(each, str) and len(each) <= LONGEST_EQUAL]
     if len(values) < len(listed):

@@ -1,8 +1,4 @@
-"""What a rule on arguments lets through, in words: the one place that says it, for rules made of a call and for those typed by hand.
-
-Above it: GrantBook, rule_maker, the API, and by their snapshots the window and the command line. Below it: call_rule. Says what the rule
-says, and nothing of any call.
-"""
+"""What a rule on arguments lets through, in words: the one place that writes them, for rules made of a call and for those typed by hand."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -11,8 +7,7 @@ from pathlib import PurePath
 from tooltray.catalogue.approval import NAME_PREFIX
 from tooltray.config.settings.call_rule import ANY, NONE, CallRule, Condition, NumberBounds
 from tooltray.config.settings.rule_values import PROJECT
-from tooltray.consent.approvals.rule_coverage import PATTERN
-from tooltray.consent.approvals.rule_paths import Place, folder_of
+from tooltray.consent.approvals.rule_coverage import PATTERN, Place, folder_of
 from tooltray.consent.approvals.suspicion import visible
 from tooltray.foundation.phrases import Phrase
 
@@ -28,7 +23,7 @@ RUNS_OTHERS = frozenset(_RUNS_OTHERS.split())
 
 
 def words(rule: CallRule) -> str:
-    """The calls that a rule covers: "run_command, where command is exactly `git status`; no other arguments"."""
+    """Returns the calls that a rule covers: "run_command, where command is exactly `git status`; no other arguments"."""
     conditions: list[str] = [_condition(path, each) for path, each in rule.arguments.items()]
     text = tool_of(rule)
     if rule.server:
@@ -39,7 +34,7 @@ def words(rule: CallRule) -> str:
 
 
 def brief(rule: CallRule) -> str:
-    """What tells a rule from others that were made of the same call: "`git status` with more words, in /code/p"."""
+    """Returns how a rule differs from others that were made of the same call: "`git status` with more words, in /code/p"."""
     parts: list[str] = [text for each in rule.arguments.values() if (text := _brief(each))]
     return _joined(parts) if parts else Phrase("whatever it is called with") if rule.others != "asked" else Phrase("without arguments")
 
@@ -61,7 +56,7 @@ def _brief(condition: Condition) -> str:
 
 
 def tool_of(rule: CallRule) -> str:
-    """Of which tool, or tools, it speaks."""
+    """Returns which tool, or tools, a rule is about."""
     if rule.tool.startswith(PATTERN):
         return Phrase("tools named like {pattern}", pattern=visible(rule.tool.removeprefix(PATTERN)))
     return visible(rule.tool.removeprefix(NAME_PREFIX))
@@ -88,7 +83,7 @@ def _wanted(path: str, condition: Condition) -> str:
 
 
 def folder_words(folder: str) -> str:
-    """A folder of a rule."""
+    """Returns a folder of a rule in words."""
     if folder == PROJECT:
         return Phrase("the project's folder")
     if folder.startswith(PROJECT):
@@ -147,7 +142,7 @@ def _alternatives(parts: Iterable[str]) -> str:
 
 
 def cautions(rule: CallRule, place: Place) -> Iterator[str]:
-    """What a person should know of a rule that its words do not say."""
+    """Yields what the user should know of a rule besides its words."""
     if rule.others == ANY:
         yield Phrase("what else a call is given is not looked at")
     for condition in rule.arguments.values():
@@ -162,5 +157,5 @@ def cautions(rule: CallRule, place: Place) -> Iterator[str]:
 
 
 def is_wide(folder: str, place: Place) -> bool:
-    """Whether the home folder is a folder, or lies in it."""
+    """Returns whether the home folder is a folder, or lies in it."""
     return bool(folder) and (PurePath(place.home).is_relative_to(folder))

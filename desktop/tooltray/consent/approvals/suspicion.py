@@ -1,7 +1,7 @@
-"""What is odd in a tool's definition: characters that nobody sees, and text that gives orders to a model.
+"""What is odd in a tool's definition: characters that no one sees, and text that gives orders to a model.
 
-Above it: the broker of approvals, which points it out to the person. Below it: definition. Pure; decides nothing. Whoever writes a
-definition may say everything in it, so what is found here is a hint, and what is not found proves nothing.
+Pure; decides nothing. The author of a definition may write anything in it, so what is found here is a hint, and what is not found proves
+nothing.
 """
 
 import re
@@ -60,17 +60,17 @@ ORDERS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
-"""What is said of a text that fits, and what fits; no repetition without a bound, or a long text keeps the loop for minutes.
+"""The warning about a text that matches, and the pattern; no repetition without a bound, or a long text keeps the loop for minutes.
 Words that good definitions have too (`must`, `always`) are not among them."""
 
 
 def warnings(definition: ToolDefinition) -> tuple[str, ...]:
-    """What a person should know of a definition before a yes, one sentence each; a quote in it is readable and bounded."""
+    """Returns what the user should know of a definition before an approval, one sentence each; a quote in it is readable and bounded."""
     return _warnings(definition_text(definition))
 
 
 def visible(text: str) -> str:
-    """A text in which everything can be seen: what has no sign of its own is written as an escape."""
+    """Returns a text in which everything can be seen: what has no sign of its own is written as an escape."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(each if _is_seen(text, place) else _escape(each) for place, each in enumerate(text))
@@ -98,7 +98,7 @@ def _texts(definition: str) -> Iterator[tuple[str, str]]:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """All texts in a value, in their order, names of members too; however deep it is."""
+    """Yields all texts in a value, in their order, names of members too; however deep it is."""
     waiting = [value]
     while waiting:
         match waiting.pop():

@@ -1,17 +1,13 @@
-"""The API about skills of servers.
-
-Below it: SkillCatalogue, Skills, the settings. A person may look at a skill that is held or switched off before anything gets it.
-"""
+"""The API about skills of servers. The user may look at a skill that is blocked or switched off before any AI client gets it."""
 
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.consent.approvals.skill_book import SkillBook
-from tooltray.consent.skills.content_check import text_of
+from tooltray.consent.approvals.definition_changes import SkillBook
 from tooltray.consent.skills.skill_catalogue import KnownSkill, SkillCatalogue
-from tooltray.consent.skills.skill_reading import ReadingFailed, SkillReading
+from tooltray.consent.skills.skill_contents import ReadingFailed, SkillReading, text_of
 from tooltray.consent.skills.skills import Skills
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
@@ -36,7 +32,7 @@ class SkillsApi:
         self._reading = skill_reading
 
     async def get_skills(self, server: str | None = None) -> list[SkillSnapshot]:
-        """The skills of all servers, or of one; also what is switched off or held.
+        """Returns the skills of all servers, or of one; also those that are switched off or blocked until reviewed.
 
         Raises:
             NotFound: there is no such server.
@@ -49,7 +45,8 @@ class SkillsApi:
 
     @verb("call")
     async def get_skill(self, skill: str) -> dict[str, Any]:
-        """One skill as its server has it now: its entry, with `server`, `uri` as AI clients know it, and the `text` of its SKILL.md.
+        """Returns one skill as its server has it now: its entry, with `server`, `uri` as AI clients know it, and the `text` of its
+        SKILL.md.
 
         Args:
             skill: its URI as AI clients know it, or its name where no other has that.

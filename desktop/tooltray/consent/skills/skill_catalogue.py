@@ -1,7 +1,6 @@
-"""The skills of all servers: what they list, under which URIs AI clients see it, and whose a URI is.
+"""The skills of all servers: what they list, under which URIs AI clients see it, and which server a URI belongs to.
 
-Above it: Skills and SkillsApi. Below it: ServerLists, SkillUris, ResourceManager for URIs of other schemes, SkillBook, which is told all
-that servers have. There is no notification for skills: who lists is given what servers say now, where what is known is not new.
+There is no notification for skills: a client that lists them is given what servers list now, where the last list is not new.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +12,7 @@ from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.skill import SKILLS, Skill
 from tooltray.catalogue.skill_uris import SCHEME, SkillUris
-from tooltray.consent.approvals.skill_book import SkillBook
+from tooltray.consent.approvals.definition_changes import SkillBook
 from tooltray.foundation.events import EventBus, ResourceListChanged
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.upstream.managed_server import ManagedServer
@@ -24,7 +23,8 @@ MOST_GOT = 1000  # skills that no server lists and that were asked for by their 
 
 
 class KnownSkill(NamedTuple):
-    """
+    """A skill with the URI of AI clients.
+
     Attributes:
         uri: by which AI clients know it.
     """
@@ -35,7 +35,8 @@ class KnownSkill(NamedTuple):
 
 
 class _Index(NamedTuple):
-    """
+    """The skills by what they are looked up by.
+
     Attributes:
         listed: in the order of the servers.
         targets: by the URIs of skills and their files that AI clients know.
@@ -49,7 +50,7 @@ class _Index(NamedTuple):
 
 
 class SkillCatalogue:
-    """Belongs to the engine's loop."""
+    """All that servers list. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -64,12 +65,12 @@ class SkillCatalogue:
     ) -> None:
         """
         Args:
-            lists: of skills, for nobody else.
+            lists: of skills only.
             looks: at these lists.
         """
         self._servers, self._lists, self._looks, self._uris = servers, lists, looks, uris
         self._resources, self._book, self._bus = resources, book, bus
-        self._offered: dict[str, tuple[Skill, ...]] = {}  # as was last told
+        self._offered: dict[str, tuple[Skill, ...]] = {}  # as was last published
         self._got: dict[Target, Skill] = {}  # what was asked for by its URI, the oldest first
         self._changes = 0
         self._index, self._index_of = _Index(), (-1, *uris.state)
@@ -79,42 +80,42 @@ class SkillCatalogue:
         await self._lists.load(
             on_changed=self._on_changed,
             on_forgotten=self._on_forgotten,
-            on_other_copy_changed=lambda server, kinds: None,  # Offers tells it: the notification is that of the resources
+            on_other_copy_changed=lambda server, kinds: None,  # Offers publishes it: the notification is that of the resources
         )
 
     # what there is
 
     async def listed(self) -> Sequence[KnownSkill]:
-        """All that servers list, also what is switched off or held; waits a bounded time for lists."""
+        """Returns all that servers list, also what is switched off or blocked; waits a bounded time for lists."""
         await self._lists.wait_for_first_listings()
         old = [server for server in self._servers if self._is_old(server)]
         await self._looks.look(SKILLS, old, _never)
         return (await self._named()).listed
 
     def is_declared(self) -> bool:
-        """Whether any server has skills at all."""
+        """Returns whether any server has skills at all."""
         return any(self._lists.is_declared(server, SKILLS) for server in self._servers)
 
     def declaring(self) -> list[ManagedServer]:
-        """The servers that have skills; those that run come first."""
+        """Returns the servers that have skills; those that run come first."""
         able = [server for server in self._servers if self._lists.is_declared(server, SKILLS)]
         return sorted(able, key=lambda server: server.state is not ServerState.RUNNING)
 
     def offered(self, server: str) -> Sequence[Skill]:
-        """Those that a server lists, as far as they are known now."""
+        """Returns those that a server lists, as far as they are known now."""
         return self._offered.get(server, ())
 
     def published(self, server: str, uri: str) -> str:
-        """The URI by which AI clients know a server's skill, or a file or folder of one."""
+        """Returns the URI by which AI clients know a server's skill, or a file or folder of one."""
         return self._uris.published(server, uri) if uri.startswith(SCHEME) else self._resources.published_uri(server, uri)
 
     async def target(self, uri: str) -> Target | None:
-        """The server, and its own URI, that an AI client means; None where nobody knows."""
+        """Returns the server, and its own URI, that an AI client means; None where that is unknown."""
         index = await self._named() if self._offered or self._got else self._index
         return index.targets.get(uri) or (self._uris.target(uri) if uri.startswith(SCHEME) else None)
 
     def skills_with(self, server: str, uri: str) -> list[Skill]:
-        """The skills that a server's own URI is a file of; else those in whose folders it would be, the innermost ones."""
+        """Returns the skills that a server's own URI is a file of; else those in whose folders it would be, the innermost ones."""
         index = self._current()
         if found := index.files.get((server, uri)):
             return found
@@ -126,7 +127,7 @@ class SkillCatalogue:
         return []
 
     async def got(self, server: str, skill: Skill) -> None:
-        """A server has told what one of its skills is now: listed or not, that counts until it lists again."""
+        """Records what a server has answered that one of its skills is now: listed or not, that counts until it lists again."""
         self._book.take(server, [skill], is_all=False)
         listed = next((each for each in self.offered(server) if each.uri == skill.uri), None)
         if listed == skill:
@@ -146,7 +147,7 @@ class SkillCatalogue:
         return is_asked and self._lists.age_s(server, SKILLS) > FRESH_FOR_S
 
     async def _named(self) -> _Index:
-        """With what has got no URIs yet."""
+        """Returns the index, with URIs for what has none yet."""
         if self._index_of != (self._changes, *self._uris.state):
             await self._uris.give((server, skill.uri) for server, skill in self._all())
         return self._current()
@@ -194,7 +195,7 @@ class SkillCatalogue:
         self._got = {key: skill for key, skill in self._got.items() if key[0] != server}
 
     def _tell(self, server: str) -> None:
-        """Files of skills are resources, and that is the one list whose changes AI clients are told."""
+        """Files of skills are resources, and theirs is the one list whose changes AI clients hear of."""
         self._changes += 1
         self._bus.publish(ResourceListChanged(server))
 

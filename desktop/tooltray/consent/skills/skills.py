@@ -1,7 +1,7 @@
 """What AI clients ask about skills: their list, one entry, a folder of files, and each file, which has to fit its digest.
 
-Above it: the router. Below it: SkillCatalogue, SkillBook, Profiles, ServerRelay. What is switched off, not in a session's profile, or held
-because it has changed is not offered in any way, to no session, whether it has all servers or one alone.
+What is switched off, not in a session's profile, or blocked because it has changed is not offered in any way, to no session, whether it has
+all servers or only one.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -15,10 +15,10 @@ from tooltray.catalogue.resource_uris import Target
 from tooltray.catalogue.skill import SKILLS, Skill, SkillFile, Unusable, read_skill
 from tooltray.catalogue.views.profiles import Profiles
 from tooltray.catalogue.views.views import Views
-from tooltray.consent.approvals.skill_book import SkillBook
+from tooltray.consent.approvals.definition_changes import SkillBook
 from tooltray.consent.approvals.suspicion import visible
-from tooltray.consent.skills.content_check import CHECKED_AT_ONCE_BYTES, fault_of
 from tooltray.consent.skills.skill_catalogue import SkillCatalogue
+from tooltray.consent.skills.skill_contents import CHECKED_AT_ONCE_BYTES, fault_of
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import EventBus, ProblemReported
 from tooltray.foundation.phrases import Phrase
@@ -34,11 +34,11 @@ from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 
 LIST, GET, READ_FOLDER = "skills/list", "skills/get", "resources/directory/read"
-MOST_TOLD = 256  # files whose content did not fit; the same is told a person once
+MOST_TOLD = 256  # files whose content did not fit; each is reported once
 
 
 class Skills:
-    """Belongs to the engine's loop."""
+    """The requests of AI clients about skills. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -56,13 +56,13 @@ class Skills:
         self._told: dict[tuple[str, str, str], None] = {}
 
     def handlers(self) -> Mapping[str, Work]:
-        """For sessions that have all servers together."""
+        """Returns the handlers of sessions that have all servers together."""
         return {LIST: self.listing, GET: self.get, READ_FOLDER: self.read_folder}
 
     # sessions that have all servers
 
     async def listing(self, exchange: Exchange) -> Envelope:
-        """`skills/list`: of all servers that are shown to a session, in one page."""
+        """Answers `skills/list`: of all servers that are shown to a session, in one page."""
         known = await self._catalogue.listed()
         if not self._catalogue.is_declared():
             return _no_method(exchange)
@@ -76,7 +76,7 @@ class Skills:
         return _in_era(exchange, listing_of(SKILLS, entries))
 
     async def get(self, exchange: Exchange) -> Envelope:
-        """`skills/get`: from the server whose skill it is; where nobody knows, from one after the other."""
+        """Answers `skills/get`: from the server that has the skill; where that is unknown, from one after the other."""
         if (uri := read_uri(exchange.request.params)) is None:
             return failure(INVALID_PARAMS, "Invalid request parameters: a skill has a uri")
         last: Envelope | None = None
@@ -89,7 +89,7 @@ class Skills:
         return last or _no_skill(uri)
 
     async def read_folder(self, exchange: Exchange) -> Envelope:
-        """`resources/directory/read`: what is directly in a folder, with the URIs that AI clients know."""
+        """Answers `resources/directory/read`: what is directly in a folder, with the URIs that AI clients know."""
         if (uri := read_uri(exchange.request.params)) is None:
             return failure(INVALID_PARAMS, "Invalid request parameters: a folder has a uri")
         last: Envelope | None = None
@@ -102,7 +102,7 @@ class Skills:
         return last or failure(INVALID_PARAMS, f"{visible(uri)} is not a directory resource")
 
     async def read(self, exchange: Exchange, send: Callable[[Exchange, Target | None], Awaitable[Envelope]]) -> Envelope:
-        """`resources/read`, of whatever it is: files of skills go to their own server, and are checked.
+        """Answers `resources/read`, of whatever it is: files of skills go to their own server, and are checked.
 
         Args:
             send: carries out the read; at the server, and under its own URI, where these are known.
@@ -116,7 +116,7 @@ class Skills:
     # sessions that have one server alone
 
     async def listing_of_one(self, managed: ManagedServer, exchange: Exchange, whole: Envelope) -> Envelope:
-        """What such a session gets of its server's list. `whole`: the list."""
+        """Returns what a session with one server gets of that server's list. `whole`: the list."""
         if whole.error:
             return whole
         try:
@@ -131,12 +131,12 @@ class Skills:
         return Envelope(result=closed({**opened(whole.result), SKILLS.member: Raw(b"[%b]" % b",".join(map(bytes, left)))}))
 
     async def get_of_one(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
-        """`skills/get` of such a session."""
+        """Answers `skills/get` of such a session."""
         uri = read_uri(exchange.request.params)
         return await (self._relay.send_with_retry(managed, exchange) if uri is None else self._got(managed, exchange, uri))
 
     async def read_of_one(self, managed: ManagedServer, exchange: Exchange, send: Callable[[], Awaitable[Envelope]]) -> Envelope:
-        """`resources/read` of such a session. `send`: carries it out."""
+        """Answers `resources/read` of such a session. `send`: carries it out."""
         uri = read_uri(exchange.request.params)
         return await (send() if uri is None else self._checked(exchange, (managed.name, uri), uri, send))
 
@@ -149,19 +149,19 @@ class Skills:
         return self.is_enabled(server, skill) and self._profiles.includes_skill(state, server, skill)
 
     def is_enabled(self, server: str, skill: Skill) -> bool:
-        """Whether the settings of its server offer it."""
+        """Returns whether the settings of its server offer it."""
         managed = self._servers.find(server)
         disabled = managed.config.disabled_skills if managed else ()
         return skill.uri not in disabled and skill.name not in disabled
 
     def texts(self, state: SessionState, server: str) -> list[str]:
-        """What a client that knows skills gives its model of each of a server's: its name, description and URI, as JSON."""
+        """Returns what a client that knows skills gives its model of each of a server's: its name, description and URI, as JSON."""
         offered = [each for each in self._catalogue.offered(server) if self._is_offered(state, server, each)]
         members = ({"name": each.name, "description": each.description, "uri": each.uri} for each in offered)
         return [bytes(dump(each)).decode() for each in members]
 
     def _refusal(self, exchange: Exchange, server: str, uri: str) -> Envelope | None:
-        """Why a session does not get what is under a server's own URI; None where it does, or where it belongs to no skill."""
+        """Returns why a session does not get what is under a server's own URI; None where it does, or where it belongs to no skill."""
         skills, state = self._catalogue.skills_with(server, uri), exchange.session.state
         if not skills or any(self._is_offered(state, server, skill) for skill in skills):
             return None
@@ -171,14 +171,14 @@ class Skills:
     # asking servers
 
     async def _places(self, exchange: Exchange, uri: str) -> list[tuple[ManagedServer, str]]:
-        """The servers, and their own URIs, that a URI may mean, as far as a session reaches them."""
+        """Returns the servers, and their own URIs, that a URI may mean, as far as a session reaches them."""
         target = await self._catalogue.target(uri)
         found = [target] if target else [(server.name, uri) for server in self._catalogue.declaring()]
         reached = [(server, own) for server, own in found if self._views.reaches(exchange.session.state, server)]
         return [(managed, own) for server, own in reached if (managed := self._servers.find(server))]
 
     async def _got(self, managed: ManagedServer, exchange: Exchange, own: str) -> Envelope:
-        """The reply of a server to `skills/get` under its own URI, if that skill is offered."""
+        """Returns the reply of a server to `skills/get` under its own URI, if that skill is offered."""
         reply = await self._relay.send_with_retry(managed, exchange)
         if reply.error:
             return reply
@@ -194,11 +194,11 @@ class Skills:
         return _held(managed.name, skill) if self._book.is_held(managed.name, skill) else reply
 
     async def _checked(self, exchange: Exchange, target: Target, uri: str, send: Callable[[], Awaitable[Envelope]]) -> Envelope:
-        """A read of what may be a file of a skill.
+        """Carries out a read of what may be a file of a skill.
 
         Args:
             target: the server and its own URI.
-            uri: by which it stands in the reply.
+            uri: as it is in the reply.
         """
         server, own = target
         if refused := self._refusal(exchange, server, own):
@@ -207,10 +207,10 @@ class Skills:
         file = self._file(target)
         if reply.error or file is None or not await _fault(reply, uri, file):
             return reply
-        return await self._checked_anew(exchange, target, uri, reply)
+        return await self._checked_again(exchange, target, uri, reply)
 
-    async def _checked_anew(self, exchange: Exchange, target: Target, uri: str, reply: Envelope) -> Envelope:
-        """What does not fit its entry may fit the one that the server has now; then the skill is another one."""
+    async def _checked_again(self, exchange: Exchange, target: Target, uri: str, reply: Envelope) -> Envelope:
+        """Compares with the entry that the server has now, which may be of another skill, what does not fit the known one."""
         server, own = target
         still_there = filter(None, [self._servers.find(server)])
         for managed, skill in [(each, skill) for each in still_there for skill in self._catalogue.skills_with(server, own)]:
@@ -264,7 +264,7 @@ def _with_uri(entry: Raw, publish: Callable[[str], str]) -> Raw:
 
 
 def _about(request: Envelope, uri: str, *, method: str = "") -> Envelope:
-    """A request of its own for each server that is asked: on its way it is changed."""
+    """Makes a request of its own for each server that is asked: on its way it is changed."""
     params = eras.with_members(request.params, uri=dump(uri))
     return Envelope(id=request.id, method=method or request.method, params=params)
 

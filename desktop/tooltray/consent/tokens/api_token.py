@@ -1,8 +1,7 @@
-"""The default token of the REST interface, for other programs: created on first use, valid until a person rotates or removes it.
+"""The default token of the REST interface, for other programs: created on first use, valid until the user rotates or removes it.
 
-Above it: ApiTokens, HttpAccess, the command line without a hub. Below it: atomic_file. It opens only the REST interface, which in turn does
-not accept the tokens of AI clients. Unlike those it can be shown again, so it is stored in plain text, in a file that only the person can
-read.
+It opens only the REST interface, which in turn does not accept the tokens of AI clients. Unlike those it can be shown again, so it is
+stored in plain text, in a file that only the user can read.
 """
 
 import hashlib
@@ -21,6 +20,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import open_regular
 
 TOKEN_BYTES = 32  # 256 bits cannot be guessed
+MAX_NAME_LENGTH = 64
 PREFIX = "tooltray_api_"  # lets a person or a secret scanner recognise the token
 MOST_READ_BYTES = 1024  # a token has 56; a larger file is not ours
 OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -92,7 +92,7 @@ class ApiToken:
 
     def is_right(self, token: str) -> bool:
         """Returns whether a text is the token, in constant time; never blocks."""
-        return hmac.compare_digest(_hash(token), _hash(self._token)) and bool(self._token)
+        return hmac.compare_digest(digest_of(token), digest_of(self._token)) and bool(self._token)
 
     def _make(self) -> str:
         token = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
@@ -127,5 +127,16 @@ def _unusable(message: str) -> Problem:
     return Problem(title, message, Phrase("Make another one, and give it to your programs: tooltray http api token"))
 
 
-def _hash(token: str) -> bytes:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+def digest_of(token: str) -> str:
+    """Returns the hash of a token, by which it is recognised without being stored; with 256 random bits a plain one is enough."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def is_name(text: str) -> bool:
+    """Returns whether a text can be the name of the owner of a token."""
+    return 0 < len(text) <= MAX_NAME_LENGTH and text.isprintable() and text == text.strip()
+
+
+def shown(name: str) -> str:
+    """Returns a given name, harmless and bounded, for an error."""
+    return "".join(character if character.isprintable() else "?" for character in name[:MAX_NAME_LENGTH])

@@ -1,11 +1,9 @@
 """The tokens of the REST interface, for other programs: the default one, and named ones with a scope and perhaps an expiry.
 
-Above it: HttpAccess, the REST interface, the command line without a hub. Below it: ApiToken, the default token, and atomic_file. Named
-tokens are shown once and stored as hashes. This file does not decide whether a token is trusted, since any program of the person could edit
-it: `isTrusted` here only says whether to look among the secrets (see trusted_tokens).
+Named tokens are shown once and stored as hashes. This file does not decide whether a token is trusted, since any program of the user could
+edit it: `isTrusted` here only means that it is worth looking among the secrets (see trusted_tokens).
 """
 
-import hashlib
 import hmac
 import secrets
 import threading
@@ -16,9 +14,9 @@ from typing import Literal, get_args
 
 import msgspec
 
-from tooltray.consent.tokens.api_token import PREFIX, TOKEN_BYTES, ApiToken
+from tooltray.consent.kept_file import KeptFile
+from tooltray.consent.tokens.api_token import MAX_NAME_LENGTH, PREFIX, TOKEN_BYTES, ApiToken, digest_of, is_name, shown
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
-from tooltray.foundation.files.atomic_file import read_own, set_aside, write_atomically
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.http import ApiTokenSnapshot, Scope
 
@@ -26,8 +24,7 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 """The scopes of tokens in ascending order, each including the ones before: read, call tools, manage."""
 DEFAULT_NAME = "default"
 """The name of the default token; its scope is "manage", and it is not trusted."""
-MAX_NAME_LENGTH = 64
-MOST_TOKENS = 200  # nobody has so many programs; each token is compared with every request
+MOST_TOKENS = 200  # more than anyone has programs; each token is compared with every request
 LARGEST_BYTES = 256 * 1024  # of the file
 LAST_TIME_S = 1e11  # the year 5138
 
@@ -89,26 +86,24 @@ class ApiTokens:
             clock: wall clock in unix seconds, which can be set back.
             elapsed: monotonic clock in seconds.
         """
-        self.default, self._path, self._clock, self._elapsed = default, path, clock, elapsed
+        self.default, self._clock, self._elapsed = default, clock, elapsed
         self._lock = threading.Lock()
-        self._tokens: dict[str, _Kept] = {}
-        self._problem: Problem | None = None
+        self._file = KeptFile(
+            path,
+            _File,
+            most_bytes=LARGEST_BYTES,
+            unread=Phrase("the named tokens of the REST interface cannot be read, so none of them opens it"),
+            remedy="Make new ones: tooltray http api token NAME",
+            unsaved=Phrase("the tokens of the REST interface cannot be saved"),
+        )
+        self._tokens = self._file.content.tokens
         self._is_saved = True
         self._began = (clock(), elapsed())
-        try:
-            self._tokens = msgspec.json.decode(read_own(path, LARGEST_BYTES), type=_File).tokens
-        except FileNotFoundError:
-            pass
-        except (ValueError, RecursionError):
-            aside = set_aside(path)
-            self._problem = _unusable(f"what was in {path.name} is now in {aside}", "Make new ones: tooltray http api token NAME")
-        except OSError as error:
-            self._problem = _unusable(f"{path}: {error.strerror or error}", "Make it readable, and start Tooltray again.")
 
     @property
     def problems(self) -> list[Problem]:
         """The problems with the stored tokens."""
-        return [problem for problem in (self.default.problem, self._problem) if problem]
+        return [problem for problem in (self.default.problem, self._file.problem) if problem]
 
     @property
     def is_saved(self) -> bool:
@@ -144,7 +139,7 @@ class ApiTokens:
     def is_current(self, holder: TokenHolder) -> bool:
         """Returns whether the token of a program is still valid."""
         if not holder.digest:
-            return True  # whoever rotates or removes the default token ends its connections
+            return True  # rotating or removing the default token ends its connections
         kept = self._tokens.get(holder.name)
         return kept is not None and kept.sha256 == holder.digest and not self._is_over(kept)
 
@@ -181,7 +176,7 @@ class ApiTokens:
                 self._write({other: kept for other, kept in self._tokens.items() if other != name})
             else:
                 raise NotFound(
-                    Phrase("there is no token '{name}'", name=_shown(name)), hint=Phrase("See which there are: tooltray http api tokens")
+                    Phrase("there is no token '{name}'", name=shown(name)), hint=Phrase("See which there are: tooltray http api tokens")
                 )
 
     def distrust(self) -> tuple[str, ...]:
@@ -222,16 +217,16 @@ class ApiTokens:
         return max(self._clock(), wall + self._elapsed() - elapsed)
 
     def _check(self, name: str, scope: str, lasts_s: float | None) -> None:
-        if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable() or name != name.strip() or name == DEFAULT_NAME:
+        if not is_name(name) or name == DEFAULT_NAME:
             reason = Phrase(
                 "a name has 1 to {max_name_length} letters, digits, signs and inner spaces, and is not '{default_name}'",
                 max_name_length=MAX_NAME_LENGTH,
                 default_name=DEFAULT_NAME,
             )
-            raise TooltrayError(Phrase("'{name}' cannot be the name of a token", name=_shown(name)), reason, Phrase("Choose another name."))
+            raise TooltrayError(Phrase("'{name}' cannot be the name of a token", name=shown(name)), reason, Phrase("Choose another name."))
         if scope not in SCOPES:
             raise TooltrayError(
-                Phrase("there is no scope '{scope}'", scope=_shown(scope)), hint=Phrase("Choose one of {scopes}.", scopes=", ".join(SCOPES))
+                Phrase("there is no scope '{scope}'", scope=shown(scope)), hint=Phrase("Choose one of {scopes}.", scopes=", ".join(SCOPES))
             )
         if lasts_s is not None and not 0 < lasts_s < LAST_TIME_S - self._now():
             raise TooltrayError(
@@ -244,24 +239,5 @@ class ApiTokens:
             )
 
     def _write(self, tokens: dict[str, _Kept]) -> None:
-        try:
-            write_atomically(self._path, msgspec.json.format(msgspec.json.encode(_File(tokens=tokens)), indent=2))
-        except OSError as error:
-            message = f"{self._path}: {error.strerror or error}"
-            raise TooltrayError(
-                Phrase("the tokens of the REST interface cannot be saved"), message, Phrase("Nothing has changed.")
-            ) from None
+        self._file.write(_File(tokens=tokens))
         self._tokens, self._is_saved = tokens, True
-
-
-def digest_of(token: str) -> str:
-    """Returns the hash of a token, by which it is recognised without being stored."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _unusable(message: str, hint: str) -> Problem:
-    return Problem(Phrase("the named tokens of the REST interface cannot be read, so none of them opens it"), message, hint)
-
-
-def _shown(name: str) -> str:
-    return "".join(character if character.isprintable() else "?" for character in name[:MAX_NAME_LENGTH])

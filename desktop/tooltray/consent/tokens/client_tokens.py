@@ -1,10 +1,8 @@
 """The tokens with which AI clients connect over HTTP: created here, shown once, stored as hashes.
 
-Above it: HttpAccess, the HTTP endpoints, the command line without a hub. Below it: atomic_file. A token opens only MCP over HTTP. It is in
-no log, no error and no file of ours.
+A token opens only MCP over HTTP. It is in no log, no error and no file of ours.
 """
 
-import hashlib
 import hmac
 import secrets
 import threading
@@ -14,15 +12,14 @@ from pathlib import Path
 
 import msgspec
 
-from tooltray.foundation.errors import Conflict, NotFound, Problem, TooltrayError
-from tooltray.foundation.files.atomic_file import set_aside, write_atomically
+from tooltray.consent.kept_file import KeptFile
+from tooltray.consent.tokens.api_token import MAX_NAME_LENGTH, TOKEN_BYTES, digest_of, is_name, shown
+from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.regular_file import read_regular
 from tooltray.foundation.snapshots.http import ClientTokenSnapshot
 
-TOKEN_BYTES = 32  # 256 bits cannot be guessed, so a plain hash is enough
 PREFIX = "tooltray_"  # lets a person or a secret scanner recognise the token
-MAX_NAME_LENGTH = 64
+LARGEST_BYTES = 8 * 2**20  # tens of thousands of clients
 UNDO_S = 30.0  # the window offers to undo for 8 s
 
 
@@ -46,20 +43,19 @@ class ClientTokens:
         Args:
             clock: unix seconds.
         """
-        self._path, self._clock = path, clock
+        self._clock = clock
+        self._file = KeptFile(
+            path,
+            _File,
+            most_bytes=LARGEST_BYTES,
+            unread=Phrase("the tokens of AI clients cannot be read, so none of them opens anything"),
+            remedy="Make new ones: tooltray clients token NAME",
+            unsaved=Phrase("the clients' tokens cannot be saved"),
+        )
+        self.problem = self._file.problem
         self._lock = threading.Lock()
-        self._clients: dict[str, _Client] = {}
         self._used: dict[str, float] = {}  # since this hub started; no request waits for the disk
         self._removed: dict[str, tuple[_Client, float]] = {}  # with when, until that cannot be undone any more
-        self.problem: Problem | None = None
-        try:
-            self._clients = msgspec.json.decode(read_regular(path), type=_File).clients
-        except FileNotFoundError:
-            pass
-        except ValueError:
-            self._set_aside()
-        except OSError as error:
-            self.problem = _unusable(f"{path}: {error.strerror or error}", "Make it readable, and start Tooltray again.")
 
     def list(self) -> list[ClientTokenSnapshot]:
         """Returns the clients that have a token, sorted by name."""
@@ -77,7 +73,7 @@ class ClientTokens:
         _check_name(name)
         token = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
         with self._lock:
-            self._write({**self._clients, name: _Client(_hash(token), self._clock())})
+            self._write({**self._clients, name: _Client(digest_of(token), self._clock())})
             self._used.pop(name, None)
         return token
 
@@ -90,7 +86,7 @@ class ClientTokens:
         with self._lock:
             if name not in self._clients:
                 raise NotFound(
-                    Phrase("no client '{name}' has a token", name=_shown(name)), hint=Phrase("See which have: tooltray clients list")
+                    Phrase("no client '{name}' has a token", name=shown(name)), hint=Phrase("See which have: tooltray clients list")
                 )
             client = self._clients[name]
             self._write({other: client for other, client in self._clients.items() if other != name})
@@ -109,13 +105,13 @@ class ClientTokens:
             if client is None or not 0 <= self._clock() - removed_at < UNDO_S:
                 raise NotFound(Phrase("This cannot be undone any more"), hint=Phrase("Make a new token."))
             if name in self._clients:
-                raise Conflict(Phrase("{client} has another token now", client=_shown(name)))
+                raise Conflict(Phrase("{client} has another token now", client=shown(name)))
             self._write({**self._clients, name: client})
             del self._removed[name]
 
     def owner(self, token: str) -> str | None:
         """Returns the client that owns a token, in constant time; None for an invalid one."""
-        found, given = None, _hash(token)
+        found, given = None, digest_of(token)
         for name, client in self._clients.items():
             if hmac.compare_digest(client.sha256.encode(), given.encode()):
                 found = name
@@ -123,32 +119,15 @@ class ClientTokens:
             self._used[found] = self._clock()
         return found
 
+    @property
+    def _clients(self) -> dict[str, _Client]:
+        return self._file.content.clients
+
     def _write(self, clients: dict[str, _Client]) -> None:
-        try:
-            write_atomically(self._path, msgspec.json.format(msgspec.json.encode(_File(clients)), indent=2))
-        except OSError as error:
-            message = f"{self._path}: {error.strerror or error}"
-            raise TooltrayError(Phrase("the clients' tokens cannot be saved"), message, Phrase("Nothing has changed.")) from None
-        self._clients = clients
-
-    def _set_aside(self) -> None:
-        aside = set_aside(self._path)
-        self.problem = _unusable(f"what was in {self._path.name} is now in {aside}", "Make new ones: tooltray clients token NAME")
-
-
-def _unusable(message: str, hint: str) -> Problem:
-    return Problem(Phrase("the tokens of AI clients cannot be read, so none of them opens anything"), message, hint)
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
+        self._file.write(_File(clients))
 
 
 def _check_name(name: str) -> None:
-    if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable() or name != name.strip():
+    if not is_name(name):
         reason = Phrase("a name has 1 to {max_name_length} letters, digits, signs and inner spaces", max_name_length=MAX_NAME_LENGTH)
-        raise TooltrayError(Phrase("'{name}' cannot be the name of a client", name=_shown(name)), reason, Phrase("Choose another name."))
-
-
-def _shown(name: str) -> str:
-    return "".join(character if character.isprintable() else "?" for character in name[:MAX_NAME_LENGTH])
+        raise TooltrayError(Phrase("'{name}' cannot be the name of a client", name=shown(name)), reason, Phrase("Choose another name."))

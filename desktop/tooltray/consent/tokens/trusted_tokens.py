@@ -1,8 +1,7 @@
-"""Stores which tokens of the REST interface are trusted, that is, may consent in a person's place.
+"""Stores which tokens of the REST interface are trusted, that is, may consent in the user's place.
 
-Above it: HttpAccess, and the command line without a hub. Below it: SecretStore, since a file could be edited by any program. The store is
-read only when a token that was created as trusted needs it, so that no keyring is opened for other tokens. If the secrets cannot be
-reached, a token is trusted only as long as this hub runs.
+It is among the secrets, since a file could be edited by any program. They are read only when a token that was created as trusted needs it,
+so that no keyring is opened for other tokens. If they cannot be reached, a token is trusted only as long as this hub runs.
 """
 
 import asyncio
@@ -22,7 +21,7 @@ Kept = Mapping[str, float | None]
 
 
 class TrustedTokens:
-    """Belongs to one event loop."""
+    """The trust in tokens. Belongs to one event loop."""
 
     def __init__(self, secrets: SecretStore, *, clock: Callable[[], float] = time.time) -> None:
         """

@@ -18,6 +18,7 @@ from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.given_entries import BUILTIN_NAMES, check_name, read_given_entry
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.widening import entry_widens
+from tooltray.consent.kept_file import KeptFile
 from tooltray.foundation.confirmation import asker_name
 from tooltray.foundation.errors import Conflict, Denied, NotFound, Problem, TooltrayError
 from tooltray.foundation.events import EventBus, ServerChanged, ServerFilesChanged, ServerRemoved
@@ -29,7 +30,7 @@ from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.sources.entries.portable_entry import without_secrets
 from tooltray.sources.entries.proposal_snapshots import WAITS, ProposalSnapshots
-from tooltray.sources.entries.proposal_store import KeptProposal, ProposalStore
+from tooltray.sources.entries.proposal_store import KeptProposal, KeptProposals
 from tooltray.sources.entries.secret_uses import mentioned
 from tooltray.sources.entries.server_secrets import ServerSecrets
 
@@ -60,7 +61,7 @@ class Proposals:
         self,
         *,
         config: McpConfHelper,
-        store: ProposalStore,
+        store: KeptFile[KeptProposals],
         secrets: SecretStore,
         files: ProjectFiles,
         server_secrets: ServerSecrets,
@@ -69,7 +70,7 @@ class Proposals:
     ) -> None:
         self._config, self._store, self._secrets, self._files = config, store, secrets, files
         self._server_secrets, self._bus, self._snapshots = server_secrets, bus, snapshots
-        self._kept = {name: kept for name, kept in store.kept.items() if _is_usable(name, kept)}
+        self._kept = {name: kept for name, kept in store.content.servers.items() if _is_usable(name, kept)}
         self._lock = asyncio.Lock()
 
     # waiting proposals
@@ -292,7 +293,7 @@ class Proposals:
         return await self._server_secrets.remove_unused(kept.secrets)
 
     async def _save(self, kept: dict[str, KeptProposal]) -> None:
-        await finish_in_thread(self._store.write, kept)
+        await finish_in_thread(self._store.write, KeptProposals(servers=kept))
         self._kept = kept
 
     def _tell(self, name: str, *, is_gone: bool = False) -> None:

@@ -13,10 +13,9 @@ from tests.fakes.hub_parts import settled
 from tests.fakes.scripted_server import never, text, tool
 
 from tooltray.catalogue.second_looks import LookPatience
-from tooltray.consent.approvals.grant_ends import LONGEST_GRANT_S
+from tooltray.consent.approvals.pending_approvals import MOST_OF_ONE_SERVER, WAIT_S
 from tooltray.consent.approvals.question_snapshots import LARGEST_FILE
 from tooltray.consent.approvals.suspicion import MOST_WARNINGS
-from tooltray.consent.approvals.waiting_approvals import MOST_OF_ONE_SERVER, WAIT_S
 from tooltray.foundation.confirmation import PERSON, UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied, TooltrayError
 from tooltray.foundation.events import ApprovalEnded
@@ -306,39 +305,3 @@ async def test_of_all_tools_that_is_marked_which_was_allowed_and_is_another_sinc
         await here.redefine(tool("write_it", description="Writes it, and more"), READ)
         shown = await here.parts.presenter.get_tools("s")
         assert {each.original_name: each.is_held for each in shown} == {"write_it": True, "read_it": False}
-
-
-async def test_a_modern_clients_answer_lets_its_call_through_once_and_reaches_no_server(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        asked = (await here.call(is_modern=True))["result"]
-        answer = {"1": {"action": "accept", "content": {"answer": "once"}}}
-        assert "result" in await here.call(is_modern=True, requestState=asked["requestState"], inputResponses=answer)
-        assert here.calls == 1
-        assert {"requestState", "inputResponses"}.isdisjoint(here.program.asked.all[-1].params)
-        assert (await here.call(is_modern=True))["result"]["resultType"] == "input_required"
-
-
-async def test_a_grant_may_end_by_itself_within_a_year(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        lasting = await here.parts.presenter.add_grant("s", "tool", "read_it")
-        ending = await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=60.0)
-        assert (lasting.expires_at, ending.expires_at > 0) == (0, True)
-        await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=0.5)
-        for seconds in (0.0, LONGEST_GRANT_S * 2):
-            with pytest.raises(TooltrayError, match="for a year at most"):
-                await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=seconds)
-
-
-async def test_an_allowed_call_whose_server_asks_a_modern_client_first_needs_no_second_yes(tmp_path: Path) -> None:
-    def ask(copy: Any, params: Any) -> Any:
-        if "requestState" in params:
-            return {**text("done"), "resultType": "complete"}
-        return {"resultType": "input_required", "inputRequests": {"1": {"method": "elicitation/create"}}, "requestState": "theirs"}
-
-    async with desk(tmp_path, eras=("modern",)) as here:
-        here.program.calls["write_it"] = ask
-        call = here.calling(is_modern=True)
-        await here.answer("once")
-        state = (await call)["result"]["requestState"]
-        again = await here.call(is_modern=True, requestState=state, inputResponses={"1": {"action": "accept"}})
-        assert (again["result"]["resultType"], here.questions) == ("complete", 1)

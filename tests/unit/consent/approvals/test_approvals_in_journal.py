@@ -8,7 +8,7 @@ from tests.fakes.approval_desk import FORM, Desk, desk
 from tests.fakes.hub_parts import settled
 from tests.fakes.scripted_server import tool
 
-from tooltray.consent.approvals.waiting_approvals import WAIT_S
+from tooltray.consent.approvals.pending_approvals import WAIT_S
 from tooltray.foundation.confirmation import Person, asked_by
 from tooltray.records.journal.happenings import APPROVAL, CALL, Happened
 

@@ -46,20 +46,8 @@ async def goes_through(here: Desk, arguments: object, name: str = "run_command")
     return "result" in await here.call(name, arguments=arguments)
 
 
-TRICKS: list[object] = [
-    *({"command": f"git status{sign}id"} for sign in (";", "; ", " && ", " | ", "\n", "\r", " & ", "`", " > ")),
-    *(
-        {"command": each}
-        for each in ("git -c core.pager=id status", "A=b git status", "git status --porcelain", "git log", "git status $HOME", "")
-    ),
-    *(
-        {"command": each}
-        for each in (["git", "status", "-s"], ["git status"], ["git", "status", 1], None, 1, True, {"command": "git status"})
-    ),
-    *({"command": "git status", **more} for more in ({"Command": "id"}, {"env": {}}, {"cwd": "/etc"}, {"": 1})),
-    {},
-    [],
-]
+TRICKS: list[object] = [{"command": "git status; id"}, {"command": "git log"}, {"command": "git status", "cwd": "/etc"}, {}, []]
+"""A few of those in test_rule_coverage.py."""
 
 
 async def test_a_rule_made_of_a_call_lets_the_like_of_it_through_and_nothing_else(tmp_path: Path) -> None:
@@ -83,16 +71,10 @@ async def test_a_rule_made_of_a_call_lets_the_like_of_it_through_and_nothing_els
         for fine in ({"command": "git status src", "cwd": cwd}, {"command": ["git", "status"], "cwd": f"{cwd}/src"}):
             assert await goes_through(here, fine)
         assert here.questions == 1
-        elsewhere = ({"command": "git status", "cwd": each} for each in (f"{cwd}/out", f"{cwd}/..", "/etc", "~", "."))
-        tricks = [
-            *elsewhere,
-            *({**each, "cwd": cwd} for each in TRICKS if isinstance(each, dict) and each.get("cwd") is None),
-            {"command": "git status"},
-        ]
-        for place, trick in enumerate(tricks):
+        for trick in ({"command": "git status", "cwd": f"{cwd}/out"}, {"command": "git log", "cwd": cwd}, {"command": "git status"}):
             asked = here.calling("run_command", arguments=trick)
             await here.answer("refuse")
-            assert "error" in await asked, (place, trick)
+            assert "error" in await asked, trick
         await here.parts.presenter.remove_grant(grant.id)
         again = here.calling("run_command", arguments={"command": "git status src", "cwd": cwd})
         await here.answer("refuse")

@@ -17,9 +17,8 @@ from tests.fakes.set_clock import SetClock
 from tooltray.catalogue.definition import fingerprint
 from tooltray.catalogue.list_times import AT_ONCE
 from tooltray.consent.approvals.grant_book import UNDO_S, GrantBook
-from tooltray.consent.approvals.grants import Grant, GrantStore
-from tooltray.consent.approvals.live_grants import LiveGrants
-from tooltray.consent.approvals.screen_lock import ScreenLock
+from tooltray.consent.approvals.grant_ends import ScreenLock
+from tooltray.consent.approvals.grants import Grant, KeptGrants, LiveGrants, grant_store
 from tooltray.foundation.confirmation import asked_by
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.events import GrantsChanged
@@ -89,7 +88,7 @@ async def test_what_was_taken_back_long_ago_or_of_a_server_that_is_gone_stays_so
     clock = SetClock()
     async with desk(tmp_path) as here:
         parts = here.parts
-        store = GrantStore(tmp_path / "grants.json")
+        store = grant_store(tmp_path / "grants.json")
         live = LiveGrants(grant_store=store, screen_lock=ScreenLock(bus=parts.bus, has_window=True), now=clock)
         book = GrantBook(
             live_grants=live,
@@ -102,12 +101,12 @@ async def test_what_was_taken_back_long_ago_or_of_a_server_that_is_gone_stays_so
         routes = {name: route for name, route in parts.tools.routes("s").items() if name == "write_it"}
         for after_s, is_removed in ((UNDO_S, False), (0.0, True)):
             grant = await book.allow("s", "tool", routes)
-            await book.take_back(grant.id)
+            await book.revoke(grant.id)
             clock.now += after_s
             if is_removed:
                 await parts.presenter.remove_mcp_server("s")
             with pytest.raises(NotFound, match="cannot be undone"):
-                await book.give_back(grant.id)
+                await book.restore(grant.id)
 
 
 async def test_the_same_grant_again_replaces_the_first(tmp_path: Path) -> None:
@@ -174,7 +173,7 @@ async def test_a_tool_that_is_not_taken_for_a_reading_one_any_more_is_not_among_
     """Another version may judge the same definition in another way."""
     async with desk(tmp_path, has_window=False) as here:
         now = fingerprint(here.parts.tools.routes("s")["write_it"].definition)
-    GrantStore(here.parts.home.grants).write([Grant(id="1", kind="reads", server="s", tools={"write_it": now})], {})
+    grant_store(here.parts.home.grants).write(KeptGrants(grants=[Grant(id="1", kind="reads", server="s", tools={"write_it": now})]))
     async with desk(tmp_path, has_window=False) as here:
         assert len(await here.parts.presenter.get_grants()) == 1
         assert "error" in await here.call("write_it")

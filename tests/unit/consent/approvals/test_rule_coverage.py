@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tooltray.config.settings.call_rule import CallRule, read_rule
-from tooltray.consent.approvals.rule_coverage import READ_BELOW_BYTES, covers, is_for, needs_disk
-from tooltray.consent.approvals.rule_paths import Place
+from tooltray.consent.approvals.rule_coverage import READ_BELOW_BYTES, Place, covers, is_for, needs_disk
 
 HERE = Place("/code/p", "/home/ann")
 

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tooltray.config.settings.call_rule import CallRule
-from tooltray.consent.approvals.rule_coverage import covers
+from tooltray.consent.approvals.rule_coverage import Place, covers
 from tooltray.consent.approvals.rule_maker import MOST_OFFERED, offers
-from tooltray.consent.approvals.rule_paths import Place
 
 HERE = Place("/code/p", "/home/ann")
 

@@ -1,4 +1,4 @@
-"""rule_paths.py: a path is in a folder where it leads, and where it is written in the one plain way."""
+"""rule_coverage.py: a path is in a folder where it leads, and where it is written in the one plain way."""
 
 import os
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tooltray.consent.approvals.rule_paths import LONGEST_PATH, Place, folder_of, is_inside, is_plain_path
+from tooltray.consent.approvals.rule_coverage import LONGEST_PATH, Place, folder_of, is_inside, is_plain_path
 
 
 class Tree:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tooltray.config.settings.call_rule import read_rule
-from tooltray.consent.approvals.rule_paths import Place
+from tooltray.consent.approvals.rule_coverage import Place
 from tooltray.consent.approvals.rule_words import brief, cautions, is_wide, words
 
 HERE = Place("/code/p", "/home/ann")

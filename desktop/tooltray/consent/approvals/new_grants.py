@@ -1,32 +1,101 @@
-"""Rules on arguments as a person makes them: what one would have covered, and the grant that keeps it.
+"""Grants that the user gives without a call: which tools one would be for, which calls of late it would have covered, and the grant.
 
-Above it: ApprovalsApi. Below it: CallRules, GrantBook, WaitingApprovals, JournalReader for calls of the past. The journal keeps arguments
-only where a person has said so; of other calls nothing can be said here.
+The journal has arguments only where the user wants that; other calls of the past cannot be judged.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
+
+from msgspec.structs import asdict
 
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.config.settings.call_rule import CallRule, read_rule
 from tooltray.consent.approvals import suspicion
-from tooltray.consent.approvals.approval_questions import LONGEST_NAME, Masked, mark, named_with_mark
+from tooltray.consent.approvals.asked_call import mark, named_with_mark
 from tooltray.consent.approvals.call_rules import CallRules, folders_of, led_to, why_nothing
 from tooltray.consent.approvals.grant_book import GrantBook
 from tooltray.consent.approvals.grant_ends import GrantEnd, check_end
-from tooltray.consent.approvals.rule_coverage import covers, is_for
-from tooltray.consent.approvals.rule_paths import Place
+from tooltray.consent.approvals.pending_approvals import PendingApprovals, PendingCall
+from tooltray.consent.approvals.question_snapshots import LONGEST_NAME, Masked
+from tooltray.consent.approvals.rule_coverage import Place, covers, is_for
 from tooltray.consent.approvals.rule_words import cautions, folder_words, words
-from tooltray.consent.approvals.waiting_approvals import Question, WaitingApprovals
-from tooltray.foundation.errors import NotFound, TooltrayError
+from tooltray.consent.approvals.standing_grants import reads
+from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
+from tooltray.foundation.files.json_text import revision_of
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, JudgedCall, RulePreview
+from tooltray.foundation.snapshots.tools import CoveredTool
 from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.records.journal.journal_reader import JournalReader
 from tooltray.servers.upstream.server_manager import ServerManager
+
+
+class ToolGrants:
+    """Grants of tools by name, or of all of a server that read. Has no state of its own."""
+
+    def __init__(self, *, servers: ServerManager, tools: ToolManager, grants: GrantBook) -> None:
+        self._servers, self._tools, self._grants = servers, tools, grants
+
+    async def preview(self, server: str, kind: str, tool: str) -> list[CoveredTool]:
+        """See ApprovalsApi.preview_grant."""
+        routes = await self._routes_for(server, kind, tool)
+        revision = _revision(routes)
+        listed = [(each, routes.get(each.original_name)) for each in await self._tools.snapshots(server)]
+        return [
+            CoveredTool(**asdict(each), warnings=suspicion.warnings(route.definition), revision=revision) for each, route in listed if route
+        ]
+
+    async def allow(self, server: str, kind: str, tool: str, client: str, end: GrantEnd, seen: str) -> GrantSnapshot:
+        """See ApprovalsApi.add_grant."""
+        check_end(end)
+        routes = await self._routes_for(server, kind, tool)
+        if seen and seen != _revision(routes):
+            raise Conflict(Phrase("the tools have changed since they were shown"), hint=Phrase("Look at them once more."))
+        return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, end=end)
+
+    async def definitions(self, server: str, kind: str, tool: str) -> list[str]:
+        """Returns the tools that a grant would be for as they are defined now, each with the beginning of its mark."""
+        await self._tools.published(server)  # one that was never listed would be another one after the yes
+        routes = reads(self._tools, server) if kind == "reads" else self._tools.routes(server)
+        wanted = routes if kind == "reads" else {tool: routes[tool]} if tool in routes else {}
+        return [named_with_mark(name, mark(route)) for name, route in wanted.items()]
+
+    async def _routes_for(self, server: str, kind: str, tool: str) -> dict[str, Route]:
+        """Returns the tools that a grant would be for.
+
+        Raises:
+            TooltrayError: there is no such server, tool or kind, or nothing that it would allow.
+        """
+        self._servers.get(server)
+        await self._tools.published(server)  # waits for one that was never listed
+        if kind not in ("tool", "reads"):
+            raise TooltrayError(
+                Phrase("'{kind}' is no kind of grant", kind=suspicion.visible(kind)), hint=Phrase("It is 'tool' or 'reads'.")
+            )
+        if kind == "reads":
+            routes = reads(self._tools, server)
+            if not routes:
+                raise NotFound(
+                    Phrase("'{server}' has no tools that read", server=server), hint=Phrase("See them with `tooltray tools list`.")
+                )
+            return routes
+        found = self._tools.routes(server).get(tool)
+        if found is None:
+            shown = suspicion.visible(tool)
+            raise NotFound(
+                Phrase("'{server}' offers no tool '{shown}'", server=server, shown=shown),
+                hint=Phrase("The server's own name is wanted; see `tooltray tools list --json`."),
+            )
+        return {tool: found}
+
+
+def _revision(routes: Mapping[str, Route]) -> str:
+    """Changes with each of some tools, and with which these are."""
+    return revision_of({name: mark(route) for name, route in routes.items()})
+
 
 MOST_PAST = 200  # calls of a tool that are judged: those of the last days, in a fraction of a second
 LONGEST_LINE = 200  # characters of what a call was called with
@@ -41,7 +110,7 @@ class _PastCall(NamedTuple):
 
 
 class RuleGrants:
-    """Belongs to the engine's loop."""
+    """Grants of calls by a rule on their arguments. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -50,7 +119,7 @@ class RuleGrants:
         tools: ToolManager,
         call_rules: CallRules,
         grants: GrantBook,
-        waiting: WaitingApprovals,
+        pending_approvals: PendingApprovals,
         journal_reader: JournalReader,
         masked: Masked,
     ) -> None:
@@ -59,7 +128,7 @@ class RuleGrants:
             masked: takes known secrets out of what is shown.
         """
         self._servers, self._tools, self._rules, self._grants = servers, tools, call_rules, grants
-        self._waiting, self._reader, self._masked = waiting, journal_reader, masked
+        self._pending, self._reader, self._masked = pending_approvals, journal_reader, masked
 
     async def preview(self, server: str, given: object) -> RulePreview:
         """See ApprovalsApi.preview_rule."""
@@ -67,7 +136,7 @@ class RuleGrants:
         self._servers.get(server)
         names = await self._names(server, rule)
         past, unknown = await asyncio.to_thread(self._past, server, names)
-        calls = [*(_of_question(each) for each in self._waiting if _is_of(each, server, names)), *past]
+        calls = [*(_of_question(each) for each in self._pending if _is_of(each, server, names)), *past]
         place = self._rules.place("")
         judged = await asyncio.to_thread(self._judged, rule, calls, place)
         problems = await why_nothing(rule, place)
@@ -100,7 +169,7 @@ class RuleGrants:
         return await self._grants.allow(server, "rule", routes, client=client, end=end, rule=rule.members())
 
     async def definitions(self, server: str, rule: CallRule) -> list[str]:
-        """The tools that a rule speaks of as they are defined now, each with the beginning of its mark."""
+        """Returns the tools that a rule is about as they are defined now, each with the beginning of its mark."""
         await self._tools.published(server)
         return [named_with_mark(name, mark(route)) for name, route in self._routes(server, rule).items()]
 
@@ -108,12 +177,12 @@ class RuleGrants:
         return {name: route for name, route in self._tools.routes(server).items() if is_for(rule, name)}
 
     async def _names(self, server: str, rule: CallRule) -> list[str]:
-        """The tools that a rule speaks of."""
+        """Returns the tools that a rule is about."""
         await self._tools.published(server)
         return list(self._routes(server, rule))
 
     def _past(self, server: str, names: Iterable[str]) -> tuple[list[_PastCall], int]:
-        """Calls of the past, the newest first, and how many there are of which too little is known. Reads the journal."""
+        """Returns calls of the past, the newest first, and how many there are of which too little is known. Reads the journal."""
         if not (tools := tuple(names)):
             return [], 0
         wanted = ActivityFilter(kinds=("call",), servers=(server,), tools=tools)
@@ -131,12 +200,13 @@ class RuleGrants:
         return JudgedCall(call.at, suspicion.visible(call.tool), plain(call.client, LONGEST_NAME), shown, is_covered)
 
 
-def _is_of(question: Question, server: str, names: Iterable[str]) -> bool:
-    return question.call.route.server == server and question.call.route.definition.name in names
+def _is_of(question: PendingCall, server: str, names: Iterable[str]) -> bool:
+    route = question.subject.route
+    return route.server == server and route.definition.name in names
 
 
-def _of_question(question: Question) -> _PastCall:
-    call = question.call
+def _of_question(question: PendingCall) -> _PastCall:
+    call = question.subject
     return _PastCall(question.asked_at, call.route.definition.name, call.client, call.project, bytes(call.arguments))
 
 

@@ -1,19 +1,167 @@
-"""refused_calls.py: a call that nobody could be asked about is refused, and can be allowed for the next time."""
+"""pending_approvals.py: questions are bounded and quiet where nobody looks, and a refused call can be allowed for the next time.
 
+The rest of it is tested by whole calls in test_approvals.py.
+"""
+
+import asyncio
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from msgspec import Raw
 from tests.fakes.approval_desk import READ, desk
+from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.scripted_server import tool
 
-from tooltray.consent.approvals.waiting_approvals import KEPT_FOR_S, MOST_PASSES, MOST_REFUSED
+from tooltray.catalogue import approval
+from tooltray.catalogue.definition import read_definition
+from tooltray.catalogue.tool_routes import Route
+from tooltray.consent.approvals.asked_call import REFUSE, AskedCall
+from tooltray.consent.approvals.pending_approvals import (
+    CHANGED,
+    KEPT_FOR_S,
+    MOST_CLIENTS,
+    MOST_OF_ONE_SERVER,
+    MOST_PASSES,
+    MOST_REFUSED,
+    MOST_WAITING,
+    QUIET_AFTER,
+    SEEN_AFTER_S,
+    UNASKED,
+    PendingApprovals,
+    PendingCall,
+)
+from tooltray.consent.questions import EXPIRED, WITHDRAWN, Inbox
 from tooltray.foundation.errors import Conflict, TooltrayError
+from tooltray.foundation.events import ApprovalAsked, EventBus
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.clients import SessionProject
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.sessions.session_state import SessionState
 
-CHANGED = tool("write_it", description="Sends it")
+TOOL = read_definition(b'{"name":"write_it"}')
+
+
+class Snapshots:
+    """Of which nothing is read here."""
+
+    def of(self, call: AskedCall, before: str | None, note: str, id: str, ends_at: float) -> ApprovalSnapshot:
+        return ApprovalSnapshot(id, "s", "write_it", "c", "write", "{}", "", ends_at, ("once",))
+
+
+def pending(bus: EventBus | None = None, *, has_window: bool = True) -> PendingApprovals:
+    bus, wheel = bus or EventBus(), DeadlineWheel()
+    inbox, unused = Inbox(bus=bus, deadlines=wheel), cast(Any, None)
+    snapshots = cast(Any, Snapshots())
+    return PendingApprovals(inbox=inbox, bus=bus, deadlines=wheel, has_window=has_window, rules=unused, question_snapshots=snapshots)
+
+
+def ask(of: PendingApprovals, server: str = "s", digest: str = "", client: str = "c") -> PendingCall:
+    decision = approval.decide(server, TOOL.name, None, ())
+    route = Route(server, TOOL, decision)
+    call = AskedCall(route, decision, SessionState("s1"), client, Raw(b"{}"), digest, "", lambda: None, gone)
+    return of.ask(call, None)
+
+
+async def gone() -> None:
+    return None
+
+
+def ends(of: PendingApprovals, answer: str, *, by: str = "", client: str = "c") -> bool:
+    """Asks, and lets the question end so; whether it was a quiet one."""
+    question = ask(of, digest=answer, client=client)
+    question.answered_by = by
+    question.end(answer)
+    of.close(question)
+    return question.view.is_quiet
+
+
+async def test_only_so_many_questions_wait_in_all() -> None:
+    of = pending()
+    questions = [ask(of, f"s{n // MOST_OF_ONE_SERVER}", str(n)) for n in range(MOST_WAITING)]
+    assert not of.has_room("s0")
+    assert not of.has_room("another")
+    for question in questions[1:]:
+        of.close(question)
+    assert of.has_room("s0")
+    assert of.has_room("another")
+    of.close(questions[0])
+
+
+async def test_questions_are_shown_where_there_is_a_window_that_listens() -> None:
+    deaf, heard = EventBus(), EventBus()
+    heard.subscribe(ApprovalAsked, lambda event: None)
+    made = [pending(bus, has_window=has_window) for bus in (deaf, heard) for has_window in (False, True)]
+    assert [each.is_shown for each in made] == [False, False, False, True]
+
+
+# where nobody looks
+
+
+@in_fake_time
+async def test_the_third_question_after_two_that_ran_out_is_quiet_until_anything_is_answered() -> None:
+    of = pending()
+    assert [ends(of, EXPIRED) for _ in range(4)] == [False, False, True, True]
+    assert ends(of, REFUSE, by="person")
+    assert not ends(of, EXPIRED)
+    assert not ends(of, REFUSE, by="person")  # a refusal by an answer in between
+    assert not ends(of, EXPIRED)
+    assert not ends(of, EXPIRED)
+    assert ends(of, EXPIRED)
+
+
+@in_fake_time
+async def test_what_its_client_took_back_counts_only_if_somebody_could_have_seen_it() -> None:
+    of = pending()
+    for _ in range(3):
+        assert not ends(of, WITHDRAWN)
+    for _ in range(QUIET_AFTER):
+        question = ask(of)
+        await asyncio.sleep(SEEN_AFTER_S)
+        of.close(question)
+    assert ends(of, EXPIRED)
+
+
+@in_fake_time
+async def test_what_ends_for_other_reasons_and_other_clients_questions_are_loud() -> None:
+    of = pending()
+    for answer in (CHANGED, UNASKED, CHANGED):
+        assert not ends(of, answer)
+    for _ in range(QUIET_AFTER):
+        ends(of, EXPIRED)
+    assert not ends(of, REFUSE, client="other")
+
+
+@in_fake_time
+async def test_ten_questions_at_once_after_two_that_were_ignored_all_wait_quietly() -> None:
+    of = pending()
+    for _ in range(QUIET_AFTER):
+        ends(of, EXPIRED)
+    questions = [ask(of, f"s{n}") for n in range(10)]
+    assert all(question.view.is_quiet for question in questions)
+    questions[0].answered_by = "person"
+    questions[0].end("once")
+    of.close(questions[0])
+    assert not ask(of, "t").view.is_quiet
+    for question in of.waiting:
+        of.close(question)
+
+
+@in_fake_time
+async def test_only_so_many_clients_are_remembered() -> None:
+    of = pending()
+    for n in range(MOST_CLIENTS + 1):
+        for _ in range(QUIET_AFTER):
+            ends(of, EXPIRED, client=f"c{n}")
+    assert not ends(of, CHANGED, client="c0")
+    assert ends(of, CHANGED, client="c1")
+
+
+# calls that were refused
+
+SENDS = tool("write_it", description="Sends it")
 
 
 async def refused_id(here: Any, **params: Any) -> str:
@@ -97,7 +245,7 @@ async def test_a_yes_to_a_refused_call_is_for_its_project(tmp_path: Path) -> Non
 async def test_a_refused_call_of_a_tool_that_changed_is_shown_anew_under_another_id(tmp_path: Path) -> None:
     async with desk(tmp_path, has_window=False) as here:
         id = await refused_id(here)
-        await here.redefine(CHANGED, READ)
+        await here.redefine(SENDS, READ)
         [question] = await here.parts.presenter.get_approvals()
         assert question.id != question.replaces == id
         assert {"-description: Writes it", "+description: Sends it"} <= set(question.definition_diff)
@@ -109,7 +257,7 @@ async def test_a_refused_call_of_a_tool_that_changed_is_shown_anew_under_another
 async def test_a_call_that_was_refused_before_and_after_its_tool_changed_keeps_the_later_id(tmp_path: Path) -> None:
     async with desk(tmp_path, has_window=False) as here:
         await refused_id(here)
-        await here.redefine(CHANGED, READ)
+        await here.redefine(SENDS, READ)
         later = re.search(r"waits as (\w+)", await here.refusal())
         assert later
         assert [each.id for each in await here.parts.presenter.get_approvals()] == [later[1]]
@@ -119,7 +267,7 @@ async def test_a_call_that_was_refused_before_and_after_its_tool_changed_keeps_t
 async def test_a_yes_to_a_refused_call_allows_nothing_once_its_tool_has_changed(tmp_path: Path, answer: str) -> None:
     async with desk(tmp_path, has_window=False) as here:
         id = await refused_id(here)
-        await here.redefine(CHANGED, READ)
+        await here.redefine(SENDS, READ)
         with pytest.raises(TooltrayError, match="has changed since this was shown") as caught:
             await here.parts.presenter.answer_approval(id, answer)
         [question] = await here.parts.presenter.get_approvals()
@@ -131,7 +279,7 @@ async def test_a_yes_to_a_refused_call_allows_nothing_once_its_tool_has_changed(
 async def test_a_no_to_a_refused_call_counts_whatever_its_tool_is_now(tmp_path: Path) -> None:
     async with desk(tmp_path, has_window=False) as here:
         id = await refused_id(here)
-        await here.redefine(CHANGED, READ)
+        await here.redefine(SENDS, READ)
         await here.parts.presenter.answer_approval(id, "refuse")
         assert await here.parts.presenter.get_approvals() == []
 
@@ -139,7 +287,7 @@ async def test_a_no_to_a_refused_call_counts_whatever_its_tool_is_now(tmp_path: 
 async def test_a_refused_call_of_a_tool_that_changed_and_goes_through_now_waits_no_longer(tmp_path: Path) -> None:
     async with desk(tmp_path, has_window=False, autoApprove=["read"]) as here:
         id = await refused_id(here)
-        await here.redefine(CHANGED, READ)
+        await here.redefine(SENDS, READ)
         await here.parts.conf.change_server("s", auto_approve=["all"])
         with pytest.raises(TooltrayError, match="It goes through now: call again"):
             await here.parts.presenter.answer_approval(id, "once")
@@ -172,18 +320,11 @@ async def test_only_so_many_yeses_are_kept(tmp_path: Path) -> None:
         assert "result" in await here.call(arguments={"n": 1})
 
 
-async def test_a_changed_tool_says_so_where_nobody_can_be_asked(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.add_grant("s", "tool", "write_it")
-        assert "result" in await here.call()
-        await here.redefine(tool("write_it", description="Sends it"), READ)
-        assert "is defined in another way than when it was allowed. Nobody can be asked here" in await here.refusal()
-
-
 async def test_why_nobody_was_asked_is_that_the_rules_do_not_allow_it_or_that_it_is_another_tool_now(tmp_path: Path) -> None:
     async with desk(tmp_path) as here:
         await here.allow()
     async with desk(tmp_path, has_window=False) as here:
         assert "defined in another way" not in await here.refusal("read_it")
-        await here.redefine(tool("write_it", description="Sends it"), READ)
-        assert (await here.refusal()).startswith("the tool 'write_it' is defined in another way than when it was allowed. ")
+        await here.redefine(SENDS, READ)
+        said = await here.refusal()
+        assert said.startswith("the tool 'write_it' is defined in another way than when it was allowed. Nobody can be asked here. ")

@@ -1,4 +1,4 @@
-"""recent_yeses.py: within seconds of a yes the same call is not asked about again, where the settings say so."""
+"""standing_grants.py: within seconds of an approval the same call is not asked about again, and what lasts is saved."""
 
 import asyncio
 from pathlib import Path
@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
-from tests.fakes.approval_desk import desk
+from tests.fakes.approval_desk import FORM, WRITE, desk
+from tests.fakes.hub_parts import settled
 from tests.fakes.scripted_server import tool
 from tests.fakes.set_clock import SetClock
 from tests.unit.consent.approvals.test_flow_guard import guard
@@ -16,9 +17,9 @@ from tooltray.catalogue import approval
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
 from tooltray.config.settings.settings_reading import read_settings
-from tooltray.consent.approvals.approval_questions import AskedCall
-from tooltray.consent.approvals.recent_yeses import MOST_KEPT, RecentYeses
-from tooltray.consent.approvals.screen_lock import ScreenLocked
+from tooltray.consent.approvals.asked_call import AskedCall
+from tooltray.consent.approvals.grant_ends import ScreenLocked
+from tooltray.consent.approvals.standing_grants import MOST_KEPT, RecentApprovals
 from tooltray.protocol.sessions.session_state import SessionState
 
 SOON = {"approvals": {"sameForSeconds": 30}}
@@ -77,10 +78,10 @@ async def gone() -> None:
     return None
 
 
-def yeses(clock: SetClock, settings: dict[str, Any] = SOON) -> tuple[RecentYeses, Any]:
+def yeses(clock: SetClock, settings: dict[str, Any] = SOON) -> tuple[RecentApprovals, Any]:
     of, bus = guard(settings)
     config = SimpleNamespace(settings=read_settings(settings).settings)
-    return RecentYeses(config=config, flow_guard=of, bus=bus, now=clock), bus
+    return RecentApprovals(config=config, flow_guard=of, bus=bus, now=clock), bus
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ def yeses(clock: SetClock, settings: dict[str, Any] = SOON) -> tuple[RecentYeses
 def test_what_destroys_sends_or_does_a_thing_twice_is_asked_about_each_time(name: str, hints: str, same: bool, like: bool) -> None:
     of, _ = yeses(SetClock())
     of.remember(asked := call(name, hints))
-    assert (of.covers(asked), of.like_for_s(asked)) == (same, 30 if like else 0)
+    assert (of.covers(asked), of.similar_window_s(asked)) == (same, 30 if like else 0)
 
 
 def test_it_ends_after_the_seconds_and_when_the_screen_locks_and_when_it_is_switched_off() -> None:
@@ -125,7 +126,7 @@ def test_a_call_that_the_flow_guard_has_ask_is_never_the_same() -> None:
     of, _ = yeses(SetClock())
     of.remember(call("read_it", flow="it has read"))
     assert not of.covers(call("read_it"))
-    assert of.like_for_s(call("read_it", flow="it has read")) == 0
+    assert of.similar_window_s(call("read_it", flow="it has read")) == 0
 
 
 def test_only_so_many_are_kept() -> None:
@@ -134,3 +135,52 @@ def test_only_so_many_are_kept() -> None:
         of.remember(call("read_it", digest=str(n)))
     assert not of.covers(call("read_it", digest="0"))
     assert of.covers(call("read_it", digest="1"))
+
+
+async def test_a_yes_to_all_reads_accepts_the_tool_as_it_was_seen_for_other_grants_too(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.parts.presenter.add_grant("s", "tool", "read_it")
+        await here.redefine(WRITE, tool("read_it", description="Reads it twice"))
+        assert [each.tool for each in await here.parts.presenter.get_tool_changes()] == ["read_it"]
+        await here.allow("read_it", answer="reads")
+        assert await here.parts.presenter.get_tool_changes() == []
+
+
+async def test_what_is_allowed_for_longer_in_a_client_s_form_is_recorded_before_it_counts(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own", capabilities=FORM, answer={"action": "accept", "content": {"answer": "always"}})
+        assert "result" in await here.call(client=client)
+        [entry] = await here.parts.trail.entries()
+        assert (entry.answer, entry.way, entry.who) == ("yes", "client", "Own")
+        assert {**entry.about, "definitions": ""} == {
+            "server": "s",
+            "tool": "write_it",
+            "client": "Own",
+            "answer": "always",
+            "definitions": "",
+        }
+
+
+async def test_what_cannot_be_recorded_does_not_last(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        here.parts.home.audit.mkdir()
+        client = here.session("Own", capabilities=FORM, answer={"action": "accept", "content": {"answer": "always"}})
+        assert "error" in await here.call(client=client)
+        assert await here.parts.presenter.get_grants() == []
+
+
+async def test_what_lasts_is_for_all_calls_that_wait_and_are_covered_by_it(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        calls = [here.calling(arguments={"a": 1, "b": 2}), here.calling(arguments={"b": 2, "a": 1})]
+        question = await here.asked()
+        await settled()
+        calls.append(here.calling(arguments={"a": 2}))
+        await here.asked()
+        other_tool, other_session = here.calling("read_it"), here.calling(client=here.session("Cursor", "2"))
+        left = [await here.asked(), await here.asked()]
+        assert here.questions == 4
+        await here.parts.presenter.answer_approval(question.id, "session")
+        assert all("result" in reply for reply in await asyncio.gather(*calls))
+        for each in left:
+            await here.parts.presenter.answer_approval(each.id, "refuse")
+        assert all("error" in reply for reply in await asyncio.gather(other_tool, other_session))

@@ -1,4 +1,4 @@
-"""http_access.py: switching the endpoints, and who may use them; through McpPresenter's verbs."""
+"""api.py: switching the endpoints, and who may use them; through McpPresenter's verbs."""
 
 import json
 from collections.abc import AsyncIterator
@@ -8,10 +8,10 @@ import pytest
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
+from tooltray.consent.tokens.api import AccessApi
 from tooltray.consent.tokens.api_token import ApiToken
 from tooltray.consent.tokens.api_tokens import ApiTokens
 from tooltray.consent.tokens.client_tokens import ClientTokens
-from tooltray.consent.tokens.http_access import HttpAccess
 from tooltray.consent.tokens.trusted_tokens import TRUSTED_SECRET
 from tooltray.foundation.confirmation import UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied, Problem, TooltrayError
@@ -164,7 +164,7 @@ async def test_a_file_that_says_trusted_makes_no_token_trusted(parts: HubParts) 
     edited = ApiTokens(ApiToken(parts.home.http_token), parts.home.api_tokens)
     assert edited.has_trusted  # which only says that it is worth looking
     assert not await parts.trusted.has(edited.digest("ci"))
-    access = HttpAccess(
+    access = AccessApi(
         config=parts.conf, tokens=ClientTokens(parts.home.clients), api_tokens=edited, trusted=parts.trusted, door=parts.door
     )  # type: ignore[arg-type]
     assert [each.is_trusted for each in await access.list_api_tokens()] == [False]

@@ -1,0 +1,229 @@
+"""Tool calls that wait for the user's approval, and calls that were refused a short while ago because the user could not be asked.
+
+A user who answers a refused one, as at a terminal, allows the next call that is the same.
+"""
+
+from collections.abc import Hashable, Iterator
+from functools import partial
+
+from msgspec.structs import replace
+
+from tooltray.catalogue.definition import definition_text
+from tooltray.consent.approvals.approval_rules import ApprovalRules
+from tooltray.consent.approvals.asked_call import OTHER_SETTINGS, REFUSE, RULE, AskedCall, is_rule, mark
+from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
+from tooltray.consent.questions import EXPIRED, WITHDRAWN, Inbox, Kind, Question, Remembered
+from tooltray.foundation.events import ApprovalAsked, ApprovalEnded, EventBus, ToolListChanged
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
+from tooltray.records.journal.happenings import APPROVAL, Happened
+
+WAIT_S = 120.0  # a user who is there sees it; a longer wait helps no model
+KEPT_FOR_S = 600.0  # the user reads that a call was refused, allows it, and the model calls again
+MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # more are not answered with care
+MOST_REFUSED = 32
+MOST_PASSES = 256  # and as many refusals
+ID_BYTES = 4  # people type it
+QUIET_AFTER = 2  # questions of an AI client in a row that run out; the next ones are quiet
+SEEN_AFTER_S = 30.0  # a question that its client took back sooner may not have been noticed
+MOST_CLIENTS = 256
+
+PendingCall = Question[AskedCall, ApprovalSnapshot]
+CALL: Kind[AskedCall, ApprovalSnapshot] = Kind(WAIT_S, ID_BYTES, ApprovalAsked, ApprovalEnded)
+"""A call that waits; `answered_by` is "person" at the desktop or a terminal, "client" at the AI client, or a program's name."""
+REFUSED: Kind[AskedCall, ApprovalSnapshot] = Kind(KEPT_FOR_S, ID_BYTES, is_awaited=False)
+"""A call that was refused already: an answer counts for the next one that is the same."""
+
+# besides what the user answers, EXPIRED and WITHDRAWN
+CHANGED, UNASKED, TOO_MANY = "changed", "unasked", "too many"
+OUTCOMES = {REFUSE: "refused", EXPIRED: "late", UNASKED: "late", WITHDRAWN: "cancelled", CHANGED: "cancelled"}
+"""What the journal calls an answer; an approval is called as it is."""
+_REFUSED_ALREADY = Phrase("nobody answered when it was called, and it was refused")
+
+
+class PendingApprovals:
+    """The calls in the inbox. Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        inbox: Inbox,
+        bus: EventBus,
+        deadlines: DeadlineWheel,
+        has_window: bool,
+        rules: ApprovalRules,
+        question_snapshots: QuestionSnapshots,
+    ) -> None:
+        """
+        Args:
+            has_window: whether this hub is a desktop's, which shows questions as soon as it listens to events.
+        """
+        self._inbox, self._bus, self._has_window, self._rules, self._snapshots = inbox, bus, has_window, rules, question_snapshots
+        self._passes = Remembered(deadlines, for_s=KEPT_FOR_S, most=MOST_PASSES)
+        self._refusals = Remembered(deadlines, for_s=KEPT_FOR_S, most=MOST_PASSES)
+        self._unattended: dict[str, int] = {}  # questions in a row that ran out, by AI client
+        bus.subscribe(ToolListChanged, self._on_tool_list_changed)
+
+    def __iter__(self) -> Iterator[PendingCall]:
+        """Yields all that can be answered: those that were refused, then those that wait, each the oldest first."""
+        yield from (*self._inbox.of(REFUSED), *self._inbox.of(CALL))
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether a window shows questions."""
+        return self._has_window and self._bus.is_heard(ApprovalAsked)
+
+    @property
+    def waiting(self) -> list[PendingCall]:
+        """The calls that wait and have no answer yet."""
+        return [question for question in self._inbox.of(CALL) if question.is_open]
+
+    def find(self, id: str) -> PendingCall | None:
+        return self._inbox.find(CALL, id) or self._inbox.find(REFUSED, id)
+
+    # calls that wait
+
+    def same(self, call: AskedCall) -> PendingCall | None:
+        """Returns the question that waits about the same call of the same session."""
+        return self._inbox.same(CALL, call.same_in_session)
+
+    def has_room(self, server: str) -> bool:
+        asked = self._inbox.of(CALL)
+        return sum(each.subject.route.server == server for each in asked) < MOST_OF_ONE_SERVER and len(asked) < MOST_WAITING
+
+    def ask(self, call: AskedCall, before: str | None) -> PendingCall:
+        """Opens a question.
+
+        Args:
+            before: the definition that was allowed or shown before, where the tool has another one now.
+        """
+
+        def view(id: str, ends_at: float) -> ApprovalSnapshot:
+            is_quiet = self._unattended.get(call.client, 0) >= QUIET_AFTER
+            return replace(self._snapshots.of(call, before, "", id, ends_at), is_quiet=is_quiet)
+
+        return self._inbox.open(CALL, call, call.same_in_session, view)
+
+    def close(self, question: PendingCall) -> None:
+        """Removes a question that has waited, and records how it has ended."""
+        self._inbox.close(question)
+        self.record(question)
+
+    def record(self, question: PendingCall) -> None:
+        """Publishes for the journal that a question has its answer, or will have none."""
+        call, answer = question.subject, question.answer.result()
+        if question.answered_by:
+            self._unattended.clear()  # the user is there
+        elif answer == EXPIRED or (answer == WITHDRAWN and question.waited_s >= SEEN_AFTER_S):
+            self._count_unattended(call.client)
+        self._bus.publish(
+            Happened(
+                kind=APPROVAL,
+                at=question.asked_at,
+                outcome=RULE if is_rule(answer) else OUTCOMES.get(answer, answer),
+                duration_s=question.waited_s,
+                client=call.client,
+                session=call.state.id,
+                project=call.project,
+                server=call.route.server,
+                tool=call.route.definition.name,
+                reason=question.answered_by or (answer if answer in OUTCOMES else ""),
+                line=_flow(call),
+            )
+        )
+
+    # calls that were refused
+
+    def refuse(self, call: AskedCall, how: str = "Nobody can be asked here") -> Envelope:
+        """Refuses a call without the user's answer, and remembers it as a question that the user can still answer. The text is for a model:
+        it names the question, and nothing that a model with a shell could do about it.
+
+        Args:
+            how: why the user has not answered.
+        """
+        before = self._snapshots.seen_before(call)
+        question = self._keep_refused(call, before)
+        waits = f"Ask the user to look at it in Tooltray, where it waits as {question.id}."
+        if call.same in self._refusals:
+            declined = f"the user declined this call of '{call.shown_tool}' a short while ago"
+            return refused(f"{declined}; do not call it again unless the user asks for it. It waits in Tooltray as {question.id}.")
+        why = call.decision.message
+        if before is not None:
+            why = f"the tool '{call.shown_tool}' is defined in another way than when it was allowed"
+        if before == definition_text(call.route.definition):
+            why = f"'{call.shown_tool}' was allowed, but {OTHER_SETTINGS}"
+        return refused(f"{why}. {how}. {waits}")
+
+    def refresh_refused(self) -> None:
+        """Asks about the tool as it is now where it is defined in another way since the call was refused."""
+        for question in self._inbox.of(REFUSED):
+            self.refresh(question)
+
+    def refresh(self, question: PendingCall) -> str:
+        """Returns the id under which a refused call waits now; empty if it waits no longer."""
+        call, now = question.subject, question.subject.current()
+        if now is None or mark(now) == mark(call.route):
+            return question.id
+        self._inbox.drop(question)
+        other = self._rules.judged_again(call, now)
+        if other.decision.is_approved:
+            return ""
+        if known := self._inbox.same(REFUSED, other.same):
+            return known.id  # which its client has read
+        return self._keep_refused(other, definition_text(call.route.definition), replaces=question.id).id
+
+    def answer_refused(self, question: PendingCall, *, passes: bool, is_refused: bool) -> None:
+        """Removes a refused call that has its answer, which counts for the next call that is the same.
+
+        Args:
+            passes: that call goes through, once.
+            is_refused: the user has refused it.
+        """
+        self._inbox.drop(question)
+        self.record(question)
+        if passes:
+            self.let_pass(question.subject.same)
+        elif is_refused:
+            self._refusals.add(question.subject.same)
+
+    def _keep_refused(self, call: AskedCall, before: str | None, *, replaces: str = "") -> PendingCall:
+        if known := self._inbox.same(REFUSED, call.same):
+            self._inbox.drop(known)
+        for question in self._inbox.of(REFUSED)[: 1 - MOST_REFUSED]:
+            self._inbox.drop(question)
+        return self._inbox.open(REFUSED, call, call.same, partial(self._snapshots.of, call, before, _REFUSED_ALREADY, replaces=replaces))
+
+    # an approval of one call that comes (again)
+
+    def let_pass(self, key: Hashable) -> None:
+        """Lets the next call of this kind go through, within KEPT_FOR_S."""
+        self._passes.add(key)
+        self._refusals.take(key)
+
+    def passes(self, key: Hashable) -> bool:
+        """Returns whether a call of this kind may go through; once."""
+        return self._passes.take(key)
+
+    def _count_unattended(self, client: str) -> None:
+        if client not in self._unattended and len(self._unattended) >= MOST_CLIENTS:
+            del self._unattended[next(iter(self._unattended))]
+        self._unattended[client] = self._unattended.get(client, 0) + 1
+
+    def _on_tool_list_changed(self, event: ToolListChanged) -> None:
+        """Ends questions about tools that are other tools now."""
+        for question in self._inbox.of(CALL):
+            if question.subject.route.server == event.server and not question.subject.is_current():
+                question.end(CHANGED)
+
+
+def refused(message: str) -> Envelope:
+    """Returns what answers a call that is not carried out."""
+    return failure(CONNECTION_CLOSED, message)
+
+
+def _flow(call: AskedCall) -> str:
+    """Returns what the session had read, and what it wanted to send with: why the flow guard has a call ask."""
+    read = call.state.flow if call.decision.flow else None
+    return f"{' '.join(filter(None, [read.tool or read.server, read.place]))} → {call.route.definition.name}" if read else ""

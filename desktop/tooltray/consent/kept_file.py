@@ -1,0 +1,61 @@
+"""One JSON file of the home with what the user has decided, or has to decide: the store below grants, skills, proposals and tokens.
+
+A file that cannot be read counts as an empty one, so that nothing is allowed by it.
+"""
+
+import json
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.files.atomic_file import read_own, set_aside, write_atomically
+from tooltray.foundation.phrases import Phrase
+
+T = TypeVar("T", bound=msgspec.Struct)
+NOTHING_CHANGED = Phrase("Nothing has changed.")
+
+
+class KeptFile(Generic[T]):
+    """The file of one home. The constructor and `write` block on the disk; one write at a time.
+
+    Attributes:
+        content: what was read or written last.
+        problem: why the file could not be read; a damaged one is set aside first.
+    """
+
+    def __init__(self, path: Path, kind: type[T], *, most_bytes: int, unread: str, remedy: str, unsaved: str) -> None:
+        """
+        Args:
+            kind: of the content; it can be made without arguments.
+            most_bytes: a larger file is not ours.
+            unread: title of the problem of a file that cannot be read.
+            remedy: what the user can do where a damaged file was set aside.
+            unsaved: title of the error of a failed write.
+        """
+        self._path, self._unsaved = path, unsaved
+        self.content: T = kind()
+        self.problem: Problem | None = None
+        try:
+            self.content = msgspec.convert(json.loads(read_own(path, most_bytes)), type=kind)
+        except FileNotFoundError:
+            pass
+        except (ValueError, RecursionError):
+            message = Phrase("what was in {file} is now in {other}", file=path.name, other=set_aside(path))
+            self.problem = Problem(unread, message, remedy)
+        except OSError as error:
+            self.problem = Problem(unread, f"{path}: {error.strerror or error}", "Make it readable, and start Tooltray again.")
+
+    def write(self, content: T) -> None:
+        """Replaces the content.
+
+        Raises:
+            TooltrayError: the file cannot be written; nothing has changed.
+        """
+        try:
+            write_atomically(self._path, json.dumps(msgspec.to_builtins(content), indent=2).encode())  # half characters are allowed
+        except OSError as error:
+            message = Phrase("{place}: {reason}", place=self._path, reason=error.strerror or str(error))
+            raise TooltrayError(self._unsaved, message, NOTHING_CHANGED) from None
+        self.content = content

@@ -1,0 +1,170 @@
+"""The inbox: everything that waits for the user's answer for a time, whatever it is about.
+
+A kind of question has its own time to wait and its own events, by which it is announced; what an answer then does is decided by its own
+class (PendingApprovals, Confirmations). What waits without an end (projects' own files, proposals of programs, changed definitions) is
+worked out from files, and is not here.
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from tooltray.foundation.events import Event, EventBus
+from tooltray.protocol.deadlines import Deadline, DeadlineWheel
+
+EXPIRED, WITHDRAWN = "expired", "withdrawn"  # how a question ends without an answer of the user
+
+S = TypeVar("S")
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class Kind(Generic[S, V]):
+    """What questions of one kind have in common; `S` is their subject, `V` what the user reads.
+
+    Attributes:
+        wait_s: for how long the user may answer.
+        id_bytes: the length of an id.
+        opened: makes the event of a new or changed question of its view; None: there is none.
+        closed: makes the event of its end, of its id.
+        is_awaited: the opener of a question waits for the answer, and closes it; else it is dropped when its time has passed.
+    """
+
+    wait_s: float
+    id_bytes: int
+    opened: Callable[[V], Event] | None = None
+    closed: Callable[[str], Event] | None = None
+    is_awaited: bool = True
+
+
+class Question(Generic[S, V]):
+    """One question to the user.
+
+    Attributes:
+        digest: the same for everything that one answer covers.
+        view: what the user reads.
+        answer: of the user, or EXPIRED, WITHDRAWN, or another reason why there is none.
+        answered_by: who gave the answer, in the words of the question's own class; empty: none was given.
+        asked_at: unix seconds.
+        is_being_answered: an answer is being written to the disk, so the time does not run out meanwhile.
+        is_overdue: its time has passed meanwhile.
+    """
+
+    def __init__(self, kind: Kind[S, V], subject: S, digest: Hashable, make_view: Callable[[str, float], V]) -> None:
+        self.kind, self.subject, self.digest = kind, subject, digest
+        self.id, self.asked_at = secrets.token_hex(kind.id_bytes), time.time()
+        self.view = make_view(self.id, self.asked_at + kind.wait_s)
+        self._loop = asyncio.get_running_loop()
+        self._opened_at = self._loop.time()
+        self.answer: asyncio.Future[str] = self._loop.create_future()
+        self.is_being_answered = self.is_overdue = False
+        self.answered_by = ""
+        self.deadline: Deadline
+
+    @property
+    def is_open(self) -> bool:
+        return not self.answer.done()
+
+    @property
+    def waited_s(self) -> float:
+        return self._loop.time() - self._opened_at
+
+    def end(self, answer: str) -> None:
+        """Sets the answer; the first one counts."""
+        if self.is_open:
+            self.answer.set_result(answer)
+
+    def expire(self) -> None:
+        """Ends the question because its time has passed, unless an answer is being written: then the user was in time."""
+        self.is_overdue = True
+        if not self.is_being_answered:
+            self.end(EXPIRED)
+
+    async def wait(self) -> str:
+        """Waits until there is an answer; a caller that is cancelled does not end the question for others."""
+        return await asyncio.shield(self.answer)
+
+
+class Inbox:
+    """All open questions. Belongs to the engine's loop."""
+
+    def __init__(self, *, bus: EventBus, deadlines: DeadlineWheel) -> None:
+        self._bus, self._deadlines = bus, deadlines
+        self._questions: dict[str, Question[Any, Any]] = {}
+
+    def of(self, kind: Kind[S, V]) -> list[Question[S, V]]:
+        """Returns the questions of a kind, the oldest first; also those with an answer that have not been closed yet."""
+        return [each for each in self._questions.values() if each.kind is kind]
+
+    def find(self, kind: Kind[S, V], id: str) -> Question[S, V] | None:
+        found = self._questions.get(id)
+        return found if found and found.kind is kind else None
+
+    def same(self, kind: Kind[S, V], digest: Hashable) -> Question[S, V] | None:
+        """Returns the open question of a kind about the same thing."""
+        return next((each for each in self.of(kind) if each.digest == digest and each.is_open), None)
+
+    def open(self, kind: Kind[S, V], subject: S, digest: Hashable, make_view: Callable[[str, float], V]) -> Question[S, V]:
+        """Opens a question and publishes that.
+
+        Args:
+            make_view: makes what the user reads, of the question's id and its end in unix seconds.
+        """
+        question = Question(kind, subject, digest, make_view)
+        self._questions[question.id] = question
+        question.deadline = self._deadlines.add(kind.wait_s, partial(self._expire, question))
+        self.publish(question)
+        return question
+
+    def publish(self, question: Question[S, V]) -> None:
+        """Publishes a question, which may read otherwise than before."""
+        if question.kind.opened:
+            self._bus.publish(question.kind.opened(question.view))
+
+    def close(self, question: Question[S, V]) -> None:
+        """Removes a question that was waited for, however it has ended; without an answer it is withdrawn."""
+        self.drop(question)
+        question.end(WITHDRAWN)
+        if question.kind.closed:
+            self._bus.publish(question.kind.closed(question.id))
+
+    def drop(self, question: Question[S, V]) -> None:
+        """Removes a question without an end, as where another one takes its place."""
+        question.deadline.cancel()
+        self._questions.pop(question.id, None)
+
+    def _expire(self, question: Question[Any, Any]) -> None:
+        question.expire()
+        if not question.kind.is_awaited:
+            self.drop(question)
+
+
+class Remembered:
+    """Keys that are known for a time; of too many the oldest are dropped."""
+
+    def __init__(self, deadlines: DeadlineWheel, *, for_s: float, most: int) -> None:
+        self._deadlines, self._for_s, self._most = deadlines, for_s, most
+        self._keys: dict[Hashable, Deadline] = {}
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._keys
+
+    def add(self, key: Hashable) -> None:
+        self.take(key)
+        if len(self._keys) >= self._most:
+            self.take(next(iter(self._keys)))
+        self._keys[key] = self._deadlines.add(self._for_s, partial(self._forget, key))
+
+    def take(self, key: Hashable) -> bool:
+        """Drops a key; returns whether it was known."""
+        deadline = self._keys.pop(key, None)
+        if deadline:
+            deadline.cancel()
+        return deadline is not None
+
+    def _forget(self, key: Hashable) -> None:
+        del self._keys[key]
