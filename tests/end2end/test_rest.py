@@ -135,7 +135,7 @@ def test_列出所有_servers(program):
     old = found["old-server"]
     assert (old["transport"], old["status"], old["toolCount"]) == ("stdio", "connected", 6)
     assert {tool["originalName"] for tool in old["tools"]} == {"echo", "hang", "pids", "die", "slow", "big"}
-    program("POST", f"{SERVERS}/broken/start")
+    program("POST", "/api/servers/start_server", {"name": "broken"})
     wait_until(lambda: program.server("broken")["status"] == "error", "the error to show", SOON_S)
     assert "no-such-command-anywhere" in program.server("broken")["reason"]
 
@@ -194,8 +194,10 @@ def test_手動重啟_server(program):
     answer = program("POST", f"{SERVERS}/old-server/restart")
     assert (answer.status, answer.json) == (202, {"state": "restarting"})
     program.until_connected("old-server")
-    assert program("POST", f"{SERVERS}/old-server/stop").json["status"] == "disconnected"
-    assert program("POST", f"{SERVERS}/old-server/start").json["status"] == "connected"
+    assert program("POST", "/api/servers/stop_server", {"name": "old-server"}).status == 204
+    assert program.server("old-server")["status"] == "disconnected"
+    assert program("POST", "/api/servers/start_server", {"name": "old-server"}).status == 204
+    assert program.server("old-server")["status"] == "connected"
     assert program("POST", f"{SERVERS}/nowhere/restart").status == 404
 
 
@@ -280,7 +282,7 @@ def test_pages_of_others_are_kept_out_also_with_the_token(program):
     ]
     for headers in refused:
         assert program("GET", SERVERS, **headers).status == 403, headers
-        assert program("POST", f"{SERVERS}/old-server/stop", {}, **headers).status == 403, headers
+        assert program("POST", "/api/servers/stop_server", {"name": "old-server"}, **headers).status == 403, headers
     for headers in ({"Host": f"localhost:{port}"}, {"Origin": f"http://localhost:{port}"}, {"Sec_Fetch_Site": "same-origin"}):
         answer = program("GET", SERVERS, **headers)
         assert answer.status == 200
@@ -336,7 +338,7 @@ def test_a_command_that_a_program_sends_reads_no_secret_and_no_file_before_a_per
         wait_until(
             lambda: "an older version" not in program.cli("status") and "file says so" in program.cli("status"), "the notice", SOON_S
         )
-        assert program("POST", f"{SERVERS}/thief/start").status == 403
+        assert program("POST", "/api/servers/start_server", {"name": "thief"}).status == 403
         assert program("POST", "/api/approvals/add_grant", {"server": "old-server", "kind": "reads"}).status == 403
     assert program.server("old-server")["status"] == "connected"
     assert "thief" not in program.settings()["mcpServers"]
@@ -422,14 +424,14 @@ def test_the_token_is_the_same_after_a_restart_of_the_hub_and_secrets_stand_nowh
     said.append(program("POST", "/api/tools/call_tool", {"name": tool_of(program, "leaky", "die"), "arguments": {}}))
     document = program("GET", "/api/openapi.json").json
     paths = [path for path, methods in document["paths"].items() if "get" in methods and "{" not in path and path != "/api/events"]
-    paths += [f"{SERVERS}/leaky", f"{SERVERS}/leaky/log", f"{SERVERS}/leaky/entry", f"{SERVERS}/leaky/diagnosis"]
+    paths += [f"{SERVERS}/leaky", f"{SERVERS}/leaky/entry"]
+    paths += ["/api/servers/get_server_log?name=leaky", "/api/hub/diagnose?server=leaky"]
     said += [program("GET", path) for path in paths]
     assert {each.status for each in said} <= {200, 201, 204, 422}, [(each.status, each.body[:200]) for each in said]
     assert program("GET", "/api/mcp/http-token").status == 404
     token = program.cli("http", "api", "token").strip()
-    program(
-        "POST", "/api/tools/call_tool", {"name": token, "arguments": {"key": secret}}
-    )  # what a program says itself is masked in the log
+    # what a program says itself is masked in the log
+    program("POST", "/api/tools/call_tool", {"name": token, "arguments": {"key": secret}})
     program.cli("stop")
     program.hub.wait()
     events.until_ended()

@@ -60,6 +60,7 @@ async def test_a_missing_secret_is_typed_in_where_it_is_missed(theme: Theme) -> 
         await until(lambda: cells(tab.table)[:2] == ["git/KEY", "git"])
         assert toast(desk).text == "git/KEY is stored"
         assert "git/KEY" not in {each.secret_name for each in tab.findChildren(SecretEntry)}
+        assert field(tab, "Value of git/TOKEN").text() == "half typed"
         assert nameless(desk.window) == []
 
 

@@ -6,7 +6,7 @@ Above it: the Settings page. Below it: SecretCommands and the sheets. Draws froz
 from functools import partial
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
@@ -26,7 +26,7 @@ from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll, SearchField
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.setting_rows import heading
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.surface import Surface, column, divider, row
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.widgets.toast import show_toast
 
@@ -156,19 +156,27 @@ class SecretsTab(Page):
     def _show_missing(self, missing: list[SecretSnapshot]) -> None:
         self._missing.setVisible(bool(missing))
         shown = {each.name: each for each in missing[:MOST_FIELDS]}
-        if list(shown) != list(self._entries):  # else what somebody is typing stays
-            clear(self._fields)
-            self._entries = {name: self._missing_row(each) for name, each in shown.items()}
-            for index, widget in enumerate(self._entries.values()):
-                if index:
-                    self._fields.addWidget(divider())
-                self._fields.addWidget(widget)
+        for name in self._entries.keys() - shown.keys():
+            gone = self._entries.pop(name)
+            gone.hide()
+            gone.setParent(None)
+            gone.deleteLater()
+        for index, (name, each) in enumerate(shown.items()):
+            widget = self._entries.get(name) or self._missing_row(each)  # one that is shown keeps what was typed into it
+            self._entries[name] = widget
+            if self._fields.indexOf(widget) != index:
+                self._fields.insertWidget(index, widget)
+            for line in widget.findChildren(QFrame, "Divider"):
+                line.setVisible(index > 0)
         self._more.setVisible(len(missing) > MOST_FIELDS)
         self._more.setText(tr("And {count} more", count=len(missing) - MOST_FIELDS))
 
     def _missing_row(self, secret: SecretSnapshot) -> QWidget:
         widget = QWidget()
-        line = row(widget, margins=(0, 10, 0, 10), spacing=16)
+        body = column(widget)
+        body.addWidget(divider())
+        line = row(margins=(0, 10, 0, 10), spacing=16)
+        body.addLayout(line)
         words = QWidget()
         words.setFixedWidth(NAME_WIDTH)
         lines = column(words, spacing=2)
