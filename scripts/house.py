@@ -18,6 +18,7 @@ from pathlib import Path
 
 SMALL_FILE_LINES = 40
 MANY_PARAMETERS, FAR_TOO_MANY = 7, 10
+WINDOW = "ui"
 CARRIERS = ("cli", "copilot", "rest", "ui")  # rooms that carry verbs and have none of their own
 NEWS = re.compile(r"(listen|follow)(_|$)|keep_while$")
 NAMED = re.compile(r"(?:def |\.|\")(\w+)\b")
@@ -115,6 +116,13 @@ def rooms(modules: Iterable[Module]) -> Counter[str]:
     return sizes
 
 
+def top(modules: Iterable[Module]) -> tuple[int, int]:
+    """Counts the packages in the main package, and the modules beside them but `__init__`."""
+    below = [module.path.parts[1:] for module in modules if not module.path.parts[0].startswith("tooltray_")]
+    packages = {parts[0] for parts in below if len(parts) > 1}
+    return len(packages), sum(len(parts) == 1 and parts[0] != "__init__.py" for parts in below)
+
+
 def folders_of(subject: str, modules: Iterable[Module]) -> int:
     """How many folders have modules about a subject: named for it, or in a folder that is."""
     return len({module.path.parent for module in modules if re.search(subject, str(module.path))})
@@ -204,15 +212,18 @@ def figures(root: Path) -> Iterator[tuple[str, str, str, str]]:
     counts = [parameters(function) for module in source for function in module.functions()]
     named, (room, room_lines) = files_of_verbs(source), rooms(source).most_common(1)[0]
     test_lines, test_functions = tests_in(tests)
-    yield "modules, lines", f"{len(source)}, {sum(module.lines for module in source):,}", "620, 70,099", "430, 60,000"
-    yield "lines a file: median, p90, max", spread([module.lines for module in source]), "90, 232, 498", "as then"
+    yield "packages, loose modules at the top", ", ".join(map(str, top(source))), "12, 12", "14, 2"
+    yield "modules, lines", f"{len(source)}, {sum(module.lines for module in source):,}", "620, 70,099", "620, 122,000"
+    outside = [module for module in source if WINDOW not in module.path.parts]
+    yield "  outside the window", f"{len(outside)}, {sum(module.lines for module in outside):,}", "", "420, 90,000"
+    yield "lines a file: median, p90, max", spread([module.lines for module in source]), "90, 232, 498", "160 to 200"
     small = [module for module in source if module.lines < SMALL_FILE_LINES]
     own = sum(module.path.name != "__init__.py" for module in small)
-    yield f"files under {SMALL_FILE_LINES} lines, without __init__.py", f"{len(small)}, {own}", "108", "< 30"
+    yield f"files under {SMALL_FILE_LINES} lines, without __init__.py", f"{len(small)}, {own}", "108", "< 10"
     yield "lines a function: median, p90, max", spread(function_lines(source)), "5, 15, 98", "as then"
     yield f"functions with more than {MANY_PARAMETERS} parameters", str(sum(each > MANY_PARAMETERS for each in counts)), "38", "< 10"
     yield f"  with more than {FAR_TOO_MANY}", str(sum(each > FAR_TOO_MANY for each in counts)), "", "composition root"
-    yield "uses of Any", str(any_count(source)), "999", "< 400"
+    yield "uses of Any", str(any_count(source)), "999", "< 300"
     yield "names of modules used twice or more", str(len(repeated_names(source))), "49", "< 10"
     yield (
         "source files that name one verb: median",
@@ -224,7 +235,7 @@ def figures(root: Path) -> Iterator[tuple[str, str, str, str]]:
         yield f"folders that hold {subject}", str(folders_of(pattern, source)), {"approvals": "12", "feedback": "10"}.get(subject, "9"), "3"
     yield "largest room: lines", f"{room} {room_lines:,}", "presenter 17,000", "5,000"
     yield "routes of news beside the bus", str(len(news_routes(source))), "11", "0"
-    yield "tests: lines, functions", f"{test_lines:,}, {test_functions:,}", "91,600, 5,465", "75,000"
+    yield "tests: lines, functions", f"{test_lines:,}, {test_functions:,}", "91,600, 5,465", "120,000"
 
 
 def main(root: Path) -> None:
