@@ -163,7 +163,7 @@ def test_the_recipe_for_a_format_leaves_style_and_tests_green(tmp_path: Path) ->
     copy.output("-m", "ruff", "format", "--check", *style, *files)
     where = copy.output("-c", "import tooltray; print(tooltray.__file__)")
     assert where.startswith(str(copy.source))
-    copy.output("-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", str(tmp_path / "tests"), *FORMATS_TESTED)
+    copy.output("-m", "pytest", "-q", "-o", "pythonpath=", "-p", "no:cacheprovider", "--basetemp", str(tmp_path / "tests"), *FORMATS_TESTED)
 
 
 def test_a_server_in_a_package_of_its_own_runs_inside_the_hub(tmp_path: Path, home: Path) -> None:

@@ -22,7 +22,7 @@ CALLS: dict[str, Any] = {
 
 
 def test_a_format_is_found_by_its_name() -> None:
-    assert list(FORMATS)[: len(CALLS)] == list(CALLS)
+    assert FORMATS.keys() >= CALLS.keys()
     assert all(find_format(name).name == name for name in FORMATS)
 
 
