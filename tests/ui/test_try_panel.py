@@ -5,7 +5,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit
+from PySide6.QtWidgets import QLineEdit
 from tests.fakes.desk import Desk, until
 from tests.fakes.server_snapshots import server, tool
 from tests.fakes.tools_in_memory import ToolsInMemory, response, text
@@ -46,7 +46,7 @@ async def opened(desk: Desk, arguments: str = GIVEN) -> tuple[TryPanel, ToolsInM
 
 async def running(desk: Desk) -> tuple[TryPanel, ToolsInMemory]:
     panel, fake = await opened(desk)
-    await until(lambda: (focused := QApplication.focusWidget()) is not None and panel.isAncestorOf(focused))
+    await until(lambda: (focused := desk.window.focusWidget()) is not None and panel.isAncestorOf(focused))
     QTest.keyClick(panel, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     await until(lambda: fake.trying)
     return panel, fake
@@ -89,7 +89,7 @@ async def test_progress_is_shown_while_it_runs_and_it_can_be_given_up(theme: The
 async def test_the_keyboard_stays_where_the_call_was_begun(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         panel, fake = await opened(desk)
-        await until(lambda: (focused := QApplication.focusWidget()) is not None and panel.isAncestorOf(focused))
+        await until(lambda: (focused := desk.window.focusWidget()) is not None and panel.isAncestorOf(focused))
         button(panel, "Call").setFocus(Qt.FocusReason.TabFocusReason)
         QTest.keyClick(button(panel, "Call"), Qt.Key.Key_Return)
         assert desk.window.focusWidget() is button(panel, "Cancel the call")
