@@ -24,7 +24,7 @@ async def run_first(name: str, line: Sequence[str], env: Mapping[str, str], cwd:
         output: takes what it writes.
 
     Raises:
-        TooltrayError: it cannot be run, or fails; says why.
+        TooltrayError: it cannot be run, or fails; the error gives the reason.
     """
     mark = new_mark()
     try:
