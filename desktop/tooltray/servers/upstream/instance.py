@@ -64,7 +64,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         make_transport: resolves the settings into a transport; may raise TooltrayError.
         is_launcher: the command may have to download what it starts.
         start_timeout_s: how long it may be silent before its first answer; None: the limit of all servers.
-        is_remote: it runs on another computer, and is tried again in the background however often it fails.
+        is_remote: it is reached by a URL, and is tried again in the background however often it fails.
         is_isolated: every AI client has an instance of its own.
         is_known_legacy: whether the server spoke only the legacy era when it last ran.
         only_era: the era that its settings give; None: any era that it speaks.
