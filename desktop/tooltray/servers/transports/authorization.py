@@ -11,7 +11,7 @@ HEADER = "Authorization"
 
 
 class NotAuthorized(Exception):
-    """No valid authorization is available, so the request is not sent, or not sent again: it would be refused.
+    """The error if no valid authorization is available: the request is not sent, or not sent again, as it would be refused.
 
     Attributes:
         reason: a sentence for the user, which names the server.
@@ -41,7 +41,7 @@ class Refusal(HidesFields, frozen=True):
 
 
 class Authorization(Protocol):
-    """Authorizes the requests to one server; all connections to the server share it."""
+    """The authorization of the requests to one server; all connections to the server share it."""
 
     @property
     def held(self) -> str | None:

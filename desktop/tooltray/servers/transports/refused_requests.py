@@ -29,9 +29,7 @@ class RefusedRequests:
         self._refused: dict[bytes, _Refused] = {}
 
     def is_first(self, message: Outgoing, session: str) -> bool:
-        """Records a refusal. Returns False if another session has just refused the request, too: then it is an error of the request,
-        whatever reason the server gives.
-        """
+        """Records a refusal. Returns False if another session just refused the request, too: an error, whatever the server claims."""
         digest, now = _digest(message), self._clock()
         before = self._refused.get(digest)
         if before and before.session != session and now - before.at < REMEMBERED_S:

@@ -99,8 +99,8 @@ class ClientExtensions:
         return {name: each for name, each in self._kept.get(member, {}).items() if 0 <= now - each.seen_at < KEPT_FOR_S}
 
     async def _save(self) -> None:
-        """Writes the extensions as they are now; the lock makes the later of two saves write last. After a failure they are new again at
-        the next start.
+        """Writes the extensions as they are now; under the lock the later of two saves writes last. A failure makes them new again after a
+        restart.
         """
         async with self._saving:
             try:

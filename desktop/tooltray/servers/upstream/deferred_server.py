@@ -70,10 +70,10 @@ class StandIn(Instance):
 
 
 class ProjectCopy(ManagedServer):
-    """A deferred server's copy for one project, or for none. After a failure each call tries to start it again.
+    """A deferred server's copy for one project, or for none. After a failure each call tries to start the copy again.
 
     Attributes:
-        is_for_requests: requests without a lasting session have used it; their clients are never seen to disconnect.
+        is_for_requests: requests without a lasting session have used the copy; their clients are never seen to disconnect.
     """
 
     def __init__(self, whole: "DeferredServer", project: SessionProject | None, make_instance: MakeInstance) -> None:
@@ -118,7 +118,7 @@ class ProjectCopy(ManagedServer):
 
     @property
     def idle_s(self) -> float:
-        """Returns for how many seconds no part of the copy was used; 0 while it starts."""
+        """Returns for how many seconds no part of the copy was used; 0 while the copy starts."""
         return min(0.0 if instance.is_busy else instance.usage.idle_s for instance in self.instances)
 
     @property
@@ -145,7 +145,7 @@ class DeferredServer(ManagedServer):
 
     Attributes:
         chosen: the project that the user has chosen for sessions without a known project.
-        is_without_project: the user has started it with its plain `args`, for such sessions.
+        is_without_project: the user has started the server with its plain `args`, for such sessions.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class DeferredServer(ManagedServer):
 
     @property
     def is_stopped(self) -> bool:
-        """Reports whether the user stopped it, so that no AI client starts it."""
+        """Reports whether the user stopped the server, so that no AI client starts it."""
         return self._first.is_stopped
 
     # for whom
@@ -237,16 +237,16 @@ class DeferredServer(ManagedServer):
         """Starts the copy for a project, or for none, and waits for the outcome.
 
         Raises:
-            TooltrayError: it is disabled, its settings need a project, or it does not run after `timeout_s`; the error gives the reason.
+            TooltrayError: the server is disabled, needs a project, or does not run after `timeout_s`; the error gives the reason.
         """
         self._check_may_start()
         await self.copy_for(project).run(timeout_s=timeout_s)
 
     def copy_for(self, project: SessionProject | None) -> ProjectCopy:
-        """Returns the copy for a project, or for none. It is made if needed, and not started.
+        """Returns the copy for a project, or for none. A missing copy is made, and not started.
 
         Raises:
-            TooltrayError: its settings need a project, or it has too many copies.
+            TooltrayError: the server's settings need a project, or the server has too many copies.
         """
         return self._copies.get(project.path if project else WITHOUT_PROJECT) or self._new_copy(project)
 
@@ -264,7 +264,7 @@ class DeferredServer(ManagedServer):
     def check_needs_no_project(self) -> None:
         """
         Raises:
-            TooltrayError: its settings cannot do without a project.
+            TooltrayError: the server's settings need a project.
         """
         if needs_project(self.config):
             title = Phrase("'{name}' cannot be started without a project", name=self.name)
@@ -274,7 +274,7 @@ class DeferredServer(ManagedServer):
     # life
 
     def wake(self) -> None:
-        """Sets it idle again after the user had stopped it."""
+        """Sets the server idle again after the user had stopped it."""
         self._first.rest(self.idle_state)
 
     def start(self) -> None:
@@ -284,7 +284,7 @@ class DeferredServer(ManagedServer):
     async def run(self, *, timeout_s: float) -> None:
         """
         Raises:
-            TooltrayError: it waits for a project, or does not run after `timeout_s`; the error names which.
+            TooltrayError: the server waits for a project, or does not run after `timeout_s`; the error names which.
         """
         self._resumed = tuple(dict.fromkeys((*self._resumed, *([self.chosen] if self.chosen else []))))
         begun = self._begin()
@@ -325,7 +325,7 @@ class DeferredServer(ManagedServer):
             self.chosen = None
 
     def forget(self) -> None:
-        """Drops the projects for which it was started, and the user's choices."""
+        """Drops the projects for which the server was started, and the user's choices."""
         self.chosen, self.is_without_project, self._resumed = None, False, ()
 
     def require_sign_in(self, problem: Problem) -> None:

@@ -35,7 +35,7 @@ class Failure(msgspec.Struct, frozen=True):
     Attributes:
         is_start: the instance did not start; else it ran and has ended.
         attempt: which failure in a row this is, from 1.
-        exit_code: of its process; None if the process had not exited on its own, or there was no process.
+        exit_code: the exit code of the process; None if the process had not exited on its own, or there was no process.
     """
 
     problem: Problem
@@ -51,7 +51,7 @@ def not_running(server: str, problem: Problem) -> TooltrayError:
 
 
 def _may_be_legacy(failure: ConnectionFailure | None) -> bool:
-    """Reports whether a server that ended at the modern greeting may only not have known it: its end has no other cause."""
+    """Reports whether a server that ended at the modern greeting may only not have known the greeting: its end has no other cause."""
     if failure is None:
         return True
     return bool(failure.how) and not (failure.is_lasting and failure.words)
@@ -63,11 +63,11 @@ class Program(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         make_transport: resolves the settings into a transport; may raise TooltrayError.
         is_launcher: the command may have to download what it starts.
-        start_timeout_s: how long it may be silent before its first answer; None: the limit of all servers.
-        is_remote: it is reached by a URL, and is tried again in the background however often it fails.
+        start_timeout_s: how many seconds the server may be silent before its first answer; None: the limit of all servers.
+        is_remote: the server is reached by a URL, and is tried again in the background however often it fails.
         is_isolated: every AI client has an instance of its own.
         is_known_legacy: whether the server spoke only the legacy era when it last ran.
-        only_era: the era that its settings give; None: any era that it speaks.
+        only_era: the only era that the server's settings allow; None: any era that the server speaks.
         is_first_start: whether the server was never seen running: then a launcher is shown as installing it.
     """
 
@@ -101,8 +101,8 @@ class Instance:
     ) -> None:
         """
         Args:
-            wants: the era to open the server in, if it speaks it.
-            owner: the session of the one AI client that it is for; None: all share it.
+            wants: the era in which to open the server, if the server speaks it.
+            owner: the session of the one AI client that the instance is for; None: all share it.
             on_changed: called after every change of state.
             on_failed: called after a failed start or an end that was not requested; not for an era that the server does not speak.
         """
@@ -150,7 +150,7 @@ class Instance:
         return client.transport.pids if client else ()
 
     def start(self) -> None:
-        """Starts it without waiting; `running` waits for it. While its process is being ended, the next start follows at once."""
+        """Starts the instance without waiting; `running` waits. While the process is being ended, the next start follows at once."""
         if self._owner is None:
             self._begin()
         elif self.state in (ServerState.STOPPING, ServerState.ERROR, ServerState.NEEDS_SIGN_IN):
@@ -166,7 +166,7 @@ class Instance:
             client.dispatcher.connection_lost(str(problem), requests_stay=client is self._client)  # some were let in before
 
     def reopen(self, detail: str) -> None:
-        """Ends the connection, and its process if any, and opens another at once. For a connection that is not in use at this moment.
+        """Ends the connection, and its process if any, and opens another connection at once. Only for a connection that is not in use.
 
         Args:
             detail: the text that is shown meanwhile.
@@ -211,7 +211,7 @@ class Instance:
         """Returns the connection, started if needed.
 
         Raises:
-            TooltrayError: it is not running after `timeout_s`; the error gives the reason.
+            TooltrayError: the instance is not running after `timeout_s`; the error gives the reason.
         """
         if client := self.client:
             return client
@@ -228,7 +228,7 @@ class Instance:
         raise TooltrayError(Phrase("server '{name}' is not running", name=self.name), Phrase("{why}. Try again in a moment", why=why))
 
     async def settled(self) -> None:
-        """Waits until it is not on its way to running."""
+        """Waits until the instance is not on its way to running."""
         if self.is_busy:
             await self._settled.wait()
 
@@ -239,18 +239,18 @@ class Instance:
 
     @property
     def is_stopped(self) -> bool:
-        """Reports whether a caller stopped it, or is just doing so."""
+        """Reports whether a caller stopped the instance, or is just doing so."""
         state = self._then if self.state is ServerState.STOPPING else self.state
         return state is ServerState.STOPPED
 
     @property
     def is_at_rest(self) -> bool:
-        """Reports whether it has no process, and is not about to have one."""
+        """Reports whether the instance has no process, and is not about to have one."""
         return self._owner is None
 
     @property
     def is_busy(self) -> bool:
-        """Reports whether it is on its way to running."""
+        """Reports whether the instance is on its way to running."""
         return self.state in (ServerState.STARTING, ServerState.INSTALLING, ServerState.RESTARTING)
 
     def _begin(self) -> None:
@@ -346,7 +346,7 @@ class Instance:
     async def _open(self, client: McpClient) -> None:
         """
         Raises:
-            CannotStart: by its behaviour it cannot be a server. Also raises the errors of `McpClient.open`.
+            CannotStart: by its behaviour the program cannot be a server. Also raises the errors of `McpClient.open`.
         """
         self.failure = None
         patience, name, downloads, given_s = self._patience, self.name, self._program.is_launcher, self._program.start_timeout_s
@@ -473,7 +473,7 @@ class Instance:
         return client
 
     def _declared(self) -> Declarations:
-        """Returns the extensions of the one AI client that it is for, or of all that share it."""
+        """Returns the extensions of the one AI client that owns the instance, or of all that share it."""
         return self.owner.state.declared if self.owner else self._services.declared()
 
     def _masked(self, text: str) -> str:

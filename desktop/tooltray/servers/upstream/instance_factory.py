@@ -46,7 +46,7 @@ class InstanceFactory:
         self._lives = ServerLives(services.bus)
 
     def make(self, server: ManagedServer, era: Era, owner: Session | None, *, builtin: MemoryServer | None) -> Instance:
-        """Returns an instance of a server for an era and, if it is not shared, for one session; it does not run yet."""
+        """Returns an instance of a server for an era, for one session or shared by all; the instance does not run yet."""
         kind = StandIn if isinstance(server, DeferredServer) else Instance
         return kind(
             program=self._program_of(server, owner, builtin),
@@ -108,7 +108,7 @@ class InstanceFactory:
 
 
 def _project_of(server: ManagedServer) -> str:
-    """Returns the folder for which it runs; empty if it runs for no project."""
+    """Returns the folder of the project for which a server runs; empty if the server runs for no project."""
     return server.project.path if server.project else ""
 
 

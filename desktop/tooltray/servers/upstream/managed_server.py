@@ -45,7 +45,7 @@ class ServerEntry(msgspec.Struct, frozen=True, eq=False):
     Attributes:
         config_hash: another hash means another program.
         file: the file that has the entry, if that is another file than the settings.
-        is_builtin: it comes with Tooltray, and has no entry in any file.
+        is_builtin: the server comes with Tooltray, and has no entry in any file.
     """
 
     name: str
@@ -69,8 +69,8 @@ class ManagedServer:
     ) -> None:
         """
         Args:
-            idle_state: its state while it does not run and the user has not stopped it.
-            make_instance: makes an instance for an era and, if it is not shared, for one session.
+            idle_state: the server's state while it does not run and the user has not stopped it.
+            make_instance: makes an instance for an era, for one session or shared by all.
             make_idle_stop: makes the IdleStop that ends idle instances.
         """
         self.name, self.config, self.config_hash, self.log = entry.name, entry.config, entry.config_hash, log
@@ -98,7 +98,7 @@ class ManagedServer:
 
     @property
     def project(self) -> SessionProject | None:
-        """The project for which it runs, if it runs for one."""
+        """The project for which the server runs; None if it runs for no project or for all."""
         return None
 
     @property
@@ -136,7 +136,7 @@ class ManagedServer:
 
     @property
     def needs_secrets(self) -> bool:
-        """Reports whether its settings name secrets."""
+        """Reports whether the server's settings name secrets."""
         return "${secret:" in json.dumps(self.config.to_entry())
 
     @property
@@ -145,7 +145,7 @@ class ManagedServer:
 
     @property
     def eras(self) -> frozenset[str]:
-        """The eras that its connected instances speak."""
+        """The eras that the server's connected instances speak."""
         eras = {instance.client.era.value for instance in self.instances if instance.client}
         return frozenset(eras)
 
@@ -159,7 +159,7 @@ class ManagedServer:
         self.idle_stop.follow()
 
     def client_for(self, era: Era, session: Session | None = None) -> McpClient | None:
-        """Returns the connection for an AI client's requests of an era, if it is already open."""
+        """Returns the connection for an AI client's requests of an era; None if it is not open yet."""
         if session is not None and self._has_own(session):
             own = self._own.get(session, {}).get(era)
             if own is None or not own.is_refused:
@@ -173,7 +173,7 @@ class ManagedServer:
         """Returns the connection for an AI client's requests of an era, started if needed.
 
         Raises:
-            TooltrayError: it does not run after `timeout_s`; the error gives the reason.
+            TooltrayError: the server does not run after `timeout_s`; the error gives the reason.
         """
         self.is_used = True
         if client := self.client_for(era, session):
@@ -196,7 +196,7 @@ class ManagedServer:
         return first
 
     async def _unless_refused(self, instance: Instance, timeout_s: float) -> McpClient | None:
-        """Returns the connection of an instance; None if the server does not speak the era in which it is to be opened."""
+        """Returns the connection of an instance; None if the server does not speak the era that the instance wants."""
         if instance.is_refused:
             return None
         self._check_has_not_failed(instance)
@@ -216,24 +216,24 @@ class ManagedServer:
         return self.config.isolation == "session" and session.is_lasting and not self.is_builtin
 
     def keep_stopped(self, since: float) -> None:
-        """Marks it as stopped by the user in an earlier run: only the user starts it. `since`: unix seconds; 0: unknown."""
+        """Marks the server as stopped by the user in an earlier run: only the user starts it. `since`: unix seconds; 0: unknown."""
         self._first.rest(ServerState.STOPPED, since=since)
 
     def rest(self, idle_state: ServerState) -> None:
-        """Sets its state while it does not run; a server that the user stopped stays stopped until this state changes."""
+        """Sets the server's state while it does not run; a server that the user stopped stays stopped until this state changes."""
         if idle_state is not self.idle_state:
             self.idle_state = idle_state
             self._first.rest(idle_state)
 
     def start(self) -> None:
-        """Starts it without waiting."""
+        """Starts the server without waiting."""
         self._first.start()
 
     async def run(self, *, timeout_s: float) -> None:
-        """Starts it for the user and waits for the outcome.
+        """Starts the server for the user and waits for the outcome.
 
         Raises:
-            TooltrayError: it does not run after `timeout_s`; the error gives the reason.
+            TooltrayError: the server does not run after `timeout_s`; the error gives the reason.
         """
         self.is_used = True
         await self._first.running(timeout_s=timeout_s)
@@ -243,14 +243,14 @@ class ManagedServer:
         return True
 
     def require_sign_in(self, problem: Problem) -> None:
-        """Closes all its connections until the user has signed in."""
+        """Closes all connections of the server until the user has signed in."""
         for instance in self.instances:
             instance.require_sign_in(problem)
         if self._first.state is ServerState.ON_DEMAND:
             self._first.start()  # an instance for one session needed the sign-in; now all see that
 
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
-        """Ends its instances together, from this moment on; bounded. `then` is the state afterwards."""
+        """Ends the server's instances together, from this moment on; bounded. `then` is the state afterwards."""
         self.is_used = False
         ending = {owner for instance in self.instances if (owner := instance.begin_stop(then=then))}
         if ending:
@@ -268,7 +268,7 @@ class ManagedServer:
 
     @property
     def refusal(self) -> TooltrayError | None:
-        """The reason why no AI client starts it, and how the user does; None if a client may start it."""
+        """The reason why no AI client starts the server, and how the user does; None if a client may start it."""
         if self.config.disable:
             return TooltrayError(Phrase("server '{name}' is switched off", name=self.name), hint=Phrase("Switch it on in Tooltray."))
         if self._first.is_stopped:
@@ -282,9 +282,7 @@ class ManagedServer:
         self._check_has_not_failed(self._first)
 
     def _check_has_not_failed(self, instance: Instance) -> None:
-        """Raises a failed start's error. The first instance decides for all on a sign-in; others that waited for it may try again after
-        that.
-        """
+        """Raises a failed start's error. The first instance decides for all on a sign-in; after that, others may try again."""
         needs_sign_in = self._first.state is ServerState.NEEDS_SIGN_IN
         failed = self._first if needs_sign_in else instance
         if (needs_sign_in or failed.state is ServerState.ERROR) and (problem := failed.problem):

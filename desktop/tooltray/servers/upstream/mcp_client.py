@@ -71,7 +71,7 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
         is_isolated: every AI client has an instance of its own, so that a server's question cannot reach the wrong client.
         ask_person: shows the question to the user where no AI client can be asked; None: the user cannot be asked.
         of_task: returns the task that a question belongs to.
-        declared: returns the extensions that its AI clients know.
+        declared: returns the extensions that the server's AI clients know.
         is_person_there: whether `ask_person` can show questions at this moment.
         on_question: called when a question to an AI client's user has ended, with the event for the journal.
     """
@@ -100,8 +100,8 @@ class McpClient:
 
     Attributes:
         greeting: the server's answer when it was opened: version, capabilities, instructions.
-        era: the era in which it was opened.
-        client_tasks: the tasks that AI clients have begun for its questions.
+        era: the era in which the connection was opened.
+        client_tasks: the tasks that AI clients have begun for the server's questions.
         dispatcher: serves requests that stay open, and the transport.
         told: the names of the extensions that were declared to the server when it was opened.
         url_questions: the sessions whose users were sent to a page.
@@ -246,7 +246,7 @@ class McpClient:
         return raw
 
     def _declared(self) -> dict[str, object]:
-        """Returns what we declare in our own name: Tooltray's capabilities, and the extensions of the clients for whom it asks."""
+        """Returns what we declare in our own name: Tooltray's capabilities, and the extensions of the clients that it acts for."""
         return self._own | dict(self._extensions())
 
     def notify(self, method: str, params: Raw = NOTHING) -> None:

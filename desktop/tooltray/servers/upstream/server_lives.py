@@ -29,7 +29,7 @@ class ServerLives:
         self._begun: dict[Instance, _Begun] = {}  # instances on their way up or down
 
     def changed(self, instance: Instance, project: str) -> None:
-        """Compares the state of an instance with the last one. `project`: path of the folder that it runs for; empty: for none."""
+        """Publishes the start or stop that an instance's new state completes. `project`: folder of its project; empty: none."""
         begun, state = self._begun.get(instance), instance.state
         if state in STARTS and begun is None:
             self._begin(instance, START, cause())

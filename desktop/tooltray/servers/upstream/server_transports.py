@@ -146,6 +146,6 @@ class ServerTransports:
 
 
 def _project_of(server: ManagedServer) -> str:
-    """Returns the folder that it works for: a copy's project, or the project whose own file has the server; empty: none."""
+    """Returns the folder that a server works for: a copy's project, or the project whose own file has the server; empty: none."""
     file = server.whole.file
     return server.project.path if server.project else file.folder if file and file.origin == "project" else ""

@@ -144,8 +144,7 @@ class Stops:
         return self._store.since(name, self._file(name))
 
     async def add(self, server: ManagedServer) -> None:
-        """Records that the user stops a server. The stop is on the disk when this returns, so it survives if Tooltray is killed right
-        after.
+        """Records that the user stops a server. The stop is on the disk when this returns, so it survives a kill of Tooltray right after.
 
         Raises:
             TooltrayError: the file cannot be written; the stop counts until Tooltray ends.

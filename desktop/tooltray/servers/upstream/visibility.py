@@ -87,7 +87,7 @@ class Visibility:
         self._gone = {name: gone[name] for name in kept[-MOST_GONE:]}
 
     def _places(self, name: str, config: MCPServerConfig) -> Places:
-        """Returns the only folders whose sessions have a server; empty: all have it. A project's own file outranks `projects` of the entry."""
+        """Returns the folders whose sessions have a server; empty: all sessions do. A project's own file goes before `projects`."""
         if (file := self._config.file_server(name)) and file.project:
             return (Place(file.project, with_below=False),)
         return tuple(Place(normpath(expanduser(folder)), with_below=True) for folder in config.projects)

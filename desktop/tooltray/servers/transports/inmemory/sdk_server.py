@@ -120,7 +120,7 @@ async def _write(from_sdk: ObjectReceiveStream[SessionMessage], sink: FromServer
 
 
 def _line(message: JSONRPCMessage) -> bytes:
-    """Returns a message as a line. If JSON cannot carry it (a lone surrogate), a reply becomes an error, and other messages are left out."""
+    """Returns a message as a line. If JSON cannot carry it (a lone surrogate), a reply becomes an error, and any other is left out."""
     try:
         return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
     except ValueError as error:

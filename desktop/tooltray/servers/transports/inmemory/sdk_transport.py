@@ -102,7 +102,7 @@ class SdkTransport:
 
     @property
     def failure(self) -> ConnectionFailure | None:
-        """The reason why it ended on its own; None while it runs, and if we ended it."""
+        """The reason why the server ended on its own; None while it runs, and if we ended it."""
         end = self._end
         if end is None or self._is_closing:
             return None
