@@ -34,7 +34,7 @@ _EXPIRED, _OTHER_HOST, _OTHER_ADDRESS = 10, 62, 64  # OpenSSL's codes for faults
 _BAD_REQUEST, _SIGN_IN, _NOT_FOUND, _WRONG_METHOD, _GONE, _TOO_MANY = 400, 401, 404, 405, 410, 429
 _SESSION_REFUSALS = frozenset({400, 403, 404, 410, 412, 422, 440})
 _OTHER_REFUSALS = frozenset({401, 402, 403, 407, 408, 411, 413, 414, 415, 426, 429, 431, 451})
-"""Refusals by the caller, the amount or the form of a request; 403 means the session only if the response mentions it."""
+"""Refusals because of the caller, or of a request's size or form; 403 means the session only if the response mentions it."""
 _OF_REQUESTS = (METHOD_NOT_FOUND, INVALID_PARAMS)
 _SAYS_SESSION = re.compile(rb"session|not (?:been )?initiali[sz]ed", re.IGNORECASE)
 
