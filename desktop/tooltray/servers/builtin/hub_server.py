@@ -1,8 +1,7 @@
-"""The built-in server `hub`: lets a model list the servers and see their state, and report to the person.
+"""The built-in server `hub`: lets a model list the servers and see their state, and report to the user.
 
-Above it: the engine, which hands it to ServerManager and gives it the snapshot. Below it: protocol. It speaks the legacy era, as most
-servers do; the hub translates. `collect_feedback` is only listed here: it depends on the client, so ToolCalls sends its calls to feedback;
-calls of the others come by way of SeenServers, which knows which servers a client may see.
+It speaks the legacy era, as most servers do; Tooltray translates. `collect_feedback` is only listed here: it depends on the client, so
+ToolCalls sends its calls to feedback; calls of the other tools come through SeenServers, which knows which servers a client may see.
 """
 
 from collections.abc import Callable
@@ -66,12 +65,12 @@ _TOOLS_CHANGED = "notifications/tools/list_changed"
 
 
 class HubServer:
-    """Satisfies MemoryServer and NotifyingServer."""
+    """The server `hub`. Satisfies MemoryServer and NotifyingServer."""
 
     def __init__(self, *, get_snapshot: Callable[[], HubSnapshot], takes_reports: Callable[[], bool], bus: EventBus) -> None:
         """
         Args:
-            takes_reports: whether models may report to the person, as the settings are now.
+            takes_reports: whether the present settings let models report to the user.
         """
         self._get_snapshot, self._takes_reports = get_snapshot, takes_reports
         self._did_take = takes_reports()
@@ -79,7 +78,7 @@ class HubServer:
         bus.subscribe(ConfigChanged, self._on_config_changed)
 
     def listen(self, tell: Callable[[str], None]) -> Callable[[], None]:
-        """Calls `tell` when the list of tools has changed; returns what ends that."""
+        """Calls `tell` when the list of tools has changed; returns a function that ends that."""
         self._listeners.add(tell)
         return lambda: self._listeners.discard(tell)
 
@@ -105,7 +104,7 @@ class HubServer:
         return failure(METHOD_NOT_FOUND, "Method not found")
 
     def call(self, name: object, arguments: object, *, sees: Callable[[str], bool] = lambda server: True) -> Envelope:
-        """Answers a tool of ABOUT_SERVERS. `sees`: whether the client may see the server of this name."""
+        """Answers a call of a tool in ABOUT_SERVERS. `sees`: whether the client may see the server of this name."""
         servers = [server for server in self._get_snapshot().servers if sees(server.name)]
         if name == _LIST_SERVERS["name"]:
             return _result({"servers": [_brief(server) for server in servers]})

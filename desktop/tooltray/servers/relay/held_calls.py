@@ -1,8 +1,8 @@
 """Calls of modern AI clients that ask while they run.
 
-A legacy server asks its client while a call runs (elicitation, sampling, roots); a modern client is never asked, it gets an
-`input_required` result and calls again with the answers. So the call to the server stays open between the calls of the client. The same
-serves what the hub itself asks: approvals, and tools of its own.
+A legacy server asks its client while a call runs (elicitation, sampling, roots); a modern client is never asked, but gets an
+`input_required` result and calls again with the answers. So the call to the server stays open between the calls of the client. Questions of
+Tooltray itself take the same way: approvals, and tools of its own.
 """
 
 import asyncio
@@ -19,20 +19,20 @@ from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, 
 from tooltray.protocol.sessions.caller import MAY_ASK, Caller, Question, Session, can_be_asked, lacking
 from tooltray.protocol.sessions.exchange import Exchange, Work
 
-HELD_FOR_S = 600.0  # a person may need minutes; the server's own call may time out before
-MAX_HELD = 32  # of one AI client; a client that never comes back for its calls is not to fill the hub
-GATHERED_FOR_S = 0.02  # questions that a server asks together come one after another
-STATE_BYTES = 24  # nobody guesses it
+HELD_FOR_S = 600.0  # the user may need minutes; the server's own call may time out before
+MAX_HELD = 32  # of one AI client; a client that never continues its calls must not fill the memory
+GATHERED_FOR_S = 0.02  # questions that a server asks together arrive one after another
+STATE_BYTES = 24  # too many to guess
 PROGRESS = "notifications/progress"
 UNKNOWN_STATE = "the state of this call is not known any more; call again"
 
 
 class HeldCall:
-    """One call, and the modern client's stand-in for the server, or for the hub where that answers (a `Caller`).
+    """One call, and the Caller that represents the modern client to the server, or to Tooltray if Tooltray answers.
 
     Attributes:
-        owner: names what answers the call.
-        outcome: the reply of that.
+        owner: the name of the server, or of the part of Tooltray, that answers the call.
+        outcome: the reply to the call.
     """
 
     def __init__(self, owner: str, exchange: Exchange) -> None:
@@ -46,7 +46,7 @@ class HeldCall:
         self.outcome: asyncio.Task[Envelope]
         self.deadline: Deadline | None = None
 
-    # what the server wants of the client (Caller)
+    # requests of the server to the client (Caller)
 
     @property
     def session(self) -> Session:
@@ -76,14 +76,14 @@ class HeldCall:
             params = eras.with_members(params, progressToken=self._token)
         self._caller.tell(method, params, about=self._request_id if about else NOTHING)
 
-    # what the client does
+    # actions of the client
 
     def is_continued_by(self, owner: str, exchange: Exchange) -> bool:
-        """Returns whether a call is the same one made again: the state of one call opens no other."""
+        """Returns whether an exchange is the same call, made again: the state of one call opens no other."""
         return (self.owner, self.method, self._name) == (owner, exchange.request.method, exchange.head.name)
 
     def go_on(self, exchange: Exchange) -> None:
-        """Continues with a client's next call: its answers go to the server, and notifications go with this call from now on."""
+        """Continues with a client's next call: its answers go to the server, and later notifications go with this call."""
         self._take(exchange)
         for key, response in exchange.head.input_responses.items():
             if key in self._questions:
@@ -135,16 +135,16 @@ class HeldCalls:
         self._held: dict[str, HeldCall] = {}
 
     def is_held(self, state: str, owner: str) -> bool:
-        """Returns whether a `requestState` is that of a call of `owner` which waits for the client's answers."""
+        """Returns whether a `requestState` belongs to a call of `owner` that waits for the client's answers."""
         call = self._held.get(state)
         return call is not None and call.owner == owner
 
     async def run(self, work: Work, exchange: Exchange, *, owner: str) -> Envelope:
-        """Begins what may ask the client's person, or goes on with what the request's `requestState` names.
+        """Begins work that may ask the client's user, or continues the call that the request's `requestState` names.
 
         Args:
-            work: gets an Exchange whose caller is asked in the modern way; its reply is the call's. Not begun where a call goes on.
-            owner: who answers the call; the state of one opens no other's.
+            work: gets an Exchange whose caller is asked in the modern way; its reply is the call's. Not begun if a call is continued.
+            owner: the name of what answers the call; the state of one owner's call opens no other owner's.
         """
         call = self._resumed(owner, exchange) if exchange.head.request_state else self._begin(work, owner, exchange)
         if call is None:
@@ -157,7 +157,7 @@ class HeldCalls:
         return self._outcome(call) if is_over else self._hold(call)
 
     def close(self) -> None:
-        """Gives up the calls of a client that is gone."""
+        """Cancels the calls of a client that has disconnected."""
         for state in list(self._held):
             self._give_up(state)
 

@@ -1,10 +1,9 @@
-"""Calls on a modern server that asks: its `input_required` result becomes questions, and the answers a further call. The
-mirror of held_calls.
+"""Calls to a modern server that asks: its `input_required` result becomes questions, and the answers become another call. The mirror of
+held_calls.
 
-The AI client is asked where it can answer. A modern server sees what the client declared, and refuses the call if that lacks elicitation.
-Only then, and only where a window shows questions, the hub makes the call again in the name of a client that has both kinds of forms; the
-user is asked, and the client gets the result. Where nobody can be asked the refusal stays as it is. Sampling needs a model, which the hub
-has not.
+The AI client is asked if it can answer. A modern server sees what the client declared, and refuses the call if that lacks elicitation. Only
+then, and only if a window shows questions, Tooltray makes the call again for a client that has both kinds of forms; the user is asked, and
+the client gets the result. Otherwise the refusal is passed on unchanged. Sampling needs a model, which Tooltray has not.
 """
 
 import asyncio
@@ -22,7 +21,7 @@ from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.servers.upstream.mcp_client import ELICITATION, NO_CLIENT_TO_ASK, McpClient
 
 MAX_ROUNDS = 20  # a server that asks for ever is broken
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 5.0  # before a call that a server wants made again although it asks nothing: it waits for something
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 5.0  # before a repetition that a server wants without asking anything: it waits for something
 FORMS = dump({"form": {}, "url": {}})
 
 
@@ -33,7 +32,7 @@ class _Result(msgspec.Struct):
 
 
 class _Refused(Exception):
-    """The client answered a question with an error."""
+    """The error that a client gave as its answer to a question."""
 
     def __init__(self, reply: Envelope) -> None:
         self.reply = reply
@@ -43,9 +42,10 @@ _decoder = msgspec.json.Decoder(_Result)
 
 
 async def answer_in_rounds(server: McpClient, exchange: Exchange, *, timeout_s: float) -> Envelope:
-    """Calls the server until it no longer asks; that reply is the client's, and so is the error of a client that does not answer.
+    """Calls the server until it no longer asks. The client gets that last reply, or the error of a client that does not answer.
 
-    The request becomes that of the last round: where the server did not take it, the next one continues there, and asks nothing again.
+    The request becomes the request of the last round: if the server did not take it, the next attempt continues there, and asks no question
+    again.
     """
     pause_s, request = FIRST_PAUSE_S, exchange.request
     for _ in range(MAX_ROUNDS):
@@ -73,7 +73,7 @@ def _with_answers(params: Raw, answers: dict[str, Raw]) -> Raw:
 
 
 def _refusal(server: str, asked: _Result, caller: Caller) -> Envelope | None:
-    """Returns the error where the client cannot answer all questions; then none is asked."""
+    """Returns an error if the client cannot answer all questions; then none of them is asked."""
     for question in asked.questions.values():
         what = f"server '{server}' asks for {question.method}, which this AI client cannot answer"
         if question.method not in CAPABILITY_FOR:
@@ -84,10 +84,10 @@ def _refusal(server: str, asked: _Result, caller: Caller) -> Envelope | None:
 
 
 async def _answers(asked: _Result, exchange: Exchange) -> dict[str, Raw]:
-    """Asks everything together; returns what is added to the next call.
+    """Asks all questions together; returns the members to add to the next call.
 
     Raises:
-        _Refused: the client answered one with an error; the others are withdrawn.
+        _Refused: the client answered a question with an error; the other questions are withdrawn.
     """
     given: dict[str, Raw] = {}
 
@@ -121,7 +121,7 @@ def _as_legacy(exchange: Exchange, reply: Envelope) -> Envelope:
 
 
 def _read(reply: Envelope) -> _Result:
-    with contextlib.suppress(ValueError, RecursionError):  # what cannot be read is not ours to judge: the client gets it as it is
+    with contextlib.suppress(ValueError, RecursionError):  # an unreadable result is passed on to the client unchanged
         if reply.result:
             return _decoder.decode(reply.result)
     return _Result()
@@ -136,7 +136,7 @@ class _Error(msgspec.Struct):
 
 
 class InPlace(CallerBehind):
-    """The client with the user beside it (a Caller)."""
+    """The client together with the user of this machine (a Caller)."""
 
     def __init__(self, server: McpClient, exchange: Exchange) -> None:
         super().__init__(exchange.caller)
@@ -160,7 +160,7 @@ class InPlace(CallerBehind):
 
 
 def needs_user(server: McpClient, exchange: Exchange, reply: Envelope) -> bool:
-    """Returns whether a reply refuses for want of elicitation only, which the user can do in the client's place."""
+    """Returns whether a reply refuses only for lack of elicitation, which the user can do in the client's place."""
     if exchange.request.method not in MAY_ASK or server.era is not Era.MODERN or not server.has_person:
         return False
     if error_code(reply.error) != MISSING_CLIENT_CAPABILITY:
@@ -174,7 +174,7 @@ def needs_user(server: McpClient, exchange: Exchange, reply: Envelope) -> bool:
 
 
 async def answer_in_place(server: McpClient, exchange: Exchange, *, timeout_s: float) -> Envelope:
-    """Makes a refused call again, until the server no longer asks."""
+    """Makes a refused call again, and asks the user until the server no longer asks."""
     in_place = exchange.child(caller=InPlace(server, exchange))
     if exchange.era is Era.MODERN:
         added = {CLIENT_CAPABILITIES_KEY: in_place.caller.capabilities}

@@ -1,7 +1,7 @@
-"""Which log messages servers send, and who hears them.
+"""Which log messages servers send, and which clients get them.
 
-A legacy server has one level per connection, which several AI clients share: it gets the lowest that any of them asked for, and each hears
-what it asked for. A modern server gets a level with each request.
+A legacy server has one level per connection, which several AI clients share: it gets the lowest level that any of the clients set, and each
+client gets only messages of its own level and above. A modern server gets a level with each request.
 """
 
 import asyncio
@@ -25,12 +25,12 @@ from tooltray.servers.upstream.mcp_client import McpClient
 
 logger = logging.getLogger(__name__)
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")  # of RFC 5424, the lowest first
-USUAL_RANK = LEVELS.index("info")  # what most servers send unasked
+USUAL_RANK = LEVELS.index("info")  # most servers send it without a request
 SET_TIMEOUT_S = 5.0  # calls wait for it
 
 
 class _Asked(msgspec.Struct, frozen=True):
-    """What a client set for its session: for `server`, or for all if it is None."""
+    """The level that a client set for its session: for `server`, or for all if it is None."""
 
     rank: int
     server: str | None
@@ -50,7 +50,7 @@ class LogLevels:
     def __init__(self, *, bus: EventBus, spawn: Spawn, serves: Callable[[McpClient, Session], bool] = lambda client, session: True) -> None:
         """
         Args:
-            serves: whether a connection to a server is one that a session uses.
+            serves: whether a session uses a connection to a server.
         """
         self._spawn, self._serves = spawn, serves
         self._asked: dict[Session, _Asked] = {}
@@ -68,7 +68,7 @@ class LogLevels:
             server: the only one that the session can reach; None: all.
 
         Returns:
-            The reply for the client; an error if there is no such level, or if all servers refuse it.
+            The reply for the client; an error if the level is unknown, or if all servers refuse it.
         """
         if level not in LEVELS:
             return failure(INVALID_PARAMS, f"there is no log level {level!r}; there are: {', '.join(LEVELS)}")
@@ -83,9 +83,9 @@ class LogLevels:
         return dump(LEVELS[asked.rank]) if asked else NOTHING
 
     def wants(self, session: Session, level: str) -> bool:
-        """Returns whether a client is to hear messages of a level.
+        """Returns whether a client is to get messages of a level.
 
-        A legacy client that never asked hears what servers usually send; a modern one hears only what its calls in flight asked for.
+        A legacy client that set no level gets what servers usually send; a modern one gets only the levels that its calls in flight named.
         """
         rank = LEVELS.index(level) if level in LEVELS else len(LEVELS)
         if any(call.session is session and call.rank <= rank for call in self._calls):
@@ -116,12 +116,12 @@ class LogLevels:
         self._apply_soon(event.client)
 
     def _apply_to_all(self) -> None:
-        """Sessions use other instances than before, or other levels."""
+        """Applies the levels again after sessions use other instances than before, or other levels."""
         for copy in list(self._copies):
             self._apply_soon(copy)
 
     def end(self, session: Session) -> None:
-        """Drops the levels of a client that is gone."""
+        """Drops the levels of a client that has disconnected."""
         if self._asked.pop(session, None):
             self._apply_to_all()
 
@@ -130,7 +130,7 @@ class LogLevels:
             self._spawn(self._apply(client), name=f"log level of '{client.name}'")
 
     async def _apply(self, client: McpClient) -> Envelope | None:
-        """Tells a server its level if it is another one; returns its reply."""
+        """Sends a server its level if the level changed; returns the server's reply."""
         if not self._is_news(client):
             return None
         self._told[client] = rank = self._lowest(client)

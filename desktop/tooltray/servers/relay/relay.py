@@ -1,4 +1,4 @@
-"""The way of a request to one server and of its reply back: the right connection, opened if need be, and a bridge where eras differ."""
+"""The way of a request to one server and of its reply back: the right connection, opened if needed, and a bridge between different eras."""
 
 import time
 from collections.abc import Callable, Coroutine
@@ -16,18 +16,18 @@ from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.mcp_client import McpClient
 
 CALL_TIMEOUT_S = 600.0  # without progress; a server's own `callTimeout` goes before it
-MAX_SENDS = 3  # of a request that its server did not take: one that comes back may go once more before it stays
+MAX_SENDS = 3  # of a request that its server did not take: a server that is reached again may be lost once more before it stays
 START_WAIT_S = 20.0  # how long a call waits for its server
 
 
 class ServerRelay:
-    """Sends requests to servers. Has no state of its own."""
+    """The sender of requests to servers. Has no state of its own."""
 
     def __init__(self, *, is_paused: Callable[[], bool], log_levels: LogLevels, start_wait_s: float = START_WAIT_S) -> None:
         """
         Args:
-            is_paused: whether the person has paused everything.
-            log_levels: what clients asked for, which each era expresses in its own way.
+            is_paused: whether the user has paused everything.
+            log_levels: the levels that clients set, which each era expresses in its own way.
             start_wait_s: how long a call waits for its server.
         """
         self._is_paused, self._log_levels, self._start_wait_s = is_paused, log_levels, start_wait_s
@@ -37,10 +37,10 @@ class ServerRelay:
         return self._is_paused()
 
     async def send_with_retry(self, managed: ManagedServer, exchange: Exchange, *, timeout_s: float | None = None) -> Envelope:
-        """Sends a request to a server and returns its reply, or an error with the reason why there is none.
+        """Sends a request to a server and returns its reply, or an error with the reason why there was no reply.
 
-        A request that the server certainly did not take is sent again: the connection was lost, or the server had forgotten our session,
-        and it is being opened anew.
+        A request that the server certainly did not take is sent again: the connection was lost, or the server had dropped our session,
+        which is being opened again.
 
         Args:
             timeout_s: how long the reply may take without progress; None: as long as the server's settings say.
@@ -49,7 +49,7 @@ class ServerRelay:
             return paused()
         reply: Envelope = NOT_DELIVERED
         for _ in range(MAX_SENDS):
-            managed.is_used = True  # whoever started it to list it is not to end it
+            managed.is_used = True  # a tool listing that started it must not end it
             try:
                 client = managed.client_for(exchange.era, exchange.caller.session) or await self._open(managed, exchange)
             except TooltrayError as error:
@@ -72,7 +72,7 @@ class ServerRelay:
             return await managed.running(exchange.era, timeout_s=self._start_wait_s, session=exchange.session)
 
     def _send(self, client: McpClient, exchange: Exchange, timeout_s: float) -> Coroutine[object, None, Envelope]:
-        """Sends a request unchanged where client and server speak the same era and it names no log level; else through the bridge."""
+        """Sends a request unchanged if client and server speak the same era and it names no log level; else through the bridge."""
         if exchange.era is client.era and (exchange.era is Era.LEGACY or not exchange.head.meta.log_level):
             sending = client.call(exchange, timeout_s=timeout_s)
             return sending if exchange.wraps_content is None else _with_content_of_legacy(sending)
@@ -104,5 +104,5 @@ async def _with_content_of_legacy(sending: Coroutine[object, None, Envelope]) ->
 
 
 def paused() -> Envelope:
-    """Returns what an AI client reads while everything is paused."""
+    """Returns the error that AI clients get while everything is paused."""
     return failure(CONNECTION_CLOSED, "Tooltray is paused. Ask the person to go on in Tooltray's tray menu.")

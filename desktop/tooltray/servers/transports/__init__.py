@@ -1,1 +1,1 @@
-"""How a server is reached: stdio, streamable HTTP, HTTP+SSE, in memory. Knows nothing of settings' store or of AI clients."""
+"""How a server is reached: stdio, streamable HTTP, HTTP+SSE, in memory. Knows nothing of the store of settings or of AI clients."""

@@ -1,6 +1,5 @@
-"""The `Authorization` header of requests to a remote server, where it changes over time: a sign-in as HTTP sees it.
-
-Above it: http_connections, which asks for the header before each request; sign_ins/server_access implements it. Knows nothing of OAuth.
+"""The `Authorization` header of requests to a remote server whose header changes over time: a sign-in as HTTP sees it. It knows nothing of
+OAuth.
 """
 
 from typing import ClassVar, Protocol
@@ -12,10 +11,10 @@ HEADER = "Authorization"
 
 
 class NotAuthorized(Exception):
-    """No valid authorization is available, so the request is not sent, or not sent again: it would be refused.
+    """The error if no valid authorization is available: the request is not sent, or not sent again, as it would be refused.
 
     Attributes:
-        reason: a sentence for people, which names the server.
+        reason: a sentence for the user, which names the server.
         is_temporary: the token could not be renewed now, but a later renewal may succeed.
     """
 
@@ -42,11 +41,11 @@ class Refusal(HidesFields, frozen=True):
 
 
 class Authorization(Protocol):
-    """Authorizes the requests to one server; all connections to the server share it."""
+    """The authorization of the requests to one server; all connections to the server share it."""
 
     @property
     def held(self) -> str | None:
-        """The current value of the `Authorization` header, perhaps expired; None if there is no token."""
+        """The current value of the `Authorization` header, perhaps expired; None without a token."""
         ...
 
     async def header(self) -> str | None:
@@ -61,6 +60,6 @@ class Authorization(Protocol):
         """Reacts to a refused request and returns whether to send it once more; if False, the response is an ordinary HTTP error.
 
         Raises:
-            NotAuthorized: a person has to sign in, or the token cannot be renewed now.
+            NotAuthorized: the user has to sign in, or the token cannot be renewed now.
         """
         ...

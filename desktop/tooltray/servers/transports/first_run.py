@@ -1,6 +1,5 @@
-"""Runs to its end what has to run before a server: the installation of its package, with its output in the server's log.
-
-Above it: stdio_transport. Below it: asyncio's subprocesses and process_family. Whoever is cancelled meanwhile leaves nothing behind.
+"""Runs the installation of a server's package before the server, with its output in the server's log. A caller that is cancelled meanwhile
+leaves no process behind.
 """
 
 import asyncio
@@ -14,17 +13,17 @@ from tooltray.servers.launch.program_output import killed, started
 from tooltray.servers.transports.process_failure import explain
 from tooltray.servers.transports.server_output import LINE_BYTES, ServerOutput
 
-LIMIT_BYTES = 64 * 1024  # of a line that is waited for; of a longer one the end is enough
+LIMIT_BYTES = 64 * 1024  # of one line; of a longer line the end is enough
 
 
 async def run_first(name: str, line: Sequence[str], env: Mapping[str, str], cwd: str, output: ServerOutput) -> None:
     """
     Args:
-        name: the server's.
-        output: takes what it writes.
+        name: the server's name.
+        output: takes the lines that the installation writes.
 
     Raises:
-        TooltrayError: it cannot be run, or fails; says why.
+        TooltrayError: the installation cannot be run, or fails; the error gives the reason.
     """
     mark = new_mark()
     try:

@@ -1,7 +1,7 @@
-"""Picks the line of a server's stderr that explains best why the process ended.
+"""Picks the line of a server's stderr that explains best why the process ended. Pure.
 
-Above it: server_output and process_failure. Pure. The last line is often a usage text, a stack frame or advice. So each recent line gets a
-rank from a table and the highest rank wins; of equal ranks the later line, since a chain of exceptions ends with the uncaught one.
+The last line is often a usage text, a stack frame or advice. So each recent line gets a rank from a table and the highest rank wins; of
+equal ranks the later line, since a chain of exceptions ends with the uncaught one.
 """
 
 import json
@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable
 
 MAX_LINES = 200  # enough for a usage text or a dump of goroutines with the error on top
-RECENT_S = 10.0  # before the last line: an error an hour ago is not why the process ends now
+RECENT_S = 10.0  # before the last line: an error an hour ago is not the reason of this end
 MAX_WORDS = 300  # characters; a card and a JSON-RPC error show them
 NPM_LINES = 2  # the code, and what it means here
 
@@ -66,7 +66,7 @@ _RANKS: tuple[tuple[re.Pattern[str], int], ...] = (
 
 
 class LastWords:
-    """Keeps the recent lines of stderr; `str()` gives the most telling of them."""
+    """The recent lines of stderr; `str()` gives the most telling of them."""
 
     def __init__(self) -> None:
         self._lines: deque[tuple[float, str]] = deque(maxlen=MAX_LINES)
@@ -86,7 +86,7 @@ class LastWords:
 
 
 def most_telling_line(lines: Iterable[str]) -> str:
-    """Returns the line that explains best why a program ended, at most `MAX_WORDS` characters; empty if there is none."""
+    """Returns the line that explains best why a program ended, at most `MAX_WORDS` characters; empty if no line explains it."""
     best, words = _NOISE, ""
     for rank, text in _ranked(_ANSI.sub("", line) for line in lines):
         is_better = rank > best if rank == _USAGE else rank >= best  # of a usage text its first line
@@ -157,7 +157,7 @@ def _ranked(lines: Iterable[str]) -> list[tuple[int, str]]:
 
 
 def _of_line(text: str) -> tuple[int, str]:
-    """Returns rank and words of a line by itself, without the frame around them."""
+    """Returns rank and words of a single line, without the frame around it."""
     if text.startswith("{") and (logged := _logged(text)):
         return logged
     if message := _MESSAGE.match(text):

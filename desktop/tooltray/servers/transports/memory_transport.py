@@ -1,7 +1,5 @@
-"""The transport of a server inside the hub's own process: two dispatchers connected back to back.
-
-Above it: McpClient. Below it: protocol. The server is any object that answers envelopes. It gets the same bytes as a server in another
-process, so the layers above treat both alike.
+"""The transport of a server inside Tooltray's own process: two dispatchers connected back to back. The server is any object that answers
+envelopes. It gets the same bytes as a server in another process, so the layers above treat both alike.
 """
 
 import asyncio
@@ -41,7 +39,7 @@ class _Wire:
 
 
 class MemoryTransport:
-    """Satisfies Transport."""
+    """The transport of a MemoryServer. Satisfies Transport."""
 
     pids: tuple[int, ...] = ()
     exit_code: int | None = None

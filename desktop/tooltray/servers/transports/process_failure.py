@@ -1,7 +1,7 @@
-"""Explains to a person why a server's process ended: translates the errors of npx, uvx, Node.js, Python and Docker.
+"""Explains to the user why a server's process ended: translates the errors of npx, uvx, Node.js, Python and Docker. Pure.
 
-Above it: stdio_transport. Pure. A known error is explained by its cause; of any other the most telling line of stderr is quoted. To explain
-one more, add a line to `KNOWN` and an example to the test.
+A known error is explained by its cause; of any other error the most telling line of stderr is quoted. To explain one more, add a line to
+`KNOWN` and an example to the test.
 """
 
 import re
@@ -17,14 +17,14 @@ from tooltray.servers.transports.last_words import is_error, is_usage
 from tooltray.servers.transports.transport import ConnectionFailure
 
 TITLE_WORDS = 160  # characters of a quoted line; a title is one short sentence
-LAST_LINES = 3  # shown where no line is the reason
+LAST_LINES = 3  # shown if no line gives the reason
 VARIABLES = 3  # missing variables that a title names; the log has the others
 NOT_FOUND_CODE, NOT_EXECUTABLE_CODE = 127, 126  # exit codes of a shell: command not found, command not executable
 
 CHECK_PACKAGE = Phrase("Check the package's name in its arguments; a private package needs a sign-in to its registry.")
 CHECK_ARGUMENTS = Phrase("Check its arguments.")
 OF_NO_OUTPUT = Phrase("The server was not started. npx does not show why; in an empty folder, npm install with that package's name does.")
-"""The hint where only npm's own log has the reason: of a script that failed it keeps the name and no output."""
+"""The hint if only npm's own log has the reason: it keeps the name of a failed script, but no output."""
 
 
 class Known(msgspec.Struct, frozen=True):

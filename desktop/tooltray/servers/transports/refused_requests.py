@@ -18,8 +18,7 @@ class _Refused(msgspec.Struct, frozen=True):
 
 
 class RefusedRequests:
-    """Outlives the connections to its server. A server may refuse a request for another reason than its session, whatever it says: the same
-    request, refused in the next session, too, is an error."""
+    """The refused requests of one server; outlives its connections."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         """
@@ -30,7 +29,7 @@ class RefusedRequests:
         self._refused: dict[bytes, _Refused] = {}
 
     def is_first(self, message: Outgoing, session: str) -> bool:
-        """Records a refusal; returns whether no other session has just refused this request."""
+        """Records a refusal. Returns False if another session just refused the request, too: an error, whatever the server claims."""
         digest, now = _digest(message), self._clock()
         before = self._refused.get(digest)
         if before and before.session != session and now - before.at < REMEMBERED_S:

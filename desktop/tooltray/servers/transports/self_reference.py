@@ -1,7 +1,7 @@
-"""Recognises a server entry that starts or calls this hub itself: the hub would wait for itself forever.
+"""Recognises a server entry that starts or calls this Tooltray itself, which would wait for itself forever. Pure.
 
-Above it: transports. Pure. Compares only what is certain (the program, a launcher's package, a module, the bridge's file), never folders
-that merely have our name. An entry hidden behind a script is found when its process connects (downstream/bridge_listener).
+Only certain signs are compared (the program, a launcher's package, a module, the bridge's file), never folders that merely have our name.
+An entry hidden behind a script is found when its process connects (carriers/mcp/bridge_listener).
 """
 
 import shlex
@@ -43,21 +43,21 @@ def leads_back(command: str, args: Sequence[str]) -> bool:
 
 
 def url_leads_back(url: str, own: str | None) -> bool:
-    """Returns whether a URL is one of the hub's own endpoints.
+    """Returns whether a URL is one of Tooltray's own endpoints.
 
     Args:
-        own: the address at which the hub listens, `http://host:port`; None if it does not listen.
+        own: the address at which Tooltray listens, `http://host:port`; None if it does not listen.
     """
     try:
         wanted, ours = urlsplit(url), urlsplit(own or "")
         is_here = wanted.port == ours.port is not None
-    except ValueError:  # a port that is no number
+    except ValueError:  # a port that is not a number
         return False
     return is_here and (wanted.hostname == ours.hostname or {wanted.hostname, ours.hostname} <= _THIS_MACHINE)
 
 
 def refusal(name: str) -> TooltrayError:
-    """Builds the error for a server whose entry leads back to this hub."""
+    """Returns the error for a server whose entry leads back to this Tooltray."""
     title = Phrase("'{name}' leads back to Tooltray itself", name=name)
     return TooltrayError(title, Phrase("the hub would wait for itself"), Phrase("Remove this entry."))
 

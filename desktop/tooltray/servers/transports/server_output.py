@@ -1,8 +1,8 @@
 """A server's log: what its processes write to stderr, and the lines of stdout that are no protocol messages.
 
-Above it: stdio_transport, upstream and the doctor. Below it: LastWords. The log is bounded and outlives the processes; a separator line
-stands between one process and the next, so that the errors of one attempt are not taken for another's. Every line is shortened and its
-secrets are masked before it is stored. StderrLines reads stderr no faster than so many lines a second.
+The log is bounded and outlives the processes; a separator line between two processes keeps the errors of one attempt from being taken for
+another's. Every line is shortened and its secrets are masked before it is stored. StderrLines reads stderr no faster than so many lines a
+second.
 """
 
 import asyncio
@@ -15,8 +15,8 @@ from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.transports.last_words import LastWords
 
 LOG_LINES = 1000
-LINES_PER_S = 500  # that are kept of one process
-LINE_BYTES = 2000  # of a line that is kept
+LINES_PER_S = 500  # the lines that are kept of one process
+LINE_BYTES = 2000  # the kept part of a line
 SEPARATOR = "--- started again"
 STDOUT_MARK = "stdout: "
 LAUNCHER_MARK = "its launcher's own log: "
@@ -24,7 +24,7 @@ _URL = re.compile(r"https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])(?::\
 
 
 class ServerOutput:
-    """Collects the output of one process. Satisfies Output; belongs to one event loop."""
+    """The output of one process. Satisfies Output; belongs to one event loop."""
 
     def __init__(self, *, log: deque[str], mask: Callable[[str], str], launcher_log: Callable[[], str] = str) -> None:
         """
@@ -37,7 +37,7 @@ class ServerOutput:
         self._last_words = LastWords()
         self.last_at = self.text_since = 0.0
         self.text = self.last_line = self.url = self._noted = ""
-        self._second, self._printed = 0.0, 0  # the lines of stdout since then
+        self._second, self._printed = 0.0, 0  # the time, and the lines of stdout since that time
         self.left_out = 0  # lines of stdout
 
     def wrote(self, line: bytes) -> None:
@@ -48,7 +48,7 @@ class ServerOutput:
             self._log.append(text)
 
     def printed(self, line: bytes | bytearray) -> None:
-        """Takes a line of stdout that was no protocol message; drops what is more than `LINES_PER_S`."""
+        """Takes a line of stdout that was no protocol message; drops lines beyond `LINES_PER_S`."""
         now = asyncio.get_running_loop().time()
         if now - self._second >= 1.0:
             self._second, self._printed = now, 0
@@ -124,7 +124,7 @@ LAST_LINES = 20
 
 
 class StderrLines:
-    """Reads the stderr of one process. Belongs to one event loop."""
+    """The reader of one process's stderr. Belongs to one event loop."""
 
     def __init__(self, keep: Callable[[bytes], None], *, pause: Callable[[], object], resume: Callable[[], object]) -> None:
         """
@@ -152,7 +152,7 @@ class StderrLines:
             self._pause()
 
     def read_on(self) -> None:
-        """Reads without pauses from now on: the process has ended, what is left in the pipe is bounded, and its end is awaited."""
+        """Reads without pauses from now on: the process has ended, the rest in the pipe is bounded, and its end is awaited."""
         self._is_ending = True
         self._go_on()
 

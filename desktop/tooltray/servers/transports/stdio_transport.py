@@ -1,7 +1,5 @@
-"""The stdio transport: starts a server as a child process, connects its pipes, explains its end, and ends it with all its children.
-
-Above it: McpClient. Below it: asyncio's subprocess transport, without StreamReader, and process_family: the child leads a family of its
-own, which is ended with it.
+"""The stdio transport: starts a server as a child process, connects its pipes, explains its end, and ends it with all its children. It uses
+asyncio's subprocess transport, without StreamReader; the child leads a process family of its own, which is ended with it.
 """
 
 import asyncio
@@ -35,7 +33,7 @@ OTHER_HALF_OF_END_S = 0.3  # between the exit and the end of stdout and stderr; 
 
 
 class StdioTransport:
-    """Starts the process and ends it. Satisfies Transport."""
+    """The transport of a child process, which it starts and ends. Satisfies Transport."""
 
     has_expired = False
 
@@ -71,7 +69,7 @@ class StdioTransport:
         self._began = time.time()
         line = await self._line(program)
         try:
-            await finish(self._start(dispatcher, line))  # cancelled halfway it is ended by `close`, see there
+            await finish(self._start(dispatcher, line))  # if cancelled halfway, `close` ends the process, see there
         except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             what, hint = why_not_run(program, reason)
@@ -93,7 +91,7 @@ class StdioTransport:
         self._pipes = await _spawn(pipes, line.words, env={**line.env, INSTANCE_VARIABLE: self._mark}, cwd=self._launch.cwd)
 
     async def _line(self, program: str) -> CommandLine:
-        """The command line, with what is put around the program."""
+        """Returns the command line, with what is put around the program."""
         launch = self._launch
         if launch.around is None:
             return CommandLine(command_line(program, launch.args), launch.env)
@@ -127,7 +125,7 @@ class StdioTransport:
 
     @property
     def failure(self) -> ConnectionFailure | None:
-        """Why the process ended by itself; None while it runs, and if we ended it."""
+        """The reason why the process ended on its own; None while it runs, and if we ended it."""
         if self._pipes is None or not self._pipes.has_ended:
             return None
         launch, output = self._launch, self.output
@@ -136,7 +134,7 @@ class StdioTransport:
         return explain(self._name, lines, output.words, self.exit_code, launch.env, may_be_tried_again=spared)
 
     def _failed_script(self) -> list[str]:
-        """Returns what npm would print of an installation that failed, which npx does not print."""
+        """Returns npm's lines on a failed installation, which npx does not print."""
         script = failed_script(log) if self.exit_code and (log := self._launcher_log()) else ""
         return [f"npm error command sh -c {script}"] if script else []
 
@@ -144,10 +142,10 @@ class StdioTransport:
         return newest_log(self._launch.command, self._launch.args, self._launch.env, since=self._began)
 
     async def close(self) -> None:
-        """Closes stdin, then asks the whole family to end, then kills it, and what has left it.
+        """Closes stdin, then asks the whole family to end, then kills the family, and the processes that have left it.
 
-        asyncio would end a process whose start is cancelled by SIGKILL for it alone, and then wait for the end of its output, which a child
-        of it may hold open for ever.
+        asyncio would end a process whose start is cancelled by a SIGKILL to that process only, and then wait for the end of its output,
+        which a child may hold open for ever.
         """
         if self._pipes is None:
             return
@@ -159,7 +157,7 @@ async def _spawn(make_pipes: "Callable[[], ChildPipes]", command: Sequence[str],
     """Starts a program, or the line of a script for Windows' shell.
 
     Raises:
-        OSError, ValueError: it cannot be started.
+        OSError, ValueError: the program cannot be started.
     """
     loop = asyncio.get_running_loop()
     if isinstance(command[0], ScriptLine):
@@ -185,7 +183,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
         """
         self._name, self._dispatcher, self._output, self._mark = name, dispatcher, output, mark
         self._on_silent_end = on_silent_end  # None once it was called, or once stdout had data
-        self.has_ended = False  # the process ended by itself, or closed its output
+        self.has_ended = False  # the process ended on its own, or closed its output
         self._is_ending = False  # we end the process
         self._has_stdout_ended = self._has_stderr_ended = False
         self._exited = asyncio.Event()
@@ -246,7 +244,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
         self._stderr.feed(data)
 
     def _pause_flood(self) -> None:
-        """Reads no more of a stdout that is full of other text until the second is over: the hub has other servers."""
+        """Reads no more of a stdout that is full of other text until the second is over: other servers need the time."""
         stdout = self._transport.get_pipe_transport(1)
         assert isinstance(stdout, asyncio.ReadTransport)
         stdout.pause_reading()

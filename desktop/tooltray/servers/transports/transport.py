@@ -1,8 +1,4 @@
-"""The interface of a transport, by which McpClient reaches a server, and the order from which one is made.
-
-Above it: McpClient; upstream/server_transports, which fills in an order for each start; one module per transport. Below it: settings and
-launch.
-"""
+"""The interface of a transport, by which McpClient reaches a server, and the order from which a transport is made."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
@@ -22,13 +18,13 @@ from tooltray.servers.transports.refused_requests import RefusedRequests
 
 
 class ConnectionFailure(msgspec.Struct, frozen=True):
-    """Why a connection ended or was never opened, as far as the transport knows. Contains no secrets.
+    """The reason why a connection ended or was never opened, as far as the transport knows. Contains no secrets.
 
     Attributes:
         problem: its title gives the reason.
         is_lasting: a retry would fail in the same way, as with CannotStart.
         variables: the environment variables that the server misses.
-        how: how the server's process ended; empty if there is no process.
+        how: how the server's process ended; empty without a process.
         words: the most telling line of the process's output; may be empty.
     """
 
@@ -40,7 +36,7 @@ class ConnectionFailure(msgspec.Struct, frozen=True):
 
 
 class Output(Protocol):
-    """What a server's process has written besides messages. Times are seconds of the event loop's clock."""
+    """The output of a server's process besides messages. Times are seconds of the event loop's clock."""
 
     @property
     def last_at(self) -> float:
@@ -68,7 +64,7 @@ class Output(Protocol):
         ...
 
     async def launcher_log(self) -> str:
-        """Returns the path of the newest log of a launcher that prints nothing itself; empty if there is none."""
+        """Returns the path of the newest log of a launcher that prints nothing itself; empty without such a log."""
         ...
 
 
@@ -87,17 +83,17 @@ class Transport(Protocol):
 
     @property
     def has_expired(self) -> bool:
-        """Whether the connection ended because the server has forgotten our session; the server itself is healthy."""
+        """Reports whether the connection ended because the server has dropped our session; the server itself is healthy."""
         ...
 
     @property
     def failure(self) -> ConnectionFailure | None:
-        """Why the connection ended or was never opened; None if the transport knows no more than was received over it."""
+        """The reason why the connection ended or was never opened; None if the transport knows no more than was received over it."""
         ...
 
     @property
     def output(self) -> Output | None:
-        """What the server's process writes besides messages; None without a process."""
+        """The output of the server's process besides messages; None without a process."""
         ...
 
     async def open(self, dispatcher: RawDispatcher) -> None:
@@ -120,8 +116,8 @@ class TransportOrder(msgspec.Struct, frozen=True):
         name: the server's name.
         config: the server's settings as written, with placeholders.
         resolved: the settings with all placeholders filled in.
-        environ: the environment of the person's login shell.
-        own_url: the address at which the hub itself listens for AI clients, without a path; None if it does not listen.
+        environ: the environment of the user's login shell.
+        own_url: the address at which Tooltray itself listens for AI clients, without a path; None if it does not listen.
         mask: masks secrets in a text.
         tool_schema: returns the `inputSchema` of a tool, by the server's own name for it; None if the tool was never listed.
         prepare_launch: works out the command line and environment of a server that runs as a child process.
@@ -129,7 +125,7 @@ class TransportOrder(msgspec.Struct, frozen=True):
         authorize: returns the Authorization of a remote server; None if its settings already authorize the requests.
         refused: the requests that sessions with the server have refused.
         log: the server's log.
-        packages: a folder in which servers inside Tooltray are looked for besides the packages of this Python; None: there is none.
+        packages: a folder in which servers inside Tooltray are looked for besides the packages of this Python; None: no such folder.
     """
 
     name: str

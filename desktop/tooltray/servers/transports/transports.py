@@ -1,8 +1,8 @@
-"""The table of server types, and the function that makes the transport of each.
+"""The table of server types, and the function that makes the transport of each. To add a type, add a module and a line to `TRANSPORTS`.
 
-Above it: upstream. Below it: one module per transport. To add a type, add such a module and a line to `TRANSPORTS`. Those over HTTP are
-imported in a thread when the first such server is started: the import of aiohttp takes a quarter of a second, which a hub with only stdio
-servers should not pay and no call should wait for. What runs in memory imports the SDK, for half a second, in the server's own thread.
+The HTTP transports are imported in a thread when the first such server is started: the import of aiohttp takes a quarter of a second, which
+a Tooltray with only stdio servers should not pay and no call should wait for. An in-memory server imports the SDK, for half a second, in
+its own thread.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ class TransportKind(msgspec.Struct, frozen=True):
     """One type of server.
 
     Attributes:
-        is_remote: the server runs elsewhere, so connecting is retried in the background without limit.
+        is_remote: the server is reached by a URL, so connecting is retried in the background without limit.
     """
 
     make: MakeTransport
@@ -84,11 +84,11 @@ TRANSPORTS: Mapping[str, TransportKind] = {
     "sse": TransportKind(make_remote, is_remote=True),
     "inmemory": TransportKind(make_in_memory),
 }
-"""By `type` of the settings."""
+"""The kinds by `type` of the settings."""
 
 
 def is_remote(type: str) -> bool:
-    """Returns whether servers of a type run elsewhere."""
+    """Returns whether servers of a type are reached by a URL."""
     return type in TRANSPORTS and TRANSPORTS[type].is_remote
 
 
@@ -96,7 +96,7 @@ async def make_transport(order: TransportOrder) -> Transport:
     """Makes the transport for a server's type.
 
     Raises:
-        CannotStart: there is no such type.
+        CannotStart: no transport has this type.
         TooltrayError: the server cannot be reached with these settings; the error gives the reason.
     """
     type = order.config.transport

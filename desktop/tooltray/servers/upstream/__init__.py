@@ -1,1 +1,1 @@
-"""Towards servers: ServerManager, McpClient, and the life of each server's instances."""
+"""ServerManager, McpClient, and the life of each server's instances."""

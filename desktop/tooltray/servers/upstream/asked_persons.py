@@ -1,7 +1,5 @@
-"""A server's question to the person of an AI client, as the journal keeps it: who was asked, for how long, and whether there was an answer.
-Never the question, and never the answer.
-
-Above it: McpClient. Below it: the calls for which it is asked, whose clocks stop meanwhile.
+"""What the journal keeps of a server's question to the user of an AI client: who was asked, for how long, and whether there was an answer.
+The journal never gets the question or the answer.
 """
 
 import contextlib
@@ -24,7 +22,7 @@ class _Answer(msgspec.Struct):
 
 @contextlib.contextmanager
 def at_person(exchanges: Iterable[Exchange]) -> Iterator[None]:
-    """While the block lasts, these wait for a person."""
+    """Marks these exchanges as waiting for the user while the block lasts."""
     with contextlib.ExitStack() as stack:
         for exchange in exchanges:
             stack.enter_context(exchange.course.at_person())
@@ -32,7 +30,7 @@ def at_person(exchanges: Iterable[Exchange]) -> Iterator[None]:
 
 
 async def noted(asking: Awaitable[Envelope], server: str, session: Session, note: Callable[[Happened], None]) -> Envelope:
-    """The answer of a client's person, of which the journal hears when it is there, or when nobody waits for it any more."""
+    """Returns the client's answer, and records the question in the journal when the answer arrives or the wait is cancelled."""
     asked_at, clock, outcome = time.time(), time.perf_counter(), "cancelled"
     try:
         reply = await asking
@@ -55,7 +53,7 @@ async def noted(asking: Awaitable[Envelope], server: str, session: Session, note
 
 
 def _outcome(reply: Envelope) -> str:
-    """The action of an answer; "error" where the client has none that could be understood."""
+    """Returns the action of an answer; "error" if the client's reply has no action that can be understood."""
     try:
         action = "" if reply.error else msgspec.json.decode(reply.result, type=_Answer).action
     except (ValueError, RecursionError):

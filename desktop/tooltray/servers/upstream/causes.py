@@ -1,7 +1,5 @@
-"""Why a server is started or stopped: a person wants it, an AI client calls it, nobody uses it, the hub begins or ends.
-
-Above it: whoever starts and stops servers, and says so around what it does. Below it: nothing. An instance begins to start and to stop in
-the context of whoever wants it.
+"""Why a server is started or stopped: the user wants it, an AI client calls it, it was idle for too long, the settings changed, or Tooltray
+starts or ends. An instance starts and stops in the context of its cause.
 """
 
 import contextlib
@@ -12,14 +10,15 @@ import msgspec
 
 PERSON, CLIENT, HUB, IDLE, SETTINGS = "person", "client", "hub", "idle", "settings"
 BY_PERSON = "tooltray"
-"""In the place of a client's name: the person."""
+"""Takes the place of a client's name when the user is the cause."""
 
 
 class Cause(msgspec.Struct, frozen=True):
-    """
+    """The reason for a start or a stop.
+
     Attributes:
         why: one of the words above.
-        client: the AI client or the program that it is for; BY_PERSON for a person; empty: none.
+        client: the AI client or the program that it is for; BY_PERSON for the user; empty: none.
     """
 
     why: str
@@ -32,7 +31,7 @@ _cause: ContextVar[Cause] = ContextVar("cause", default=_OF_HUB)
 
 @contextlib.contextmanager
 def caused_by(why: str, client: str = "") -> Iterator[None]:
-    """What is started or stopped inside is so for this reason."""
+    """Marks what is started or stopped inside with this reason."""
     token = _cause.set(Cause(why, client))
     try:
         yield
@@ -41,5 +40,5 @@ def caused_by(why: str, client: str = "") -> Iterator[None]:
 
 
 def cause() -> Cause:
-    """Why something is started or stopped now."""
+    """Returns the reason for a start or stop at this moment."""
     return _cause.get()

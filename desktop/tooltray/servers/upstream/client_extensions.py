@@ -1,9 +1,7 @@
-"""Which extensions and experimental capabilities the AI clients of this machine have declared, kept over restarts of the hub.
+"""Which extensions and experimental capabilities the AI clients of this machine have declared, kept over restarts of Tooltray.
 
-A connection to a server that all of them share is opened before most of them come, and can declare what they know only if that was kept.
-
-Above it: McpPresenter, which tells what a session declares; McpClient, which declares it to servers; and SharedConnections, which opens
-some anew. Below it: a file. The event never leaves the process.
+A connection to a server that all clients share is opened before most clients connect, so it can declare their extensions only if they were
+kept. The event never leaves the process.
 """
 
 import asyncio
@@ -21,8 +19,8 @@ from tooltray.protocol import declarations
 from tooltray.protocol.declarations import BEYOND, JOINED_BYTES, MOST_NAMES, Declarations
 
 logger = logging.getLogger(__name__)
-KEPT_FOR_S = 30 * 86400.0  # a client that was not seen for so long has been removed, or does without it now
-SEEN_AGAIN_AFTER_S = 86400.0  # the file says on which day it was seen last, and is not written for each session
+KEPT_FOR_S = 30 * 86400.0  # a client not seen for so long was removed, or no longer uses the extension
+SEEN_AGAIN_AFTER_S = 86400.0  # the file has the day on which it was last seen, and is not written for each session
 LARGEST_SETTINGS_BYTES = 4096  # of one extension, joined over clients
 LARGEST_FILE_BYTES = 2 * MOST_NAMES * (LARGEST_SETTINGS_BYTES + 64)  # of both kinds, with when each was seen
 
@@ -37,13 +35,13 @@ class ExtensionsDeclared(Event, frozen=True):
 
 
 class ClientExtensions:
-    """Made in any thread, afterwards it belongs to the engine's loop.
+    """The declared extensions. Made in any thread; afterwards it belongs to the engine's loop.
 
-    What is full takes nothing more, and drops nothing for it: else two clients could make each other's extensions news for ever.
+    A full list takes no new extension and drops none: otherwise two clients could make each other's extensions new for ever.
     """
 
     def __init__(self, path: Path, *, bus: EventBus, spawn: Spawn, clock: Callable[[], float] = time.time) -> None:
-        """Reads the file. One that cannot be used is set aside: then every extension is news once.
+        """Reads the file. A file that cannot be used is set aside; then every extension counts as new once.
 
         Args:
             clock: unix seconds.
@@ -63,13 +61,13 @@ class ClientExtensions:
             logger.info("the extensions of AI clients cannot be read: %s", error)
 
     def declared(self) -> Declarations:
-        """What AI clients have declared of late, for a server that they share."""
+        """Returns what AI clients have declared recently, for a server that they share."""
         of_late = {member: self._of_late(member) for member in BEYOND}
         found = {member: {name: each.settings for name, each in kept.items()} for member, kept in of_late.items() if kept}
         return declarations.bounded(found, JOINED_BYTES)
 
     def note(self, declared: Declarations) -> None:
-        """What a session declares; a client that has no lasting one says the same with each request."""
+        """Records what a session declares. A client without a lasting session declares the same with each request."""
         if declared == self._noted and self._clock() - self._noted_at < SEEN_AGAIN_AFTER_S:
             return
         self._noted, self._noted_at = declared, self._clock()
@@ -83,7 +81,7 @@ class ClientExtensions:
             self._bus.publish(ExtensionsDeclared())
 
     def _keep(self, member: str, name: str, settings: object) -> bool:
-        """Returns whether that is to be saved."""
+        """Returns whether the change is to be saved."""
         now, kept = self._clock(), self._of_late(member)
         before = kept.get(name)
         if before is None and len(kept) >= MOST_NAMES:
@@ -101,7 +99,9 @@ class ClientExtensions:
         return {name: each for name, each in self._kept.get(member, {}).items() if 0 <= now - each.seen_at < KEPT_FOR_S}
 
     async def _save(self) -> None:
-        """As they are by now: of two that save, the later one is to write last. A failure makes them news again after the next start."""
+        """Writes the extensions as they are now; under the lock the later of two saves writes last. A failure makes them new again after a
+        restart.
+        """
         async with self._saving:
             try:
                 await finish_in_thread(write_atomically, self._path, msgspec.json.encode(self._kept))

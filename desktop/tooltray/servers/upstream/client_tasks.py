@@ -1,7 +1,6 @@
-"""Tasks that AI clients have begun for one server's questions (2025-11-25: a question with `task`): which client has each, so that the
-server's `tasks/*` reach it and news of it reach the server. Two clients may give the same id; the server then knows one of them by another.
-
-Above it: McpClient. Below it: protocol. Knows no dispatcher.
+"""Tasks that AI clients have begun for one server's questions (2025-11-25: a question with `task`), and which client has each, so that the
+server's `tasks/*` requests reach that client and its notifications reach the server. Two clients may use the same id; the server then knows
+one of the tasks by another id. This module knows no dispatcher.
 """
 
 from collections import OrderedDict
@@ -18,13 +17,13 @@ ABOUT_ONE = frozenset({"tasks/get", "tasks/result", "tasks/cancel"})
 
 
 class ClientTasks:
-    """Of one connection to a server. Belongs to the engine's loop."""
+    """The tasks of one connection to a server. Belongs to the engine's loop."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, tuple[Session, str]] = OrderedDict()  # by the id that the server knows: whose, and the client's own
+        self._known: OrderedDict[str, tuple[Session, str]] = OrderedDict()  # by the server's id: the session and the client's own id
 
     def noted(self, session: Session, reply: Envelope) -> Envelope:
-        """A client's answer to a question, for the server; it may begin a task."""
+        """Returns a client's answer to a question, for the server. If the answer begins a task, the task is recorded."""
         state = None if reply.error else messages.read_begun(reply.result)
         if state is None or not state.id:
             return reply
@@ -35,7 +34,7 @@ class ClientTasks:
         return reply if id == state.id else Envelope(result=messages.begun_as(reply.result, id))
 
     def find(self, request: Envelope) -> tuple[Session, Envelope] | None:
-        """Whose task a request of the server is about, and the request for that client; None where it is about none."""
+        """Returns the session whose task a server's request is about and the request for that client; None if it is about no known task."""
         if request.method not in ABOUT_ONE or not (found := self._known.get(messages.read_id(request.params))):
             return None
         session, own_id = found
@@ -43,19 +42,19 @@ class ClientTasks:
         return session, Envelope(id=request.id, method=request.method, params=params)
 
     def answered(self, request: Envelope, reply: Envelope) -> Envelope:
-        """A client's reply to one of those, for the server."""
+        """Returns a client's reply to a `tasks/*` request with the ids that the server knows."""
         if not reply.error:
             id = messages.read_id(request.params)
             reply.result = messages.related_to(messages.with_id(reply.result, id), id)
         return reply
 
     def news(self, session: Session, params: Raw) -> Raw | None:
-        """The params of a client's notification about a task of its own, for the server; None where that has nothing to do with it."""
+        """Returns the params of a client's notification about its task, for the server; None if the server does not know that task."""
         id = self._id_of(session, messages.read_id(params))
         return messages.with_id(params, id) if id else None
 
     def _id_of(self, session: Session, own_id: str) -> str:
-        """By which id the server knows a client's task; empty if it does not."""
+        """Returns the id by which the server knows a client's task; empty if the server does not know the task."""
         return next((id for id, known in self._known.items() if known[0] is session and known[1] == own_id), "")
 
     def _free(self, own_id: str) -> str:

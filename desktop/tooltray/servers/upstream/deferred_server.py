@@ -1,12 +1,10 @@
 """A server that starts when a project is known (`deferredStartup`), as one thing with one state: it has a copy for each project.
 
-Each project's copy is a ManagedServer of its own, which serves the sessions of its project as any other server serves all sessions:
-`isolation: session` and `idleStop` count for it, too. Unlike other servers it has no second instance for clients of the other era: each
-project's copy is one process, since what a server holds of a project (an index, locks, language servers) must not be there twice. It is
-opened in the era of the first client that wants it, if the server speaks that, and serves clients of both. No session ever gets the copy of
-another's project. As a whole the server shows the state and the lists of one of its copies.
-
-Above it: ServerManager, and Projects, which knows what sessions work on and ends copies that nobody needs. Below it: ManagedServer.
+Each copy is a ManagedServer, which serves the sessions of its project as any other server serves all sessions; `isolation: session` and
+`idleStop` count for it, too. Unlike other servers it has no second instance for clients of the other era: each copy is one process, since
+what a server holds of a project (an index, locks, language servers) must not exist twice. It is opened in the era of the first client that
+wants it, if the server speaks that era, and serves clients of both. No session ever gets the copy of another project. As a whole the server
+shows the state and the lists of one of its copies.
 """
 
 import asyncio
@@ -32,50 +30,50 @@ from tooltray.servers.upstream.managed_server import RESTARTED_THROUGH, ManagedS
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.project_folder import is_inside
 
-MOST_COPIES = 16  # of one server at once: each is a process, and a model that may use a folder could name all that are in it
-WITHOUT_PROJECT = ""  # the key of the copy that a person has started for sessions of which no project is known
+MOST_COPIES = 16  # of one server at once: each is a process, and a model that may use a folder could name all folders inside
+WITHOUT_PROJECT = ""  # the key of the copy that the user has started for sessions without a known project
 MOST_TELLING = (
     *(ServerState.RUNNING, ServerState.STARTING, ServerState.INSTALLING, ServerState.RESTARTING),
     *(ServerState.NEEDS_SIGN_IN, ServerState.ERROR, ServerState.STOPPING),
 )
-"""Of several copies the one in the state that comes first here stands for all; one that rests never does."""
+"""The copy whose state comes first here represents all copies; an idle copy never does."""
 
 
 MakeInstance = Callable[[ManagedServer, Era, Session | None], Instance]
 
 
 class ProjectSource(Protocol):
-    """Knows what sessions work on."""
+    """What knows the projects that sessions work on."""
 
     def is_settled(self, session: Session) -> bool:
-        """Whether nothing is being found out about a session's project."""
+        """Reports whether no lookup of a session's project is in progress."""
 
     async def settle(self, session: Session) -> None:
-        """Waits until it is; bounded."""
+        """Waits until the session's project is settled; the wait is bounded."""
 
     async def check(self, project: SessionProject) -> None:
-        """Looks at a project's folder once more, right before a server starts for it.
+        """Checks a project's folder once more, right before a server starts for it.
 
         Raises:
-            TooltrayError: it is not what it was when it was found to be a project; says why.
+            TooltrayError: the folder changed since it was found to be a project; the error gives the reason.
         """
 
     def missing(self, server: str, session: Session) -> TooltrayError:
-        """What to say to a session whose project is not known."""
+        """Returns the error for a session whose project is not known."""
 
 
 class StandIn(Instance):
-    """Is there while no copy is, and never starts."""
+    """An instance that takes the place of the copies while there are none; it never starts."""
 
     def start(self) -> None:
-        """There is nothing to start without a project."""
+        """Does nothing: without a project there is nothing to start."""
 
 
 class ProjectCopy(ManagedServer):
-    """A deferred server's copy for one project, or for none. A call tries again what has failed.
+    """A deferred server's copy for one project, or for none. After a failure each call tries to start the copy again.
 
     Attributes:
-        is_for_requests: it was wanted by requests that stand for themselves, whose clients are never seen to leave.
+        is_for_requests: requests without a lasting session have used the copy; their clients are never seen to disconnect.
     """
 
     def __init__(self, whole: "DeferredServer", project: SessionProject | None, make_instance: MakeInstance) -> None:
@@ -100,7 +98,7 @@ class ProjectCopy(ManagedServer):
 
     @property
     def shown_state(self) -> ServerState:
-        """A restart is one of the whole server."""
+        """Returns the state for screens. A restart is a restart of the whole server."""
         return ServerState.RESTARTING if self._whole.restarts and self.state in RESTARTED_THROUGH else self.state
 
     @property
@@ -109,27 +107,27 @@ class ProjectCopy(ManagedServer):
 
     @property
     def eras(self) -> frozenset[str]:
-        """That it was opened in the legacy era because a client speaks it does not say what else the server speaks."""
+        """Returns the known eras. An instance that was opened in the legacy era for a client does not show what else the server speaks."""
         telling = (instance for instance in self.instances if not (instance is self._first and self._prefers_legacy))
         return frozenset(instance.client.era.value for instance in telling if instance.client)
 
     def wanted_in(self, era: Era) -> None:
-        """A client of an era wants it: that is how it is opened, unless it is already."""
+        """Notes the era of a client that wants the copy. The copy is opened in that era, unless it is already open."""
         if self._first.is_at_rest:
             self._prefers_legacy = era is Era.LEGACY
 
     @property
     def idle_s(self) -> float:
-        """How long nobody has used any part of it; 0 while it is on its way."""
+        """Returns for how many seconds no part of the copy was used; 0 while the copy starts."""
         return min(0.0 if instance.is_busy else instance.usage.idle_s for instance in self.instances)
 
     @property
     def is_called(self) -> bool:
-        """Whether a call of it runs, perhaps of a session that works on another project by now."""
+        """Reports whether a call of this copy runs, perhaps from a session that works on another project by now."""
         return any(instance.usage.is_needed for instance in self.instances)
 
     def is_news(self, instance: Instance) -> bool:
-        """The same failure, again with each call, is told once."""
+        """Reports whether the state is new: the same failure, repeated with each call, is reported once."""
         if instance.state is ServerState.RUNNING:
             self._reported = Problem("")
         is_known = instance.problem == self._reported
@@ -143,11 +141,11 @@ class ProjectCopy(ManagedServer):
 
 
 class DeferredServer(ManagedServer):
-    """Methods may be called from any task of the loop.
+    """A server with one copy for each project. Methods may be called from any task of the loop.
 
     Attributes:
-        chosen: the project that a person has chosen for sessions of which none is known.
-        is_without_project: a person has started it as its `args` say, for such sessions.
+        chosen: the project that the user has chosen for sessions without a known project.
+        is_without_project: the user has started the server with its plain `args`, for such sessions.
     """
 
     def __init__(
@@ -161,7 +159,7 @@ class DeferredServer(ManagedServer):
         source: Callable[[], ProjectSource],
     ) -> None:
         self._copies: dict[str, ProjectCopy] = {}  # by the path of the project
-        self._resumed: tuple[SessionProject | None, ...] = ()  # for whom it is to run when it is started again
+        self._resumed: tuple[SessionProject | None, ...] = ()  # the projects for which it runs when it is started again
         self.chosen: SessionProject | None = None
         self.is_without_project = False
         self._source = source
@@ -191,18 +189,18 @@ class DeferredServer(ManagedServer):
 
     @property
     def is_stopped(self) -> bool:
-        """Whether a person stopped it, so that no AI client starts it."""
+        """Reports whether the user stopped the server, so that no AI client starts it."""
         return self._first.is_stopped
 
     # for whom
 
     def uses(self, state: SessionState, copy: ProjectCopy) -> bool:
-        """Whether a session is served by a copy."""
+        """Reports whether a session is served by a copy."""
         key = self._key(state)
         return key is not None and self._copies.get(key) is copy
 
     def _key(self, state: SessionState) -> str | None:
-        """Of the copy that a session uses; None: it is to have none."""
+        """Returns the key of the copy that a session uses; None if the session gets no copy."""
         project = state.project or self.chosen
         return project.path if project else WITHOUT_PROJECT if self.is_without_project else None
 
@@ -236,19 +234,19 @@ class DeferredServer(ManagedServer):
         return await copy.running(era, timeout_s=timeout_s, session=session)
 
     async def run_for(self, project: SessionProject | None, *, timeout_s: float) -> None:
-        """Starts its copy for a project, or for none, and waits for the outcome.
+        """Starts the copy for a project, or for none, and waits for the outcome.
 
         Raises:
-            TooltrayError: it is switched off, its settings cannot do without a project, or it does not run after `timeout_s`; says why.
+            TooltrayError: the server is disabled, needs a project, or does not run after `timeout_s`; the error gives the reason.
         """
         self._check_may_start()
         await self.copy_for(project).run(timeout_s=timeout_s)
 
     def copy_for(self, project: SessionProject | None) -> ProjectCopy:
-        """Its copy for a project, or for none, which is made if need be, and not started.
+        """Returns the copy for a project, or for none. A missing copy is made, and not started.
 
         Raises:
-            TooltrayError: its settings cannot do without a project, or it has too many copies.
+            TooltrayError: the server's settings need a project, or the server has too many copies.
         """
         return self._copies.get(project.path if project else WITHOUT_PROJECT) or self._new_copy(project)
 
@@ -266,7 +264,7 @@ class DeferredServer(ManagedServer):
     def check_needs_no_project(self) -> None:
         """
         Raises:
-            TooltrayError: its settings cannot do without a project.
+            TooltrayError: the server's settings need a project.
         """
         if needs_project(self.config):
             title = Phrase("'{name}' cannot be started without a project", name=self.name)
@@ -276,17 +274,17 @@ class DeferredServer(ManagedServer):
     # life
 
     def wake(self) -> None:
-        """A person wants it again after having stopped it."""
+        """Sets the server idle again after the user had stopped it."""
         self._first.rest(self.idle_state)
 
     def start(self) -> None:
-        """Begins again what was begun before and has ended or failed; for what else, it waits to hear for which project."""
+        """Starts the copies that ran before and have ended or failed. Other copies start when their project is known."""
         self._begin()
 
     async def run(self, *, timeout_s: float) -> None:
         """
         Raises:
-            TooltrayError: it waits for a project, or does not run after `timeout_s`; says which.
+            TooltrayError: the server waits for a project, or does not run after `timeout_s`; the error names which.
         """
         self._resumed = tuple(dict.fromkeys((*self._resumed, *([self.chosen] if self.chosen else []))))
         begun = self._begin()
@@ -306,7 +304,7 @@ class DeferredServer(ManagedServer):
         self.wake()
         resumed, self._resumed = self._resumed, ()
         for project in resumed:
-            with contextlib.suppress(TooltrayError):  # with the settings of now it cannot do without a project
+            with contextlib.suppress(TooltrayError):  # its present settings need a project
                 self.copy_for(project)
         keys = [project.path if project else WITHOUT_PROJECT for project in resumed]
         failed = (ServerState.ERROR, ServerState.NEEDS_SIGN_IN)
@@ -316,18 +314,18 @@ class DeferredServer(ManagedServer):
         return begun
 
     def take_over(self, old: "DeferredServer") -> None:
-        """What people chose for the one whose place this takes, and for which projects that runs."""
+        """Takes the user's choices and the projects with a copy from the server that this one replaces."""
         self.chosen, self.is_without_project = old.chosen, old.is_without_project
         self._resumed = old._resumed or tuple(copy.project for copy in old.copies)
 
     def give_up(self, folder: str) -> None:
-        """What is in a folder is not to be its project any more: what people chose, and for what it is to run again."""
+        """Drops a folder as a project: from the user's choices, and from the projects for which the server runs again."""
         self._resumed = tuple(project for project in self._resumed if project is None or not is_inside(project.path, folder))
         if self.chosen and is_inside(self.chosen.path, folder):
             self.chosen = None
 
     def forget(self) -> None:
-        """For which project it was started, and what people chose."""
+        """Drops the projects for which the server was started, and the user's choices."""
         self.chosen, self.is_without_project, self._resumed = None, False, ()
 
     def require_sign_in(self, problem: Problem) -> None:
@@ -344,7 +342,7 @@ class DeferredServer(ManagedServer):
         await self.end(self.copies)
 
     async def end(self, copies: Iterable[ProjectCopy]) -> None:
-        """Ends some copies together, from this moment on; bounded. One that is called for meanwhile begins again, and stays."""
+        """Ends some copies together; bounded. A copy that is called meanwhile starts again, and stays."""
         copies = list(copies)
         instances = [instance for copy in copies for instance in copy.instances]
         ending = {owner for instance in instances if (owner := instance.begin_stop(then=ServerState.ON_DEMAND))}

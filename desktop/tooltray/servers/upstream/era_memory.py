@@ -1,7 +1,4 @@
-"""Remembers over restarts which eras each server speaks, so that a server known to be legacy is not probed again.
-
-Above it: UpstreamServices, InstanceFactory and tests of servers. Below it: a file.
-"""
+"""Which eras each server speaks, remembered over restarts, so that a server known to be legacy is not probed again."""
 
 import logging
 import time
@@ -13,7 +10,7 @@ from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.regular_file import read_regular
 
 logger = logging.getLogger(__name__)
-ERAS_KEPT_FOR_S = 7 * 86400.0  # then the server is asked again
+ERAS_KEPT_FOR_S = 7 * 86400.0  # then the server is probed again
 
 
 class _Known(msgspec.Struct):
@@ -22,7 +19,7 @@ class _Known(msgspec.Struct):
 
 
 class EraMemory:
-    """Which eras each server speaks, by the hash of its settings; forgotten in time, because an unpinned package learns new things."""
+    """The eras that each server speaks, by the hash of its settings. Entries expire, because an unpinned package learns new things."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -35,19 +32,19 @@ class EraMemory:
             logger.info("what was known of the servers' eras cannot be read and is asked again: %s", error)
 
     def eras(self, config_hash: str) -> frozenset[str]:
-        """`legacy`, `modern`, both, or nothing known."""
+        """Returns `legacy`, `modern`, or both; empty if nothing is known."""
         known = self._known.get(config_hash)
         return frozenset(known.eras) if known and 0 <= time.time() - known.at < ERAS_KEPT_FOR_S else frozenset()
 
     def remember(self, config_hash: str, eras: frozenset[str]) -> bool:
-        """Returns whether that was news, to be saved."""
+        """Records the eras of a server. Returns whether that was new, and is to be saved."""
         if self.eras(config_hash) == eras:
             return False
         self._known[config_hash] = _Known(sorted(eras), time.time())
         return True
 
     def save(self) -> None:
-        """Not for the loop's thread. A file that cannot be written costs a probe at the next start."""
+        """Writes the file; not for the loop's thread. A file that cannot be written costs a probe at the next start."""
         try:
             write_atomically(self._path, msgspec.json.encode(self._known))
         except OSError as error:

@@ -1,7 +1,7 @@
 """How a connection to a server is opened, in either era, and what the server answers.
 
-Above it: McpClient. Below it: the dispatcher. The rules for finding the era (specification 2026-07-28, "versioning"): `server/discover` is
-tried first; whatever is no proof of a modern server falls back to `initialize`.
+The rules for finding the era are those of specification 2026-07-28, "versioning": `server/discover` is tried first; anything that does not
+prove a modern server falls back to `initialize`.
 """
 
 import asyncio
@@ -25,18 +25,18 @@ from tooltray.protocol.eras import (
     Era,
 )
 
-DISCOVER_TIMEOUT_S = 10.0  # some servers are silent to what they do not know; the SDKs wait as long
+DISCOVER_TIMEOUT_S = 10.0  # some servers do not answer unknown methods; the SDKs wait as long
 
 
 TITLE_WORDS = 160  # characters of a server's own words; a title is one short sentence
 
 
 class EraRefused(TooltrayError):
-    """The server does not speak the era it was to be opened in."""
+    """The error of a server that does not speak the era in which it was to be opened."""
 
 
 class OpeningFailed(TooltrayError):
-    """The server answered its greeting with an error, or not at all.
+    """The error of a server that answered its greeting with an error, or not at all.
 
     Attributes:
         words: why.
@@ -51,19 +51,19 @@ class OpeningFailed(TooltrayError):
 
 
 class EndedAtProbe(OpeningFailed):
-    """The connection ended while `server/discover` was unanswered.
+    """The error of a connection that ended while `server/discover` was unanswered.
 
     Servers built with rmcp before 3.0 and others end at a first message that is not `initialize`, so this is a sign of the legacy era.
     """
 
 
 class GreetingPlan(msgspec.Struct, frozen=True):
-    """How a server is to be greeted.
+    """The way in which a server is to be greeted.
 
     Attributes:
-        wants: MODERN tries the modern era first and takes the legacy one too; LEGACY opens in the legacy era or not at all.
-        is_known_legacy: it spoke nothing else the last time: the legacy era is tried first.
-        only: the era that the server's settings give; the other one is never tried. None: both are.
+        wants: MODERN tries the modern era first and accepts the legacy one too; LEGACY opens in the legacy era or not at all.
+        is_known_legacy: the server spoke only the legacy era the last time, so that one is tried first.
+        only: the era that the server's settings give; the other one is never tried. None: both are tried.
         discover_timeout_s: after which a server counts as silent to `server/discover`.
     """
 
@@ -74,11 +74,11 @@ class GreetingPlan(msgspec.Struct, frozen=True):
 
 
 class Introduction(msgspec.Struct, frozen=True):
-    """As whom we introduce ourselves to a server.
+    """The identity and the capabilities that we give a server as a client.
 
     Attributes:
         capabilities: what we declare as a client.
-        params: of `initialize`, in place of our own, where the connection is for one AI client alone; else empty.
+        params: of `initialize`, in place of our own, if the connection is for only one AI client; else empty.
     """
 
     client_info: dict[str, str]
@@ -87,7 +87,7 @@ class Introduction(msgspec.Struct, frozen=True):
 
 
 class Greeting(msgspec.Struct, frozen=True):
-    """What a server said when it was opened; `result` is all of it, as it was written."""
+    """A server's answer when it was opened; `result` is the whole answer, unchanged."""
 
     era: Era
     version: str
@@ -103,7 +103,7 @@ class _Error(msgspec.Struct):
 
     @property
     def supported(self) -> list[str]:
-        """The versions that an "unsupported protocol version" names."""
+        """The versions that an "unsupported protocol version" error names."""
         named = self.data.get("supported") if isinstance(self.data, dict) else None
         return [version for version in named if isinstance(version, str)] if isinstance(named, list) else []
 
@@ -120,11 +120,11 @@ async def greet(
 
     Args:
         server: its name, for errors.
-        on_answered: called when the server has answered anything: it speaks the protocol, however long the rest takes.
+        on_answered: called at the server's first answer: it speaks the protocol, however long the rest takes.
 
     Raises:
-        EraRefused: it was to be legacy and the server is modern only.
-        EndedAtProbe: it ended before it answered `server/discover`; another connection is to be opened in the legacy era.
+        EraRefused: the legacy era was wanted and the server is modern only.
+        EndedAtProbe: the server ended before it answered `server/discover`; another connection is to be opened in the legacy era.
         TooltrayError: the server answered with an error, nonsense, or ended.
     """
     opening = _Opening(dispatcher, server, plan, introduction, on_answered)
@@ -150,7 +150,7 @@ class _Opening:
             return greeting
         try:
             return await self.initialize()
-        except EraRefused:  # updated since, or slow to answer the probe, and modern all the same
+        except EraRefused:  # updated since, or slow to answer the probe, but modern
             if greeting := await self._discover(MODERN_VERSIONS[-1]):
                 return greeting
             raise
@@ -202,7 +202,7 @@ class _Opening:
         return Greeting(Era.LEGACY, version, _object(result.get("capabilities")), _text(result.get("instructions")), reply.result)
 
     def _words(self, reply: Envelope) -> str:
-        """The message of an error; of our own errors the phrase, since a window can show it in another language."""
+        """Returns the message of an error; for our own errors the phrase, since a window can show it in another language."""
         message, because = _read_error(reply).message, self._dispatcher.closed_because
         if isinstance(reply, Worded):
             return reply.words

@@ -1,8 +1,7 @@
-"""Whether instances of a server are in use, and the end of those that nobody has used for as long as its settings say (`idleStop`).
+"""Whether instances of a server are in use, and the end of instances that were not used for as long as the settings allow (`idleStop`).
 
-Above it: McpClient and ServerRelay, which count every call; ManagedServer, whose instances these are, and ServerManager, which knows the
-settings and who wants to hear of a server. Below it: one deadline per server, which runs only while something could be stopped; no call
-touches it. Instances that serve the same clients (the shared ones of both eras, or those of one session) stop together.
+There is one deadline per server, which runs only while something could be stopped; no call touches it. Instances that serve the same
+clients (the shared ones of both eras, or the instances of one session) stop together.
 """
 
 import time
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Usage:
-    """Of one instance. Belongs to one event loop.
+    """The use of one instance. Belongs to one event loop.
 
-    Every call of an AI client passes here twice, so it holds nothing but a number and a time.
+    Every call of an AI client passes here twice, so it holds only a number and a time.
     """
 
     __slots__ = ("_clock", "_count", "_ended_at")
@@ -35,7 +34,7 @@ class Usage:
         self._ended_at = clock()
 
     def begin(self) -> None:
-        """Somebody needs the instance until `end`."""
+        """Marks the instance as needed until `end`."""
         self._count += 1
 
     def end(self) -> None:
@@ -43,17 +42,17 @@ class Usage:
         self._ended_at = self._clock()
 
     def note(self) -> None:
-        """It was used in this moment: what is idle now is so from now on."""
+        """Notes a use at this moment; the idle time counts from here."""
         self._ended_at = self._clock()
 
     @property
     def is_needed(self) -> bool:
-        """Whether somebody needs it in this moment."""
+        """Reports whether something needs the instance at this moment."""
         return self._count > 0
 
     @property
     def idle_s(self) -> float:
-        """How long nobody has needed it, in seconds; 0 while somebody does."""
+        """Returns for how many seconds nothing has needed the instance; 0 while something does."""
         return 0.0 if self._count else self._clock() - self._ended_at
 
 
@@ -70,7 +69,7 @@ class Stoppable(Protocol):
 
 
 class IdleStop:
-    """Belongs to the engine's loop."""
+    """The deadline of one server's idle instances. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -82,15 +81,15 @@ class IdleStop:
     ) -> None:
         """
         Args:
-            groups: the instances there are now, those together that stop together.
-            limit_s: how long an instance may be idle; None: as long as it likes.
-            is_wanted: whether somebody waits for news of an instance, and so uses it without calling it.
+            groups: the present instances; instances that stop together are in one group.
+            limit_s: how many seconds an instance may be idle; None: without limit.
+            is_wanted: whether a session waits for notifications of an instance, and so uses it without calling it.
         """
         self._groups, self._limit_s, self._is_wanted, self._deadlines = groups, limit_s, is_wanted, deadlines
         self._deadline: Deadline | None = None
 
     def follow(self) -> None:
-        """Copies have started or ended, or the settings are others."""
+        """Renews the deadline after copies have started or ended, or the settings have changed."""
         if self._deadline:
             self._deadline.cancel()
             self._deadline = None
@@ -101,7 +100,7 @@ class IdleStop:
             self._deadline = self._deadlines.add(max(wait_s, 0.0), self._look)
 
     def _look(self) -> None:
-        """Decides and begins to stop in one go: a call that comes now finds an instance that runs, or one that is to be started again."""
+        """Decides and starts to stop without a pause between: a call that comes now finds a running instance, or one to start again."""
         self._deadline = None
         limit_s = self._limit_s()
         for group in list(self._groups()):
@@ -112,7 +111,7 @@ class IdleStop:
         self.follow()
 
     def _idle_s(self, group: Sequence[Stoppable]) -> float:
-        """How long none of these was used."""
+        """Returns for how many seconds none of these instances was used."""
         for instance in group:
             if instance.client and self._is_wanted(instance.client):
                 instance.usage.note()

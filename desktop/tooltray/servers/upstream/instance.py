@@ -1,8 +1,4 @@
-"""One instance of a server, a process or a connection: its start, its restarts, its end.
-
-Above it: ManagedServer. Below it: McpClient, whose owner task lives here. Knows nothing of eras but which one it is to open, and nothing of
-other instances.
-"""
+"""One instance of a server, a process or a connection: its start, its restarts, its end. It knows its own era, and no other instance."""
 
 import asyncio
 import contextlib
@@ -34,11 +30,12 @@ logger = logging.getLogger(__name__)
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """
+    """A start that failed, or an end that was not requested.
+
     Attributes:
-        is_start: it did not start; else it ran and has ended.
+        is_start: the instance did not start; else it ran and has ended.
         attempt: which failure in a row this is, from 1.
-        exit_code: of its process; None where that had not ended by itself, or there was none.
+        exit_code: the exit code of the process; None if the process had not exited on its own, or there was no process.
     """
 
     problem: Problem
@@ -48,29 +45,29 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 def not_running(server: str, problem: Problem) -> TooltrayError:
-    """The error for whoever wants a server that did not start."""
+    """Returns the error for a caller that wants a server that did not start."""
     title = Phrase("server '{name}' is not running: {why}", name=server, why=problem.title)
     return TooltrayError(title, problem.message, problem.hint)
 
 
 def _may_be_legacy(failure: ConnectionFailure | None) -> bool:
-    """Whether a server that ended at the modern greeting may only not have known it: its end has no other explanation."""
+    """Reports whether a server that ended at the modern greeting may only not have known the greeting: its end has no other cause."""
     if failure is None:
         return True
     return bool(failure.how) and not (failure.is_lasting and failure.words)
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """What an instance runs.
+    """The program or connection that an instance runs.
 
     Attributes:
         make_transport: resolves the settings into a transport; may raise TooltrayError.
         is_launcher: the command may have to download what it starts.
-        start_timeout_s: how long it may be silent before its first answer; None: as long as any.
-        is_remote: it runs elsewhere, and is tried again in the background however often it fails.
+        start_timeout_s: how many seconds the server may be silent before its first answer; None: the limit of all servers.
+        is_remote: the server is reached by a URL, and is tried again in the background however often it fails.
         is_isolated: every AI client has an instance of its own.
-        is_known_legacy: whether the server spoke the legacy era alone when it last ran.
-        only_era: the era that its settings give; None: whichever it speaks.
+        is_known_legacy: whether the server spoke only the legacy era when it last ran.
+        only_era: the only era that the server's settings allow; None: any era that the server speaks.
         is_first_start: whether the server was never seen running: then a launcher is shown as installing it.
     """
 
@@ -86,9 +83,9 @@ class Program(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Instance:
-    """Methods may be called from any task of the loop; `start` and `stop` as often as one likes.
+    """One instance of a server. Methods may be called from any task of the loop, `start` and `stop` any number of times.
 
-    The owner task runs it: there is never more than one, so there is never more than one process.
+    The owner task runs it: there is never more than one owner, so there is never more than one process.
     """
 
     def __init__(
@@ -104,17 +101,17 @@ class Instance:
     ) -> None:
         """
         Args:
-            wants: the era to open the server in, if it speaks it.
-            owner: the one AI client that it is for; None: all share it.
+            wants: the era in which to open the server, if the server speaks it.
+            owner: the session of the one AI client that the instance is for; None: all share it.
             on_changed: called after every change of state.
-            on_failed: called after a start that fails and an end that nobody asked for; not for an era that the server does not speak.
+            on_failed: called after a failed start or an end that was not requested; not for an era that the server does not speak.
         """
         self.name, self._program, self.wants, self.owner, self._services = program.name, program, wants, owner, services
         self._spawn, self._mask, self._patience = services.spawn, services.mask, services.patience
         self._on_changed, self._on_failed, self._on_notification = on_changed, on_failed, on_notification
         self.usage = Usage(services.idle_clock)
         self.state = ServerState.STOPPED
-        self._since: Moment | None = Moment()  # None: nobody knows
+        self._since: Moment | None = Moment()  # None: unknown
         self.problem: Problem | None = None
         self.detail = ""
         self._client: McpClient | None = None  # while it runs
@@ -123,28 +120,28 @@ class Instance:
         self.failure: ConnectionFailure | None = None  # why the last connection ended, according to its transport
         self.is_repeated = False  # its error is the one that it had before, with no success between
         self._last_error: Problem | None = None
-        self._has_run = False  # since somebody started it
+        self._has_run = False  # since it was last started
         self.is_refused = False  # the server does not speak the era it was to be opened in
         self._has_ended_at_probe = False  # so that it is greeted in the legacy way from then on
-        self._sign_in: Problem | None = None  # why the connection was given up, where a person has to sign in
+        self._sign_in: Problem | None = None  # why the connection was closed, if the user has to sign in
         self._owner: asyncio.Task[None] | None = None
         self._starts_again = False  # as soon as the owner has ended
         self._then = ServerState.STOPPED  # after STOPPING
         self._failures = 0  # in a row
-        self._is_reopened = False  # its connection ends for the sake of the next one
+        self._is_reopened = False  # its connection ends to be replaced by the next one
         self._is_given_up = self._is_pausing = False
         self._settled = asyncio.Event()  # not on its way to running
 
     @property
     def client(self) -> McpClient | None:
-        """The connection, while it is one and is not about to be ended."""
+        """The connection, while it is open and is not about to be ended."""
         client = self._client
         is_over = client is None or client.dispatcher.is_closed or self.state is ServerState.STOPPING
         return None if is_over else client
 
     @property
     def since(self) -> float:
-        """When the state was entered, in unix seconds; 0: nobody knows."""
+        """The time when the state was entered, in unix seconds; 0: unknown."""
         return self._since.unix if self._since else 0.0
 
     @property
@@ -153,7 +150,7 @@ class Instance:
         return client.transport.pids if client else ()
 
     def start(self) -> None:
-        """Begins to run; `running` waits for it. While its process is being ended, it begins right after."""
+        """Starts the instance without waiting; `running` waits. While the process is being ended, the next start follows at once."""
         if self._owner is None:
             self._begin()
         elif self.state in (ServerState.STOPPING, ServerState.ERROR, ServerState.NEEDS_SIGN_IN):
@@ -163,26 +160,26 @@ class Instance:
                 self._owner.cancel()
 
     def require_sign_in(self, problem: Problem) -> None:
-        """Gives up the connection, if it is one or is being opened, until a person has signed in."""
+        """Closes the connection, open or being opened, until the user has signed in."""
         if client := self._client or self._opening:
             self._sign_in = problem
             client.dispatcher.connection_lost(str(problem), requests_stay=client is self._client)  # some were let in before
 
     def reopen(self, detail: str) -> None:
-        """Ends the connection, and its process if it has one, and opens another at once. For one that nobody uses in this moment.
+        """Ends the connection, and its process if any, and opens another connection at once. Only for a connection that is not in use.
 
         Args:
-            detail: what is said of it meanwhile.
+            detail: the text that is shown meanwhile.
         """
         if client := self.client:
             self._is_reopened = True
             client.dispatcher.connection_lost(detail)
 
     def rest(self, state: ServerState, *, since: float | None = None) -> None:
-        """While nothing runs: whether it is stopped, or waits for its first use.
+        """Sets the idle state while nothing runs: stopped, or waiting for its first use.
 
         Args:
-            since: unix seconds, 0: nobody knows; None: from now on.
+            since: unix seconds, 0: unknown; None: from now on.
         """
         self._then = state
         if self.state in (ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.WAITING) and self.state is not state:
@@ -191,15 +188,15 @@ class Instance:
             self._since = Moment(since) if since else None
 
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
-        """Ends the process; bounded. `then` is the state afterwards: stopped by somebody, or on demand."""
+        """Ends the process; bounded. `then` is the state afterwards: stopped by a caller, or on demand."""
         if owner := self.begin_stop(then=then):
             await asyncio.wait({owner})
 
     def begin_stop(self, *, then: ServerState) -> "asyncio.Task[None] | None":
-        """The same without waiting: from now on there is no connection, and who wants one waits for the next process.
+        """Starts to stop without waiting: from now on there is no connection, and a caller that wants one waits for the next process.
 
         Returns:
-            What ends with the process; None if there is none.
+            The task that ends with the process; None if there is no process.
         """
         self._starts_again, self._then = False, then
         if self._owner is None:
@@ -211,10 +208,10 @@ class Instance:
         return self._owner
 
     async def running(self, *, timeout_s: float) -> McpClient:
-        """The connection, started if need be.
+        """Returns the connection, started if needed.
 
         Raises:
-            TooltrayError: it is not running after `timeout_s`; says why.
+            TooltrayError: the instance is not running after `timeout_s`; the error gives the reason.
         """
         if client := self.client:
             return client
@@ -231,7 +228,7 @@ class Instance:
         raise TooltrayError(Phrase("server '{name}' is not running", name=self.name), Phrase("{why}. Try again in a moment", why=why))
 
     async def settled(self) -> None:
-        """Waits until it is not on its way to running."""
+        """Waits until the instance is not on its way to running."""
         if self.is_busy:
             await self._settled.wait()
 
@@ -242,18 +239,18 @@ class Instance:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether somebody stopped it, or is just doing so."""
+        """Reports whether a caller stopped the instance, or is just doing so."""
         state = self._then if self.state is ServerState.STOPPING else self.state
         return state is ServerState.STOPPED
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether it has no process, and is not about to have one."""
+        """Reports whether the instance has no process, and is not about to have one."""
         return self._owner is None
 
     @property
     def is_busy(self) -> bool:
-        """Whether it is on its way to running."""
+        """Reports whether the instance is on its way to running."""
         return self.state in (ServerState.STARTING, ServerState.INSTALLING, ServerState.RESTARTING)
 
     def _begin(self) -> None:
@@ -264,7 +261,7 @@ class Instance:
         self._change(self._starting_state())
 
     def _on_ended(self, owner: asyncio.Task[None]) -> None:
-        """Not left to whoever stops it, who may be cancelled, nor to the owner, which may be cancelled before its first step."""
+        """Drops the owner. The caller of `stop` may be cancelled, and the owner, too, before its first step: neither can do it."""
         self._owner = None
         if self.state is ServerState.STOPPING:
             self._change(self._then)
@@ -279,7 +276,7 @@ class Instance:
                     await self._pause()
                     self._change(self._starting_state())
                 await self._run_once()
-        except Exception:  # a bug of ours: the card says so, and calls do not wait for ever
+        except Exception:  # a bug of ours: the card shows it, and calls do not wait for ever
             logger.exception("running '%s' failed", self.name)
             if self.state not in (ServerState.STOPPING, ServerState.ERROR, ServerState.NEEDS_SIGN_IN):
                 title = Phrase("'{name}' could not be run", name=self.name)
@@ -294,14 +291,14 @@ class Instance:
 
     @property
     def _pause_s(self) -> float:
-        """Before the next attempt, which the failures so far call for."""
+        """The pause before the next attempt, in seconds, which grows with the failures so far."""
         quick, slow = self._patience.restart_after_s, self._patience.remote_retry_after_s
         if self._failures <= len(quick):
             return quick[self._failures - 1] if self._failures else 0.0
         return slow[min(self._failures - len(quick), len(slow)) - 1]
 
     async def _run_once(self) -> None:
-        """Runs the server until it ends; leaves the state RESTARTING, NEEDS_SIGN_IN or ERROR; that of a start if it is to run at once."""
+        """Runs the server until it ends. Leaves RESTARTING, NEEDS_SIGN_IN or ERROR as the state; a starting one if it is to run at once."""
         client: McpClient | None = None
         self._sign_in = None
         reason: str = Phrase("server '{name}' was stopped", name=self.name)
@@ -349,7 +346,7 @@ class Instance:
     async def _open(self, client: McpClient) -> None:
         """
         Raises:
-            CannotStart: it cannot be a server, as far as can be seen from what it does; or one of those that `McpClient.open` raises.
+            CannotStart: by its behaviour the program cannot be a server. Also raises the errors of `McpClient.open`.
         """
         self.failure = None
         patience, name, downloads, given_s = self._patience, self.name, self._program.is_launcher, self._program.start_timeout_s
@@ -363,7 +360,7 @@ class Instance:
         except TimeoutError:
             if (verdict := watch.verdict) is None:
                 raise
-            is_new = self._program.is_first_start() and not self._program.is_remote  # what has run before may only be slow today
+            is_new = self._program.is_first_start() and not self._program.is_remote  # a server that has run before may only be slow today
             raise (CannotStart if is_new else TooltrayError)(verdict.title, verdict.message, verdict.hint) from None
         finally:
             watching.cancel()
@@ -373,7 +370,7 @@ class Instance:
         self._on_changed(self)
 
     def _opening_failed(self, client: McpClient, error: TooltrayError) -> None:
-        """It was started or reached, and then something went wrong; the transport may know better than the protocol what."""
+        """Handles an error after the server was started or reached; the transport may know more about the cause than the protocol."""
         self.failure = failure = client.transport.failure
         if isinstance(error, EndedAtProbe) and not self._has_ended_at_probe and not self._sign_in and _may_be_legacy(failure):
             logger.info("'%s' ended before it answered server/discover and is greeted in the legacy way", self.name)
@@ -390,7 +387,7 @@ class Instance:
             self._failed(problem)
 
     def _lost_problem(self, client: McpClient, reason: str) -> Problem:
-        """Why a server that ran does not run any more."""
+        """Returns why a server that ran does not run any more."""
         self.failure = failure = client.transport.failure
         if self._program.is_remote and failure:
             return failure.problem
@@ -399,12 +396,12 @@ class Instance:
         return Problem(Phrase("'{name}' ended", name=self.name), failure.how if failure else reason)
 
     def _on_slow(self) -> None:
-        """It may still come; the card shows a person who waits that it is slow."""
+        """Shows on the card that the start is slow; the server may still answer."""
         self.detail = Phrase("Slow: no answer for {seconds} s", seconds=f"{self._patience.slow_after_s:g}")
         self._on_changed(self)
 
     async def _end(self, client: McpClient, reason: str) -> None:
-        """Ends the process to the last step, also when the owner is cancelled meanwhile: what is half ended outlives the hub."""
+        """Ends the process to the last step, also when the owner is cancelled meanwhile: a half-ended process would outlive Tooltray."""
         ending = self._spawn(client.close(reason), name=f"end '{self.name}'")
         try:
             await asyncio.shield(ending)
@@ -415,7 +412,7 @@ class Instance:
             self.exit_code = client.transport.exit_code
 
     def _cannot_start(self, problem: Problem) -> None:
-        """Trying again would not help."""
+        """Reports a failure that another attempt would not cure, and gives up."""
         self._failures += 1
         self._report_failure(problem)
         self._give_up(problem)
@@ -476,11 +473,11 @@ class Instance:
         return client
 
     def _declared(self) -> Declarations:
-        """The extensions of the one AI client that it is for, or of all that share it."""
+        """Returns the extensions of the one AI client that owns the instance, or of all that share it."""
         return self.owner.state.declared if self.owner else self._services.declared()
 
     def _masked(self, text: str) -> str:
-        """A text without secrets, and as it was worded if none is in it."""
+        """Returns a text without secrets; a text that has none keeps its phrase."""
         masked = self._mask(text)
         return text if masked == text else masked
 

@@ -1,7 +1,4 @@
-"""Makes the instances of servers, publishes what they do, and has it remembered which eras each server speaks.
-
-Above it: ServerManager, which decides which servers there are. Below it: Instance, ServerTransports and EraMemory.
-"""
+"""Makes the instances of servers, publishes what they do, and has the eras of each server remembered."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -29,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 class InstanceFactory:
-    """Belongs to the engine's loop."""
+    """The maker of all instances. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -41,7 +38,7 @@ class InstanceFactory:
     ) -> None:
         """
         Args:
-            is_current: whether a server is the one of its name, and not one that is being replaced.
+            is_current: whether a server is the present one of its name, and not one that is being replaced.
             before_start: awaited before a server is started; may raise TooltrayError.
         """
         self._transports, self._eras, self._services = transports, services.eras, services
@@ -49,7 +46,7 @@ class InstanceFactory:
         self._lives = ServerLives(services.bus)
 
     def make(self, server: ManagedServer, era: Era, owner: Session | None, *, builtin: MemoryServer | None) -> Instance:
-        """An instance of a server for an era and, if it is not for all, for one session; it does not run yet."""
+        """Returns an instance of a server for an era, for one session or shared by all; the instance does not run yet."""
         kind = StandIn if isinstance(server, DeferredServer) else Instance
         return kind(
             program=self._program_of(server, owner, builtin),
@@ -90,9 +87,9 @@ class InstanceFactory:
         if instance.state is ServerState.RUNNING and (client := instance.client):
             self._remember_eras(whole)
             publish(InstanceOpened(whole, client))
-        if self._is_current(whole):  # else its successor counts
+        if self._is_current(whole):  # else only its successor is shown
             publish(ServerStateChanged(whole))
-        is_news = server.is_news(instance)  # asked of each state: a success makes the next failure news again
+        is_news = server.is_news(instance)  # called for each state: a success makes the next failure news again
         if is_news and _is_problem(server, instance) and instance.problem:
             publish(ProblemReported(instance.problem, server.name, _project_of(server)))
 
@@ -111,12 +108,12 @@ class InstanceFactory:
 
 
 def _project_of(server: ManagedServer) -> str:
-    """The folder that it runs for; empty if for none."""
+    """Returns the folder of the project for which a server runs; empty if the server runs for no project."""
     return server.project.path if server.project else ""
 
 
 def _is_problem(server: ManagedServer, instance: Instance) -> bool:
-    """Whether its state is one that a person should hear of: that it does not speak one era of two is none."""
+    """Reports whether the user should hear of an instance's state. An instance that does not speak one of two eras is not a problem."""
     if instance.state is ServerState.NEEDS_SIGN_IN:
         return instance is server.first
     is_only_an_era = instance.owner is not None or (instance.is_refused and instance is not server.first)

@@ -2,12 +2,10 @@
 
 A connection to a server has one era for good, and what a server offers differs by era (a dual-era server opened modern has no
 `logging/setLevel`, asks no client, keeps no subscriptions). So legacy AI clients get a legacy instance, started when the first of them
-comes; a server that speaks one era only has one instance, which serves everybody. With `isolation: session` every AI client's session has
-instances of its own besides, opened as the client introduces itself and ended with it; the shared one is still the one that is listed. A
-server that starts for a project is one of these for each project, see deferred_server.
-
-Above it: ServerManager, and subscribers to the events about servers, which carry objects of the engine and never leave the process. Below
-it: Instance.
+connects; a server that speaks only one era has one instance, which serves all. With `isolation: session` every AI client's session has
+instances of its own besides, opened as the client introduces itself and ended with it; the shared instance is still the one that is listed.
+A server that starts for a project has one ManagedServer for each project, see deferred_server. The events about servers carry objects of
+the engine and never leave the process.
 """
 
 import asyncio
@@ -38,16 +36,16 @@ RESTARTED_THROUGH = frozenset(
         *(ServerState.STARTING, ServerState.INSTALLING),
     }
 )
-"""The states that a restart which somebody asked for passes. They are shown as RESTARTING, which by itself is what comes after a death."""
+"""The states that a requested restart passes. They are shown as RESTARTING, which is otherwise the state after an unexpected end."""
 
 
 class ServerEntry(msgspec.Struct, frozen=True, eq=False):
-    """What the settings say of a server.
+    """An entry of the settings for one server.
 
     Attributes:
-        config_hash: another one means another program.
-        file: where the entry stands, if that is another file than the settings.
-        is_builtin: it comes with Tooltray, and no entry stands anywhere.
+        config_hash: another hash means another program.
+        file: the file that has the entry, if that is another file than the settings.
+        is_builtin: the server comes with Tooltray, and has no entry in any file.
     """
 
     name: str
@@ -58,7 +56,7 @@ class ServerEntry(msgspec.Struct, frozen=True, eq=False):
 
 
 class ManagedServer:
-    """Methods may be called from any task of the loop."""
+    """One server of the settings. Methods may be called from any task of the loop."""
 
     def __init__(
         self,
@@ -71,9 +69,9 @@ class ManagedServer:
     ) -> None:
         """
         Args:
-            idle_state: what it is while it does not run and nobody stopped it.
-            make_instance: makes an instance for an era and, if it is not for all, for one session.
-            make_idle_stop: makes what stops instances that nobody uses.
+            idle_state: the server's state while it does not run and the user has not stopped it.
+            make_instance: makes an instance for an era, for one session or shared by all.
+            make_idle_stop: makes the IdleStop that ends idle instances.
         """
         self.name, self.config, self.config_hash, self.log = entry.name, entry.config, entry.config_hash, log
         self.file, self.is_builtin = entry.file, entry.is_builtin
@@ -82,14 +80,14 @@ class ManagedServer:
         self.idle_stop = make_idle_stop(self)
         self._first = make_instance(self, Era.MODERN, None)
         self._legacy: Instance | None = None
-        self._own: dict[Session, dict[Era, Instance]] = {}  # instances for one session alone
+        self._own: dict[Session, dict[Era, Instance]] = {}  # instances for only one session
         self._is_for_both_eras = (
             entry.config.only_era is Era.MODERN
         )  # whether the first instance serves all clients, as there is no legacy one
         self.is_known = False  # whether it was listed before; if not, a launcher is installing it
-        self.is_used = False  # somebody wanted it since it was last stopped
-        self.saved_processes = 0  # of a launcher, by each instance that runs without it
-        self.restarts = 0  # that a person has asked for, and that neither run nor have failed yet
+        self.is_used = False  # it was used since it was last stopped
+        self.saved_processes = 0  # processes of a launcher, which each instance that runs without it saves
+        self.restarts = 0  # that the user has requested, and that neither run nor have failed yet
         self.idle_state = ServerState.STOPPED
         self.rest(idle_state)
 
@@ -100,17 +98,17 @@ class ManagedServer:
 
     @property
     def project(self) -> SessionProject | None:
-        """For which it runs, if for one."""
+        """The project for which the server runs; None if it runs for no project or for all."""
         return None
 
     @property
     def prefers_legacy(self) -> bool:
-        """Whether what serves all is opened in the legacy era if the server speaks it."""
+        """Reports whether the shared instance is opened in the legacy era if the server speaks it."""
         return False
 
     @property
     def first(self) -> Instance:
-        """The instance whose lists and state stand for the server."""
+        """The instance whose lists and state represent the server."""
         return self._first
 
     @property
@@ -119,7 +117,7 @@ class ManagedServer:
 
     @property
     def groups(self) -> list[Sequence[Instance]]:
-        """The same, those together that serve the same clients: the shared ones first, then those of each session."""
+        """The instances in groups that serve the same clients: the shared ones first, then the instances of each session."""
         shared = (self._first, self._legacy) if self._legacy else (self._first,)
         return [shared, *(tuple(own.values()) for own in self._own.values())]
 
@@ -129,7 +127,7 @@ class ManagedServer:
 
     @property
     def shown_state(self) -> ServerState:
-        """As a person sees it: all steps of a restart are one. See `RESTARTED_THROUGH`."""
+        """The state for screens: all steps of a restart are one. See `RESTARTED_THROUGH`."""
         return ServerState.RESTARTING if self.restarts and self.state in RESTARTED_THROUGH else self.state
 
     @property
@@ -138,7 +136,7 @@ class ManagedServer:
 
     @property
     def needs_secrets(self) -> bool:
-        """Whether its settings name secrets."""
+        """Reports whether the server's settings name secrets."""
         return "${secret:" in json.dumps(self.config.to_entry())
 
     @property
@@ -147,21 +145,21 @@ class ManagedServer:
 
     @property
     def eras(self) -> frozenset[str]:
-        """What is known of the eras it speaks, after it ran."""
+        """The eras that the server's connected instances speak."""
         eras = {instance.client.era.value for instance in self.instances if instance.client}
         return frozenset(eras)
 
     def serves(self, client: McpClient, session: Session) -> bool:
-        """Whether a connection of this server is one that an AI client's session may hear of."""
+        """Reports whether a connection of this server is one that an AI client's session may hear of."""
         return client.owner in (None, session)
 
     def adopt(self, config: MCPServerConfig, file: FileServer | None = None) -> None:
-        """Other settings that do not change what runs."""
+        """Takes other settings that do not change what runs."""
         self.config, self.file = config, file
         self.idle_stop.follow()
 
     def client_for(self, era: Era, session: Session | None = None) -> McpClient | None:
-        """The connection for an AI client's requests of an era, where it is there already."""
+        """Returns the connection for an AI client's requests of an era; None if it is not open yet."""
         if session is not None and self._has_own(session):
             own = self._own.get(session, {}).get(era)
             if own is None or not own.is_refused:
@@ -172,10 +170,10 @@ class ManagedServer:
         return self._legacy.client if self._legacy else None
 
     async def running(self, era: Era, *, timeout_s: float, session: Session | None = None) -> McpClient:
-        """The connection for an AI client's requests of an era, started if need be.
+        """Returns the connection for an AI client's requests of an era, started if needed.
 
         Raises:
-            TooltrayError: it does not run after `timeout_s`; says why.
+            TooltrayError: the server does not run after `timeout_s`; the error gives the reason.
         """
         self.is_used = True
         if client := self.client_for(era, session):
@@ -198,7 +196,7 @@ class ManagedServer:
         return first
 
     async def _unless_refused(self, instance: Instance, timeout_s: float) -> McpClient | None:
-        """The connection of an instance; None if the server does not speak the era that it is to be opened in."""
+        """Returns the connection of an instance; None if the server does not speak the era that the instance wants."""
         if instance.is_refused:
             return None
         self._check_has_not_failed(instance)
@@ -210,7 +208,7 @@ class ManagedServer:
             raise
 
     async def end_session(self, session: Session) -> None:
-        """Ends what an AI client had for itself."""
+        """Ends the instances that an AI client had for itself."""
         own = self._own.pop(session, {})
         await asyncio.gather(*(instance.stop() for instance in own.values()))
 
@@ -218,41 +216,41 @@ class ManagedServer:
         return self.config.isolation == "session" and session.is_lasting and not self.is_builtin
 
     def keep_stopped(self, since: float) -> None:
-        """A person has stopped it in an earlier life: only a person starts it. `since`: unix seconds; 0: nobody knows."""
+        """Marks the server as stopped by the user in an earlier run: only the user starts it. `since`: unix seconds; 0: unknown."""
         self._first.rest(ServerState.STOPPED, since=since)
 
     def rest(self, idle_state: ServerState) -> None:
-        """What it is while it does not run; a server that a person stopped stays stopped until this changes."""
+        """Sets the server's state while it does not run; a server that the user stopped stays stopped until this state changes."""
         if idle_state is not self.idle_state:
             self.idle_state = idle_state
             self._first.rest(idle_state)
 
     def start(self) -> None:
-        """Begins to run; does not wait."""
+        """Starts the server without waiting."""
         self._first.start()
 
     async def run(self, *, timeout_s: float) -> None:
-        """A person wants it to run: starts it and waits for the outcome.
+        """Starts the server for the user and waits for the outcome.
 
         Raises:
-            TooltrayError: it does not run after `timeout_s`; says why.
+            TooltrayError: the server does not run after `timeout_s`; the error gives the reason.
         """
         self.is_used = True
         await self._first.running(timeout_s=timeout_s)
 
     def is_news(self, instance: Instance) -> bool:
-        """Whether a person should hear how an instance of it is now."""
+        """Reports whether the user should hear of an instance's state."""
         return True
 
     def require_sign_in(self, problem: Problem) -> None:
-        """Gives up all its connections until a person has signed in."""
+        """Closes all connections of the server until the user has signed in."""
         for instance in self.instances:
             instance.require_sign_in(problem)
         if self._first.state is ServerState.ON_DEMAND:
-            self._first.start()  # it was an instance for one session; now all see what the server wants
+            self._first.start()  # an instance for one session needed the sign-in; now all see that
 
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
-        """Ends its instances together, from this moment on; bounded. `then` is the state afterwards."""
+        """Ends the server's instances together, from this moment on; bounded. `then` is the state afterwards."""
         self.is_used = False
         ending = {owner for instance in self.instances if (owner := instance.begin_stop(then=then))}
         if ending:
@@ -260,7 +258,7 @@ class ManagedServer:
         self._forget_at_rest()
 
     def _forget_at_rest(self) -> None:
-        """Who was called for while it ended has begun again, and stays."""
+        """Drops idle instances. An instance that was called while it ended has started again, and stays."""
         if self._legacy and self._legacy.is_at_rest:
             self._legacy = None
         for own in self._own.values():
@@ -270,7 +268,7 @@ class ManagedServer:
 
     @property
     def refusal(self) -> TooltrayError | None:
-        """Why no AI client starts it, and how a person does; None if one may."""
+        """The reason why no AI client starts the server, and how the user does; None if a client may start it."""
         if self.config.disable:
             return TooltrayError(Phrase("server '{name}' is switched off", name=self.name), hint=Phrase("Switch it on in Tooltray."))
         if self._first.is_stopped:
@@ -284,7 +282,7 @@ class ManagedServer:
         self._check_has_not_failed(self._first)
 
     def _check_has_not_failed(self, instance: Instance) -> None:
-        """The first instance decides for all whether a person has to sign in; others that waited for it may try again when one has."""
+        """Raises a failed start's error. The first instance decides for all on a sign-in; after that, others may try again."""
         needs_sign_in = self._first.state is ServerState.NEEDS_SIGN_IN
         failed = self._first if needs_sign_in else instance
         if (needs_sign_in or failed.state is ServerState.ERROR) and (problem := failed.problem):
@@ -292,20 +290,20 @@ class ManagedServer:
 
 
 class ServerStateChanged(Event, frozen=True):
-    """Something that a card shows of a server changed: its state, its instances, a problem, a sign-in. It may have been removed."""
+    """The event that a server's card changed: its state, its instances, a problem, a sign-in. The server may have been removed."""
 
     server: ManagedServer
 
 
 class InstanceOpened(Event, frozen=True):
-    """An instance of a server is connected, for the first time or again."""
+    """The event that an instance of a server is connected, for the first time or again."""
 
     server: ManagedServer
     client: McpClient
 
 
 class ServerNotified(Event, frozen=True):
-    """A server sent a notification that belongs to no call, or would have sent it if it could."""
+    """The event that a server sent a notification that belongs to no call, or would have sent it if it could."""
 
     client: McpClient
     method: str
@@ -313,4 +311,4 @@ class ServerNotified(Event, frozen=True):
 
 
 class ServersConfigured(Event, frozen=True):
-    """ServerManager has the servers of the settings as they are since the last ConfigChanged."""
+    """The event that ServerManager has taken over the settings of the last ConfigChanged."""

@@ -1,7 +1,5 @@
-"""One connection to one server and the calls in flight on it; owned by one task from open to close.
-
-Above it: Instance (lifecycle), ServerRelay (calls). Below it: a transport and the dispatcher. Knows nothing of settings,
-of names shown to AI clients, or of other servers.
+"""One connection to one server and the calls in flight on it; owned by one task from open to close. It knows nothing of settings, of names
+shown to AI clients, or of other servers.
 """
 
 import asyncio
@@ -40,15 +38,15 @@ from tooltray.servers.upstream.url_questions import UrlQuestions
 logger = logging.getLogger(__name__)
 NO_CLIENT_TO_ASK = -32603
 ELICITATION = "elicitation/create"
-MOST_TASK_TOKENS = 1000  # of calls that have become tasks; of the oldest no progress is told any more
-OURS_ALONE = frozenset({"server/discover", "initialize"})  # a program that asks these of us echoes (`cat`, a terminal)
+MOST_TASK_TOKENS = 1000  # of calls that have become tasks; beyond that the oldest pass on no progress
+OURS_ALONE = frozenset({"server/discover", "initialize"})  # a program that sends us these requests echoes (`cat`, a terminal)
 CLIENT_INFO = {"name": "tooltray", "version": __version__}
 DECLARED: dict[str, object] = {"roots": {"listChanged": True}, "elicitation": {"form": {}, "url": {}}}
-"""Our capabilities towards a server that all AI clients share."""
-DECLARED_TO_ISOLATED = DECLARED | {"sampling": {}}  # where each AI client has an instance of its own; the shared one declares the same
+"""Our capabilities for a server that all AI clients share."""
+DECLARED_TO_ISOLATED = DECLARED | {"sampling": {}}  # if each AI client has an instance of its own; the shared one declares the same
 
 AskPerson = Callable[[str, Raw], Awaitable[Envelope]]
-"""Shows a server's question to the person at this machine; arguments: the server's name, and its params."""
+"""Shows a server's question to the user of this machine; arguments: the server's name, and its params."""
 
 
 class TaskQuestion(msgspec.Struct, frozen=True, eq=False):
@@ -62,20 +60,20 @@ class TaskQuestion(msgspec.Struct, frozen=True, eq=False):
 
 
 OfTask = Callable[["McpClient", Raw], TaskQuestion | None]
-"""Tells whose task a question belongs to, by its params; None: it names none that is known."""
+"""Returns the owner's sessions of the task that a question's params name; None: they name no known task."""
 
 
 class Audience(msgspec.Struct, frozen=True, eq=False):
-    """Who answers a server's questions.
+    """The clients, and the user, that answer a server's questions.
 
     Attributes:
-        owner: the one AI client that this instance of the server is for; None: all share it.
-        is_isolated: every AI client has an instance of its own, so that a question of the server's cannot reach the wrong one.
-        ask_person: asked where no AI client can be; None: nobody is there.
-        of_task: tells whose task a question belongs to.
-        declared: the extensions that its AI clients know.
-        is_person_there: whether that shows questions just now.
-        on_question: called when a question to an AI client's person has ended, with what the journal keeps of it.
+        owner: the session of the one AI client that this instance is for; None: all share it.
+        is_isolated: every AI client has an instance of its own, so that a server's question cannot reach the wrong client.
+        ask_person: shows the question to the user where no AI client can be asked; None: the user cannot be asked.
+        of_task: returns the task that a question belongs to.
+        declared: returns the extensions that the server's AI clients know.
+        is_person_there: whether `ask_person` can show questions at this moment.
+        on_question: called when a question to an AI client's user has ended, with the event for the journal.
     """
 
     owner: Session | None = None
@@ -98,15 +96,15 @@ class _RelayedCall(msgspec.Struct, eq=False):
 
 
 class McpClient:
-    """Methods may be called from any task of the loop; `open` and `close` belong to the owner.
+    """One connection to one server. Methods may be called from any task of the loop; `open` and `close` belong to the owner.
 
     Attributes:
         greeting: the server's answer when it was opened: version, capabilities, instructions.
-        era: in which it was opened.
-        client_tasks: what AI clients have begun for its questions.
-        dispatcher: for requests that stay open, and for the transport.
-        told: the extensions that were declared to the server when it was opened.
-        url_questions: who was sent to a page.
+        era: the era in which the connection was opened.
+        client_tasks: the tasks that AI clients have begun for the server's questions.
+        dispatcher: serves requests that stay open, and the transport.
+        told: the names of the extensions that were declared to the server when it was opened.
+        url_questions: the sessions whose users were sent to a page.
     """
 
     def __init__(
@@ -122,9 +120,9 @@ class McpClient:
     ) -> None:
         """
         Args:
-            plan: in which era it is opened.
-            usage: notes calls, requests and questions; None: one of its own.
-            on_notification: called with what concerns no call: list changes, updates, log messages.
+            plan: how the server is greeted, and in which era.
+            usage: counts calls, requests and questions; None: a Usage of its own.
+            on_notification: called with notifications that concern no call: list changes, updates, log messages.
         """
         self._on_question = audience.on_question
         self.name, self.transport = name, transport
@@ -138,7 +136,7 @@ class McpClient:
         self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
         self.client_tasks = ClientTasks()
         self.url_questions = UrlQuestions()
-        self._asking: list[Session] = []  # who has a question of the server before them
+        self._asking: list[Session] = []  # the sessions with an open question of the server
         self._by_token: dict[bytes, _RelayedCall] = {}
         self._of_tasks: deque[bytes] = deque()  # tokens of calls that have become tasks, the oldest first
         self._spare_tokens = itertools.count()
@@ -158,7 +156,7 @@ class McpClient:
         """Starts the server and greets it.
 
         Raises:
-            TooltrayError: it cannot be started, or its greeting failed; `close` is still to be called.
+            TooltrayError: the server cannot be started, or its greeting failed; `close` is still to be called.
             TimeoutError: no greeting within `timeout_s`.
         """
         await self.transport.open(self.dispatcher)
@@ -176,12 +174,12 @@ class McpClient:
 
     @property
     def output(self) -> Output | None:
-        """What the server's process writes besides messages."""
+        """The output of the server's process besides messages."""
         return self.transport.output
 
     @property
     def noise_lines(self) -> int:
-        """Lines on stdout that were no messages."""
+        """The number of lines on stdout that were no messages."""
         return self.dispatcher.noise_lines
 
     @property
@@ -189,10 +187,10 @@ class McpClient:
         return len(self._calls)
 
     def orderly_end(self, *, is_old: bool) -> str:
-        """Returns what is said of an end of the connection that is no failure: the server starts again at once. Empty: it is a failure.
+        """Returns the text for an end that is not a failure: the server starts again at once. Empty: it is a failure.
 
         Args:
-            is_old: the connection has lasted longer than one that is refused at once.
+            is_old: the connection has lasted longer than a connection that is refused at once.
         """
         if self.transport.has_expired and is_old:
             return Phrase("Its session has expired; opens a new one")
@@ -201,12 +199,12 @@ class McpClient:
         return ""
 
     async def lost(self) -> str:
-        """Waits until the connection is gone and returns why."""
+        """Waits until the connection is gone and returns the reason."""
         await self.dispatcher.closed.wait()
         return self.dispatcher.closed_because
 
     async def close(self, reason: str) -> None:
-        """Ends the connection and the server. `reason` is what callers in flight read."""
+        """Ends the connection and the server. `reason` is the text for callers in flight."""
         await self.dispatcher.close(reason)
         await self.transport.close()
         self.dispatcher.calls.settle_rest(self.dispatcher.closed_because)
@@ -220,10 +218,10 @@ class McpClient:
         max_reply_bytes: int | None = None,
         extension: str = "",
     ) -> Envelope:
-        """A request of the hub's own (lists), in the server's era.
+        """Sends a request of Tooltray's own (lists), in the server's era, and returns the reply.
 
         Args:
-            extension: that it belongs to, which is declared with it; empty: none.
+            extension: the extension that the request belongs to, which is declared with it; empty: none.
         """
         self.usage.begin()
         try:
@@ -233,7 +231,7 @@ class McpClient:
             self.usage.end()
 
     def start_request(self, method: str, params: Mapping[str, object] | None = None, *, extension: str = "") -> PendingCall:
-        """The same for a request that stays open; `dispatcher.outcome` waits for its end."""
+        """Starts a request of Tooltray's own that stays open; `dispatcher.outcome` waits for its end."""
         pending = self.dispatcher.start_call(method, self._own_params(params, extension))
         pending.may_be_ended = True
         return pending
@@ -248,7 +246,7 @@ class McpClient:
         return raw
 
     def _declared(self) -> dict[str, object]:
-        """What we declare in our own name: what the hub can do, and the extensions that those know for whom it asks."""
+        """Returns what we declare in our own name: Tooltray's capabilities, and the extensions of the clients that it acts for."""
         return self._own | dict(self._extensions())
 
     def notify(self, method: str, params: Raw = NOTHING) -> None:
@@ -256,22 +254,22 @@ class McpClient:
         self.dispatcher.send_notification(method, params)
 
     def exchanges(self) -> list[Exchange]:
-        """Those that are in flight, oldest first; one alone if the server is just speaking of it."""
+        """Returns the exchanges in flight, oldest first; only one if the server is speaking in the response to that one."""
         return self._exchanges_of(self.dispatcher.receiving_with)
 
     def _exchanges_of(self, ours: Raw) -> list[Exchange]:
-        """`ours`: the id of the request of ours in whose response the server speaks; empty if that is not known."""
+        """Returns the exchanges in flight. `ours`: the id of our request in whose response the server speaks; empty if unknown."""
         return [call.exchange for call in self._calls if not ours or call.pending.id == ours]
 
     def is_asking(self, session: Session) -> bool:
-        """Whether a question of the server's lies before this AI client."""
+        """Reports whether a question of the server is open at this AI client."""
         return any(each is session for each in self._asking)
 
     async def call(self, exchange: Exchange, *, timeout_s: float) -> Envelope:
-        """Sends an AI client's request on and returns the server's reply, verbatim but for what the other era requires.
+        """Sends an AI client's request to the server and returns the reply, unchanged except for what the other era requires.
 
         Args:
-            timeout_s: without progress; afterwards the server gets a cancellation.
+            timeout_s: the longest time without progress; afterwards the server gets a cancellation.
         """
         call = self._start(exchange, timeout_s)
         reply = None
@@ -322,7 +320,7 @@ class McpClient:
             del self._by_token[bytes(call.wire_token)]
 
     def _keep_token(self, call: _RelayedCall) -> None:
-        """The call has become a task, whose progress goes on under its token (2025-11-25). It keeps nothing of what was called."""
+        """Keeps only the token of a call that has become a task, whose progress continues under that token (2025-11-25)."""
         token, exchange = bytes(call.wire_token), call.exchange
         slim = exchange.child(request=Envelope(), head=Head())
         self._by_token[token] = _RelayedCall(slim, PendingCall(NOTHING, False), call.progress_token, call.wire_token)
@@ -350,7 +348,7 @@ class McpClient:
                 call.exchange.tell("notifications/progress", params)
 
     async def _answer_used(self, request: Envelope) -> Envelope:
-        """While a server waits for an answer, it is used. A modern one may ask nothing, and gets none."""
+        """Answers a server's request; while the server waits, it is in use. A modern server may not ask, and gets no reply."""
         self.has_spoken = True
         if self.era is Era.MODERN:
             logger.info("'%s' asks for %s, as no server of its protocol version does", self.name, request.method)
@@ -362,7 +360,7 @@ class McpClient:
             self.usage.end()
 
     async def _answer(self, request: Envelope) -> Envelope:
-        """A server's request goes to the AI client that owns this instance, else to the one that has a call in flight and can answer."""
+        """Passes a server's request to the AI client that owns this instance, else to the one with a call in flight that can answer."""
         method = request.method
         if method == "ping":
             return success({})
@@ -393,7 +391,7 @@ class McpClient:
         return failure(NO_CLIENT_TO_ASK, f"{who} with a call in flight can answer {method}")
 
     def _can_answer(self, caller: Caller, request: Envelope) -> bool:
-        """Whether a client declared what a question needs; of one that the server was told of, the server knows what it declared."""
+        """Reports whether a client declared what a question needs. A server that got the client's introduction knows what was declared."""
         if not caller.can_answer(request.method):
             return False
         is_known = self.owner is not None and bool(self.owner.introduction)
@@ -401,11 +399,11 @@ class McpClient:
 
     @property
     def has_person(self) -> bool:
-        """Whether the person at this machine can be asked just now."""
+        """Reports whether the user of this machine can be asked at this moment."""
         return self._ask_person is not None and self._is_person_there()
 
     async def ask_person(self, exchange: Exchange, params: Raw) -> Envelope:
-        """Asks the person what the server wants to know for a call whose AI client cannot be asked."""
+        """Asks the user a server's question about a call whose AI client cannot be asked."""
         if not self._ask_person:
             return failure(NO_CLIENT_TO_ASK, f"no AI client with a call in flight can answer {ELICITATION}")
         with at_person([exchange]):
@@ -416,7 +414,7 @@ class McpClient:
             return await ask(self.name, request.params)
 
     async def _ask_about_task(self, request: Envelope, question: TaskQuestion) -> Envelope:
-        """Only the task's own client is asked, the connection first that waits for the result; else the person at this machine."""
+        """Asks only the task's own client, first the connection that waits for the result; else the user of this machine."""
         waiting = {id(call.exchange.session): call for call in self._calls}
         able = [(session, params) for session, params in question.asked if self._can_answer(session, request)]
         if able:
@@ -430,16 +428,16 @@ class McpClient:
         return failure(NO_CLIENT_TO_ASK, f"the client of this task cannot answer {request.method} now")
 
     def _waits_for_a_call(self) -> bool:
-        """Whether the owner is a modern client without a call in flight: only its next call says which roots it has.
+        """Reports whether the owner is a modern client without a call in flight: only its next call shows which roots it has.
 
-        An error makes servers ask again then; an empty list is one that they keep (server-everything asks once, 350 ms after its start).
+        After an error servers ask again then; an empty list they keep (server-everything asks once, 350 ms after its start).
         """
         return self.owner is not None and not self.owner.introduction and not self.exchanges()
 
     async def _pass_on(self, request: Envelope) -> Envelope:
-        """Whatever else a server asks: an extension of the one AI client that it is for, or whose call it works on, may know it.
+        """Passes on any other request: the one AI client that the server is for, or whose call it works on, may know it by an extension.
 
-        Modern clients are asked nothing but what their era defines, and by no request at all.
+        Modern clients are asked only what their era defines, and never by a request.
         """
         if self.owner and self.owner.introduction:
             return await self._ask(self.owner, request, self._about(self.owner))
@@ -451,11 +449,11 @@ class McpClient:
         return await self._ask(exchange.caller, request, exchange.request.id)
 
     def _about(self, session: Session) -> Raw:
-        """The latest request of a client's that is in flight; empty if none is."""
+        """Returns the id of a client's latest request in flight; empty if it has none."""
         return next((each.request.id for each in reversed(self.exchanges()) if each.session is session), NOTHING)
 
     async def _ask(self, caller: Caller, request: Envelope, about: Raw) -> Envelope:
-        session = caller.session  # of a held call it is another one by the time of the answer
+        session = caller.session  # a held call has another session by the time of the answer
         self._asking.append(session)
         calls = [call for call in self._calls if call.exchange.session is session]
         try:
@@ -470,7 +468,7 @@ class McpClient:
             self._asking.remove(session)
 
     def _roots(self) -> list[dict[str, str]]:
-        """Where the one AI client that calls was started, if it names no roots of its own."""
+        """Returns the folder in which the one AI client that calls was started, if the client names no roots of its own."""
         folders = {each.session.folder for each in self.exchanges()}
         folder = folders.pop() if len(folders) == 1 else ""
         if not os.path.isabs(folder) or folder in (os.path.sep, os.path.expanduser("~")):
@@ -480,7 +478,7 @@ class McpClient:
 
 @contextlib.contextmanager
 def _clock_stopped(calls: list[_RelayedCall]) -> Iterator[None]:
-    """The time that a person takes to answer is not the server's, which may need the answer for any of these calls."""
+    """Stops the clocks of these calls: the user's time is not the server's, which may need the answer for any of the calls."""
     for call in calls:
         call.pending.questions += 1
     try:

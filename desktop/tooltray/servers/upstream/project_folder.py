@@ -1,11 +1,9 @@
-"""Which folders may be projects, and how one is called.
+"""Which folders may be projects, and how one is called. It knows no settings, no sessions and no servers; it looks at the file system, and
+is called in threads.
 
-Above it: presenter/projects, which knows what sessions and people have said. Below it: the file system, which is asked in threads. Knows no
-settings, no sessions and no servers.
-
-A project's path goes to servers that read and write in it, and it may have been made up by a model. So it is the real path that counts,
-and the root, a home folder, and what belongs to other users never are a project. Home folders are told by what they are on the disk, not by
-their names: a folder can be mounted in two places, and there are disks for which `Project` and `project` are one.
+A project's path goes to servers that read and write in it, and it may have been made up by a model. So the real path counts, and the root,
+a home folder, and folders of other users never are a project. Home folders are compared by their identity on the disk, not by their names:
+a folder can be mounted in two places, and there are disks for which `Project` and `project` are one.
 """
 
 import os
@@ -18,43 +16,43 @@ from urllib.parse import unquote
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 
-MAX_PATH_LENGTH = 4096  # PATH_MAX of Linux; what is longer cannot be opened anyway
+MAX_PATH_LENGTH = 4096  # PATH_MAX of Linux; a longer path cannot be opened anyway
 MAX_NAME_LENGTH = 100  # of a project; it becomes a part of command lines and cards
 MAX_SHOWN_LENGTH = 120  # of a path that is refused
-HOME_FOLDERS = ("/home", "/Users", "/var/home", "/export/home", "C:\\Users")  # of all people, or of the one who rules the machine
-NO_OWNER = -1  # where the system does not say whose a folder is
+HOME_FOLDERS = ("/home", "/Users", "/var/home", "/export/home", "C:\\Users")  # of all users, or of the administrator
+NO_OWNER = -1  # where the system does not name the owner of a folder
 _UNSEEN = ("Cc", "Cs", "Zl", "Zp")  # control characters, halves of characters, separators of lines
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")  # text that reads in another order than it is written
 
 _FILE_URI = re.compile("file:(?://(?:localhost)?)?(/(?!/).*)", re.IGNORECASE | re.DOTALL)  # a bare `#` or `?` is part of a folder's name
 _IN_PATHS = str.maketrans("/\\", "--")
-_NAMES_OF_FOLDERS = (".", "..")  # not of one in particular
+_NAMES_OF_FOLDERS = (".", "..")  # not names of one folder in particular
 
 
 def owner_of(path: str) -> int:
-    """The number of the user whose a folder is; NO_OWNER where that is not known."""
+    """Returns the number of the user who owns a folder; NO_OWNER if that is not known."""
     return os.stat(path).st_uid if os.name == "posix" else NO_OWNER
 
 
 def own_user() -> int:
-    """Our own number."""
+    """Returns the number of our own user."""
     if sys.platform == "win32":
         return NO_OWNER
     return os.getuid()
 
 
 def real_folder(text: str, *, home: str, user: int, owner: Callable[[str], int] = owner_of, homes: Sequence[str] = HOME_FOLDERS) -> str:
-    """The real path of a folder that may be a project. Looks at the file system.
+    """Returns the real path of a folder that may be a project. Looks at the file system.
 
     Args:
-        text: the path as somebody gave it.
-        home: the person's own folder.
-        user: the person's own number.
-        owner: says whose a folder is.
-        homes: where the homes of people are.
+        text: the path as it was given.
+        home: the user's home folder.
+        user: the user's own number.
+        owner: returns the number of the user who owns a folder.
+        homes: the folders that hold home folders.
 
     Raises:
-        TooltrayError: it may not; says why.
+        TooltrayError: it may not be a project; the error gives the reason.
     """
     if reason := _why_no_path(text):
         raise _refusal(text, reason)
@@ -75,7 +73,7 @@ def real_folder(text: str, *, home: str, user: int, owner: Callable[[str], int] 
 
 
 def _why_no_path(text: str) -> str:
-    """What is wrong with a path before anybody looks where it leads."""
+    """Returns what is wrong with a path before the file system is looked at."""
     if not text:
         return "it is empty"
     if len(text) > MAX_PATH_LENGTH:
@@ -90,7 +88,7 @@ def _why_no_path(text: str) -> str:
 
 
 def _why_remote(path: str) -> str:
-    """What is wrong with `\\\\server\\share`: to look at it tells that computer who asks. A drive letter can stand for one."""
+    """Returns what is wrong with `\\\\server\\share`: to look at it reveals who asks. A drive letter can be mapped to one."""
     return "it is a folder of another computer" if path.startswith(("\\\\", "//")) else ""
 
 
@@ -101,7 +99,7 @@ def _why_never(path: str, home: str, user: int, owner: Callable[[str], int]) -> 
         return "it is the home folder itself"
     if any(_is_same(path, above) for above in _upwards(home)):
         return "the home folder is in it"
-    shared = set(_upwards(home))  # folders that lead to both are nobody's in particular
+    shared = set(_upwards(home))  # folders that lead to both belong to no user in particular
     if any(owner(folder) not in (user, 0, NO_OWNER) for folder in _upwards(path) if folder not in shared):
         return "it belongs to another user"
     is_beside_home = is_inside(path, os.path.dirname(home)) and not is_inside(path, home)
@@ -109,13 +107,13 @@ def _why_never(path: str, home: str, user: int, owner: Callable[[str], int]) -> 
 
 
 def _why_no_homes(path: str, homes: Iterable[str]) -> str:
-    """Whether a folder is one that holds the homes of people, or is above one: those belong to root, and what is in them does not."""
+    """Returns an error for a folder that holds home folders, or is above one: such a folder belongs to root, but its contents do not."""
     is_above = any(_is_same(path, above) for each in homes if os.path.isabs(each) for above in _upwards(os.path.realpath(each)))
     return "people's home folders are in it" if is_above else ""
 
 
 def why_never_allowed(text: str, home: str) -> str:
-    """Why a folder of the settings never counts, as far as its path says so; empty if it may. Looks at nothing on the disk."""
+    """Returns why a folder of the settings never counts, as far as its path shows; empty if it may. Looks at nothing on the disk."""
     if reason := _why_no_path(text):
         return reason
     path = os.path.normpath(text)
@@ -129,7 +127,7 @@ def why_never_allowed(text: str, home: str) -> str:
 def _is_same(one: str, other: str) -> bool:
     try:
         return os.path.samefile(one, other)
-    except OSError:  # one of them is not there, or not to be seen
+    except OSError:  # one of them does not exist, or cannot be seen
         return one == other
 
 
@@ -149,25 +147,25 @@ def _refusal(text: str, reason: str) -> TooltrayError:
 
 
 def shown(text: str) -> str:
-    """A path as an error may show it."""
+    """Returns a path as an error may show it."""
     seen = "".join("?" if unicodedata.category(sign) in (*_UNSEEN, "Cf") else sign for sign in text[: MAX_SHOWN_LENGTH + 1])
     return seen if len(seen) <= MAX_SHOWN_LENGTH else seen[: MAX_SHOWN_LENGTH - 1] + "…"
 
 
 def is_inside(path: str, folder: str) -> bool:
-    """Whether a real path is a folder, or lies in it."""
+    """Reports whether a real path is a folder, or lies in it."""
     path, folder = os.path.normcase(path), os.path.normcase(folder)  # on Windows `c:\users` is `C:\Users`
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def is_hidden_at_home(path: str, home: str) -> bool:
-    """Whether a real path is or lies in a hidden folder directly at home: there programs keep what is theirs, and start AI clients too."""
+    """Reports whether a real path is or lies in a hidden folder directly at home, where programs keep data and start AI clients."""
     home = os.path.realpath(home)
     return is_inside(path, home) and os.path.relpath(path, home).startswith(".") and path != home
 
 
 def folder_of_uri(uri: str) -> str:
-    """The path in a `file://` URI; empty if there is none of this machine in it."""
+    """Returns the path in a `file://` URI; empty if the URI names no path of this machine."""
     found = _FILE_URI.fullmatch(uri)
     if found is None:
         return ""
@@ -176,9 +174,9 @@ def folder_of_uri(uri: str) -> str:
 
 
 def project_name(said: str, path: str) -> str:
-    """What a project is called: as somebody said, else as its folder; on one line.
+    """Returns the name of a project: the given name, else the name of its folder; on one line.
 
-    It becomes a part of arguments, paths and URLs: so it never is an option of a command line, and leads to no other folder.
+    The name becomes a part of arguments, paths and URLs, so it never is an option of a command line, and leads to no other folder.
     """
     for text in (said, os.path.basename(path)):
         seen = "".join(sign for sign in text if unicodedata.category(sign)[0] != "C" or sign in "\t\n").split()

@@ -1,8 +1,7 @@
-"""What modern servers say by themselves: one `subscriptions/listen` kept open on each running copy.
+"""The notifications of modern servers: one `subscriptions/listen` is kept open on each running copy.
 
-A modern server tells nothing that it was not asked to tell, so without this its lists would never be refreshed. What comes in takes the way
-of a legacy server's notifications. Above it: ServerManager (copies that have opened, notifications) and Subscriptions (URIs). Below it:
-McpClient.
+A modern server sends only the notifications that were requested, so without this its lists would never be refreshed. Its notifications take
+the way of a legacy server's.
 """
 
 import asyncio
@@ -27,8 +26,8 @@ ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 UPDATED = "notifications/resources/updated"
 KINDS = ("tools", "prompts", "resources")
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 300.0  # before a listen that ended is opened again
-HEALTHY_AFTER_S = 60.0  # one that was open so long starts counting anew
-ACKNOWLEDGED_WITHIN_S = 10.0  # a server that forgets it is believed all the same
+HEALTHY_AFTER_S = 60.0  # after a stream of this length the pauses begin again with the first
+ACKNOWLEDGED_WITHIN_S = 10.0  # a server that forgets to acknowledge is trusted nevertheless
 
 Tell = Callable[[McpClient, str, Raw], None]
 
@@ -43,7 +42,7 @@ class _Acknowledged(msgspec.Struct):
 
 
 class _Wanted(msgspec.Struct, frozen=True):
-    """What a server is asked to tell of: lists by their kinds, resources by their URIs, tasks by their ids."""
+    """The notifications that are requested from a server: lists by their kinds, resources by their URIs, tasks by their ids."""
 
     kinds: tuple[str, ...] = ()
     uris: tuple[str, ...] = ()
@@ -58,7 +57,7 @@ NOTHING_WANTED = _Wanted()
 
 
 class _Stream:
-    """One listen that is open, or was."""
+    """One `subscriptions/listen` request that is open, or was."""
 
     def __init__(self, pending: PendingCall, wanted: _Wanted) -> None:
         loop = asyncio.get_running_loop()
@@ -75,7 +74,7 @@ class _Stream:
 
 
 class ServerListen:
-    """That of one copy; lives as long as its connection."""
+    """The listen of one copy; lives as long as its connection."""
 
     def __init__(self, client: McpClient, *, spawn: Spawn, tell: Tell) -> None:
         self._client, self._spawn, self._tell = client, spawn, tell
@@ -90,7 +89,7 @@ class ServerListen:
         self._spawn(self._renew(), name=self._name)
 
     async def add(self, uri: str) -> Envelope:
-        """Listens for updates of a resource too; an error if the server does not want to tell them."""
+        """Listens for updates of a resource too; returns an error if the server does not report them."""
         self._uris |= {uri}
         fault = await self._renew()
         if fault is None and self._stream and uri not in self._stream.honored:
@@ -104,7 +103,7 @@ class ServerListen:
         return await self._renew() or success({})
 
     async def listen_to_tasks(self, ids: frozenset[str]) -> frozenset[str]:
-        """Listens for news of exactly these tasks; returns those that the server tells."""
+        """Listens for notifications about exactly these tasks; returns the ids of those tasks that the server reports."""
         before, self._tasks = self._tasks, ids
         if await self._renew():
             self._tasks = before & ids
@@ -129,10 +128,10 @@ class ServerListen:
         return _Wanted(tuple(telling), tuple(sorted(self._uris)), tuple(sorted(self._tasks)))
 
     async def _renew(self) -> Envelope | None:
-        """Makes the listen what it should be; the old one ends when the new one is acknowledged, so that nothing is lost.
+        """Makes the listen what it should be. The old one ends when the new one is acknowledged, so that no notification is lost.
 
         Returns:
-            The error of a server that refuses; the old listen then stays.
+            The error of a server that refuses, whose old listen stays; None otherwise.
         """
         async with self._lock:
             old, wanted = self._stream, self._wanted
@@ -194,7 +193,7 @@ class ServerListen:
             self._tell_all(self._stream.wanted)
 
     def _tell_all(self, wanted: _Wanted) -> None:
-        """What may have changed while nobody listened counts as changed."""
+        """Reports everything that may have changed while the listen was closed as changed."""
         for kind in wanted.kinds:
             self._tell(self._client, f"notifications/{kind}/list_changed", NOTHING)
         for uri in wanted.uris:
@@ -202,7 +201,7 @@ class ServerListen:
 
 
 class ServerListens:
-    """Those of all copies. Belongs to the engine's loop."""
+    """The listens of all copies. Belongs to the engine's loop."""
 
     def __init__(self, *, spawn: Spawn, bus: EventBus) -> None:
         self._spawn, self._bus = spawn, bus
@@ -217,7 +216,7 @@ class ServerListens:
             self._listens[client] = ServerListen(client, spawn=self._spawn, tell=self._publish)
 
     def _on_server_notified(self, event: ServerNotified) -> None:
-        """Takes acknowledgements; everything else is for others."""
+        """Takes acknowledgements; other subscribers take everything else."""
         if event.method == ACKNOWLEDGED and (listen := self._listens.get(event.client)):
             listen.acknowledged(event.params)
 

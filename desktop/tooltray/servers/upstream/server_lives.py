@@ -1,7 +1,5 @@
-"""Tells the journal of starts and stops of servers.
-
-Above it: InstanceFactory, which passes on what instances do. Below it: the event bus, and causes. A start is told when the server runs, a
-stop when it has ended; what fails is told elsewhere. Built-in servers are a part of the hub, and are not told of.
+"""Publishes starts and stops of servers for the journal. A start is published when the server runs, a stop when it has ended; failures are
+published elsewhere. Built-in servers are a part of Tooltray, and are not published.
 """
 
 import time
@@ -24,18 +22,18 @@ class _Begun(msgspec.Struct, frozen=True):
 
 
 class ServerLives:
-    """Belongs to the engine's loop."""
+    """The starts and stops that are in progress. Belongs to the engine's loop."""
 
     def __init__(self, bus: EventBus) -> None:
         self._bus = bus
-        self._begun: dict[Instance, _Begun] = {}  # those on their way up or down
+        self._begun: dict[Instance, _Begun] = {}  # instances on their way up or down
 
     def changed(self, instance: Instance, project: str) -> None:
-        """The state of an instance may be another one. `project`: path of the folder that it runs for; empty: for none."""
+        """Publishes the start or stop that an instance's new state completes. `project`: folder of its project; empty: none."""
         begun, state = self._begun.get(instance), instance.state
         if state in STARTS and begun is None:
             self._begin(instance, START, cause())
-        elif state is ServerState.RESTARTING and begun is None:  # it has ended by itself
+        elif state is ServerState.RESTARTING and begun is None:  # it has ended unexpectedly
             self._begin(instance, START, Cause(HUB))
         elif state is ServerState.STOPPING and (begun is None or begun.kind == START):
             self._begin(instance, STOP, cause())

@@ -1,7 +1,4 @@
-"""The last lines of a server in memory, handed on as they come to what keeps all of them.
-
-Above it: ManagedServer, whose log it is. Below it: nothing. Transports append to it, and know no more than that it is a deque.
-"""
+"""The last lines of a server's output in memory, each passed on to what keeps all of them. Transports know only that it is a deque."""
 
 from collections import deque
 from collections.abc import Callable
@@ -10,12 +7,12 @@ from tooltray.servers.transports.server_output import LOG_LINES, SEPARATOR
 
 
 class ServerLog(deque[str]):
-    """Belongs to the engine's loop."""
+    """The last lines of one server. Belongs to the engine's loop."""
 
     def __init__(self, keep: Callable[[str], None]) -> None:
         """
         Args:
-            keep: called with each line, but for what separates one process from the next.
+            keep: called with each line, except the line that separates one process from the next.
         """
         super().__init__(maxlen=LOG_LINES)
         self._keep = keep

@@ -1,8 +1,4 @@
-"""All servers of the settings, and the life of each.
-
-Above it: McpPresenter and ToolManager. Below it: ManagedServer, and InstanceFactory, which makes its instances and publishes what they do.
-Knows nothing of tools or AI clients.
-"""
+"""All servers of the settings, and the life of each. It knows nothing of tools or AI clients."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -35,14 +31,14 @@ from tooltray.servers.upstream.stops import Stops
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.servers.upstream.visibility import EVERYBODY, Visibility
 
-STARTED_BY_HAND_WAIT_S = 300.0  # a person who starts a server wants its outcome, also of a first npx
+STARTED_BY_HAND_WAIT_S = 300.0  # a user who starts a server wants its outcome, also of a first npx
 
 
 class SessionNeeds(msgspec.Struct, frozen=True):
-    """What sessions need of servers.
+    """The needs that sessions have of servers.
 
     Attributes:
-        get_projects: returns what knows on which projects sessions work.
+        get_projects: returns the source that knows the projects on which sessions work.
         is_wanted: whether a session waits for notifications of an instance, which therefore is not idle.
     """
 
@@ -51,10 +47,10 @@ class SessionNeeds(msgspec.Struct, frozen=True):
 
 
 class ServerManager:
-    """Belongs to the engine's loop.
+    """All servers of the settings. Belongs to the engine's loop.
 
     Attributes:
-        changes: another number whenever there are other servers than before.
+        changes: a number that differs whenever there are other servers than before.
     """
 
     def __init__(
@@ -72,7 +68,7 @@ class ServerManager:
         Args:
             builtins: the servers that come with Tooltray, by name.
             visibility: which servers exist for which sessions.
-            stops: which servers a person has stopped.
+            stops: the servers that the user has stopped.
         """
         self._config, self._builtins, self._visibility, self._transports = config, builtins, visibility, transports
         self._stops, self._deadlines = stops, services.deadlines
@@ -93,7 +89,7 @@ class ServerManager:
     def get(self, name: str) -> ManagedServer:
         """
         Raises:
-            NotFound: there is no such server, or its entry cannot be used; says why.
+            NotFound: no server has this name, or its entry cannot be used; the error gives the reason.
         """
         if server := self._servers.get(name):
             return server
@@ -115,41 +111,41 @@ class ServerManager:
         return server.is_builtin or name in self._config.settings.default_servers
 
     def default_clients(self) -> list[McpClient]:
-        """The running connections of the servers that start with the hub."""
+        """Returns the running connections of the servers that start with Tooltray."""
         return [client for client in self.running_clients() if self.is_default(client.name)]
 
     def running_clients(self) -> list[McpClient]:
         return [instance.client for server in self for instance in server.instances if instance.client]
 
     def clients_for(self, session: Session) -> list[McpClient]:
-        """The running connections that one AI client's session may hear of."""
+        """Returns the running connections that one AI client's session may hear of."""
         return [client for client in self.running_clients() if self.serves(client, session)]
 
     def serves(self, client: McpClient, session: Session) -> bool:
-        """Whether a connection is one that an AI client's session may hear of: for all, for itself, or for the project it works on."""
+        """Reports whether an AI client's session may hear of a connection: one for all, for itself, or for the project it works on."""
         server = self._servers.get(client.name)
         return server is not None and server.serves(client, session) and self._visibility.sees(session.state, client.name)
 
     def sees(self, state: SessionState, server: str) -> bool:
-        """Whether a server exists for a session: those of other projects do not."""
+        """Reports whether a server exists for a session: servers of other projects do not."""
         return self._visibility.sees(state, server)
 
     def own(self, state: SessionState) -> frozenset[str]:
-        """The servers that a session has because of its project."""
+        """Returns the servers that a session has because of its project."""
         return self._visibility.own(state)
 
     def is_for_all(self, server: str) -> bool:
-        """Whether a server exists for every session."""
+        """Reports whether a server exists for every session."""
         return self._visibility.includes(EVERYBODY, server)
 
     def deferred(self) -> list[DeferredServer]:
-        """The servers that start for a project, in the settings' order."""
+        """Returns the servers that start for a project, in the settings' order."""
         return [server for name in self._config.settings.mcp_servers if isinstance(server := self._servers.get(name), DeferredServer)]
 
     def find_deferred(self, name: str) -> DeferredServer:
         """
         Raises:
-            TooltrayError: there is no such server, or it does not wait for a project.
+            TooltrayError: no server has this name, or it does not wait for a project.
         """
         server = self.get(name)
         if isinstance(server, DeferredServer):
@@ -168,13 +164,13 @@ class ServerManager:
 
     @property
     def configs(self) -> tuple[MCPServerConfig, ...]:
-        """Of all servers, those included that were removed or replaced and have not ended yet."""
+        """The entries of all servers, with the servers that were removed or replaced and have not ended yet."""
         return tuple(server.config for server in (*self, *self._leaving))
 
     # life
 
     def load(self) -> None:
-        """Makes the servers of the settings, without starting any, and follows the settings from now on."""
+        """Makes the servers of the settings, without starting any, and subscribes to changes of the settings."""
         self._stops.load({*self._builtins, *self._config.settings.mcp_servers})
         for name, builtin in self._builtins.items():
             self._servers[name] = self._make(name, MCPServerConfig(type="inmemory"), builtin)
@@ -183,16 +179,16 @@ class ServerManager:
         self._bus.subscribe(ConfigChanged, self._on_config_changed)
 
     def start_defaults(self, among: Iterable[str] | None = None) -> None:
-        """Begins to start what starts with the hub, of all servers or of those named; does not wait. What a person stopped stays so."""
+        """Starts, without waiting, all servers, or of those named, that start with Tooltray. A server that the user stopped stays so."""
         for server in self if among is None else map(self.get, among):
             if self.is_default(server.name) and not server.config.disable and self._stops.since(server.name) is None:
                 server.start()
 
     async def start(self, name: str) -> None:
-        """A person starts a server; waits for the outcome.
+        """Starts a server for the user; waits for the outcome.
 
         Raises:
-            TooltrayError: there is none of this name, it is switched off, or it does not start.
+            TooltrayError: no server has this name, it is disabled, or it does not start.
         """
         server = self.get(name)
         if server.config.disable:
@@ -207,25 +203,25 @@ class ServerManager:
             await server.run(timeout_s=STARTED_BY_HAND_WAIT_S)
 
     async def begin_start(self, name: str) -> None:
-        """A person starts a server; does not wait until it runs.
+        """Starts a server for the user; does not wait until it runs.
 
         Raises:
-            TooltrayError: there is none of this name.
+            TooltrayError: no server has this name.
         """
         await self._stops.discard(self.get(name))
         with _by_person():
             self.get(name).start()
 
     async def allow_start(self, server: ManagedServer) -> None:
-        """A person wants a server again, for a project perhaps; whoever calls this starts it."""
+        """Allows starts of a server again, which the caller then starts, perhaps for a project."""
         await self._stops.discard(server)
 
     async def stop(self, name: str) -> None:
-        """A person stops a server: it stays stopped, in the hubs to come too, until a person starts it.
+        """Stops a server for the user: it stays stopped, also after a restart of Tooltray, until the user starts it.
 
         Raises:
-            NotFound: there is none of this name.
-            TooltrayError: it has stopped, and that cannot be kept.
+            NotFound: no server has this name.
+            TooltrayError: it has stopped, and that cannot be saved.
         """
         server = self.get(name)
         try:
@@ -235,7 +231,7 @@ class ServerManager:
                 await server.stop()
 
     async def restart(self, name: str) -> None:
-        """Its tools stay listed meanwhile, and it is shown as RESTARTING until it runs or has failed.
+        """Restarts a server. Its tools stay listed meanwhile, and it is shown as RESTARTING until it runs or has failed.
 
         Raises:
             TooltrayError: as `start`.
@@ -244,7 +240,7 @@ class ServerManager:
         self._look_again(server)
         server.restarts += 1
         if server.shown_state is not server.state:
-            self.publish_changed(name)  # one that rests is not stopped first: nothing else would say so at once
+            self.publish_changed(name)  # an idle server is not stopped first: nothing else would publish the change at once
         try:
             await self._stops.discard(server)
             with _by_person():
@@ -259,22 +255,22 @@ class ServerManager:
             self.publish_changed(name)
 
     def _look_again(self, server: ManagedServer) -> None:
-        """A person who starts what has failed may have installed what was missing: then the person's PATH is another."""
+        """Drops the known PATH before the user starts what has failed: a missing program may have been installed since."""
         if server.state is ServerState.ERROR:
             self._transports.forget_environment()
 
     def require_sign_in(self, name: str, problem: Problem) -> None:
-        """A server wants a person to sign in: its connections are given up until somebody starts it again."""
+        """Closes a server's connections, until it is started again, because the user has to sign in."""
         if server := self._servers.get(name):
             server.require_sign_in(problem)
 
     def publish_changed(self, name: str) -> None:
-        """Something that a card shows of a server is another thing now: what is wrong with its lists, or who is signed in."""
+        """Publishes a change of what a server's card shows: a problem with its lists, or who is signed in."""
         if server := self._servers.get(name):
             self._bus.publish(ServerStateChanged(server))
 
     def is_being_replaced(self, name: str) -> bool:
-        """Whether the predecessor of a server, whose entry was changed, still ends."""
+        """Reports whether the predecessor of a server, whose entry was changed, still ends."""
         return name in self._servers and any(server.name == name for server in self._leaving)
 
     async def end_session(self, session: Session) -> None:
@@ -309,7 +305,7 @@ class ServerManager:
         self._bus.publish(ServersConfigured())
 
     def _adopt(self, server: ManagedServer, config: MCPServerConfig) -> None:
-        """Settings that do not change what runs."""
+        """Takes settings that do not change what runs."""
         server.adopt(config, self._config.file_server(server.name))
         if config.disable and server.state is not ServerState.STOPPED:
             with caused_by(SETTINGS):
@@ -375,7 +371,7 @@ class ServerManager:
         )
 
     def _hash(self, name: str, config: MCPServerConfig) -> str:
-        """The same entry is another program in another project's folder."""
+        """Returns the hash of an entry. The same entry is another program in another project's folder."""
         file, own = self._config.file_server(name), config_hash(config)
         return digest_of([own, file.folder]) if file and file.folder else own
 
@@ -384,29 +380,31 @@ class ServerManager:
         return IdleStop(groups=lambda: server.groups, limit_s=limit_s, is_wanted=is_wanted, deadlines=self._deadlines)
 
     def _idle_limit_s(self, server: ManagedServer) -> float | None:
-        """What starts with the hub stays, and what was removed is being ended anyway."""
+        """Returns the idle limit of a server, in seconds. A server that starts with Tooltray stays, and a removed one is being ended
+        anyway.
+        """
         is_there = self._servers.get(server.name) is server
         stays = self.is_default(server.name) and not server.config.deferred_startup if is_there else True
         return None if stays else server.config.idle_stop
 
     def _is_current(self, server: ManagedServer) -> bool:
-        """Also of one that was removed: it has no successor."""
+        """Reports whether a server is the present one of its name; true of a removed server too, which has no successor."""
         return self._servers.get(server.name, server) is server
 
     async def _before_start(self, server: ManagedServer) -> None:
         for predecessor in [each for each in self._leaving if each.name == server.name]:
-            await predecessor.stop()  # what it holds (a port, a database) is to be free
+            await predecessor.stop()  # its port, its database are to be free
         if server.project:
             await self._needs.get_projects().check(server.project)
 
 
 def _by_person() -> AbstractContextManager[None]:
-    """What is begun inside is so because a person, or a program in a person's place, has asked for it."""
+    """Marks what is started or stopped inside as caused by the user, or by a program in the user's place."""
     return caused_by(PERSON, asker_name() or BY_PERSON)
 
 
 def _idle_state(config: MCPServerConfig) -> ServerState:
-    """What a server is that nobody started and nobody stopped."""
+    """Returns the state of a server that was neither started nor stopped."""
     if config.disable:
         return ServerState.STOPPED
     return ServerState.WAITING if config.deferred_startup else ServerState.ON_DEMAND

@@ -1,7 +1,5 @@
-"""What an instance of a server is connected through: made anew for each start, from the server's settings with everything filled in.
-
-Above it: ServerManager. Below it: the secrets, variables and folders that settings name, and the transports. Knows nothing of the lives of
-servers.
+"""The transport of an instance: made new for each start, from the server's settings with everything filled in. It knows nothing of the
+lives of servers.
 """
 
 from collections import deque
@@ -32,13 +30,13 @@ from tooltray.servers.upstream.managed_server import ManagedServer
 
 
 class StartProcess(Protocol):
-    """Makes the transport of a server that is a process of its own."""
+    """A function that makes the transport of a server that is a process of its own."""
 
     def __call__(self, *, name: str, launch: Launch, log: deque[str], mask: Callable[[str], str]) -> Transport: ...
 
 
 class Authorize(Protocol):
-    """Gives what lets requests to a server elsewhere in; None where its settings do."""
+    """A function that returns what authorizes requests to a remote server; None if its settings do that."""
 
     async def __call__(
         self, server: str, config: MCPServerConfig, resolved: ResolvedServer, environ: Mapping[str, str]
@@ -46,20 +44,20 @@ class Authorize(Protocol):
 
 
 class RegistryVariables(Protocol):
-    """Gives the variables that make a server's npm, uv and pip use the registry that was chosen."""
+    """A function that returns the variables that make a server's npm, uv and pip use the chosen registry."""
 
     async def __call__(self, config: MCPServerConfig, environ: Mapping[str, str]) -> Mapping[str, str]: ...
 
 
 class ProgramStarts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """How servers that run on this machine are started.
+    """What is needed to start servers that run on this machine.
 
     Attributes:
-        folder: where servers without `cwd` run.
-        registry_variables: tells them where their packages come from.
-        confined: starts those that may do less than their person.
-        check_files: asked last of all about a server of a project's own file; raises CannotStart where what it starts has changed.
-        packages: a folder in which servers inside Tooltray are looked for, too; None: there is none.
+        folder: the folder in which servers without `cwd` run.
+        registry_variables: returns the variables that name their package registry.
+        confined: starts servers that may do less than the user.
+        check_files: called last for a server of a project's own file; raises CannotStart if the files that it starts have changed.
+        packages: another folder in which servers inside Tooltray are looked for; None: no such folder.
     """
 
     login_shell: LoginShell
@@ -72,7 +70,7 @@ class ProgramStarts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 class ServerTransports:
-    """Belongs to the engine's loop."""
+    """The maker of transports for all servers. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -87,25 +85,25 @@ class ServerTransports:
     ) -> None:
         """
         Args:
-            provided: secrets by the names that entries have for them.
-            mask: takes secrets out of a text.
-            authorize: asked for each connection to a server elsewhere.
-            tool_schema: the `inputSchema` that a server listed for a tool, as far as it is known.
-            own_url: where the hub itself listens for AI clients, without a path; None if it does not.
-            may_run: whether a person said yes to this entry, if it is one that needs a yes.
+            provided: secrets by the names that entries use.
+            mask: removes secrets from a text.
+            authorize: called for each connection to a remote server.
+            tool_schema: returns the `inputSchema` that a server listed for a tool, if it is known.
+            own_url: the URL at which Tooltray itself listens for AI clients, without a path; None if it does not listen.
+            may_run: whether the user has approved this entry, or the entry needs no approval.
         """
         self._secrets, self._mask, self._starts, self._authorize = provided, mask, program_starts, authorize
         self._tool_schema, self._own_url, self._may_run = tool_schema, own_url, may_run
         self._direct_starts = DirectStarts()
 
     def forget_environment(self) -> None:
-        """The person's variables are read anew: what was missing may have been installed, and PATH be another one."""
+        """Drops the user's variables, to be read again: a missing program may have been installed, and PATH may have changed."""
         self._starts.login_shell.expire()
 
     async def make(self, server: ManagedServer) -> Transport:
         """
         Raises:
-            TooltrayError: it cannot be started with its settings as they are; says why.
+            TooltrayError: the server cannot be started with its present settings; the error gives the reason.
         """
         config = server.config
         if not self._may_run(server.name, config):
@@ -148,6 +146,6 @@ class ServerTransports:
 
 
 def _project_of(server: ManagedServer) -> str:
-    """The folder that it works for: of a copy its project, of a server of a project's own file that project; empty: none."""
+    """Returns the folder that a server works for: a copy's project, or the project whose own file has the server; empty: none."""
     file = server.whole.file
     return server.project.path if server.project else file.folder if file and file.origin == "project" else ""

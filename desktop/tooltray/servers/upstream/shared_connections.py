@@ -1,12 +1,9 @@
-"""Connections to servers that AI clients share follow what these clients declare: an extension that is new on this machine is declared to
+"""Keeps the shared connections to servers up to date with what AI clients declare: an extension that is new on this machine is declared to
 servers that run already.
 
-A legacy server is told once, when its connection is opened. So that is opened anew as soon as nobody uses it: a call, a question or a
-subscription is use. A server that is a process of ours would lose what it holds: it is started anew only if nobody has used it since its
-start, else it hears of the extension when it starts the next time. A modern server reads what is declared in each request, and is listed
-again.
-
-Above it: the composition. Below it: ServerManager, Instance, and ClientExtensions, whose event begins all this.
+A legacy server gets the declaration once, when its connection is opened, so that connection is opened again as soon as it is idle: a call,
+a question or a subscription is use. A server that is a process of ours would lose its state: it is started again only if it was not used
+since its start, else it gets the extension at its next start. A modern server reads the declaration in each request, and is listed again.
 """
 
 from tooltray.foundation.events import EventBus
@@ -27,7 +24,7 @@ LISTS = ("tools", "prompts", "resources")
 
 
 class SharedConnections:
-    """Belongs to the engine's loop."""
+    """The connections that are brought up to date. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -52,7 +49,7 @@ class SharedConnections:
         self._look()
 
     def _on_instance_opened(self, event: InstanceOpened) -> None:
-        """What was declared while it was being opened."""
+        """Checks for extensions that were declared while the connection was being opened."""
         if event.client.owner is None and self._lacks(event.client):
             self._look_later()
 
@@ -77,7 +74,7 @@ class SharedConnections:
         ]
 
     def _lacks(self, client: McpClient) -> bool:
-        """Whether a server does not know of an extension, and has to be opened anew for it."""
+        """Reports whether a server does not know of an extension, and has to be opened again for it."""
         return client.era is Era.LEGACY and not declarations.names(self._client_extensions.declared()) <= client.told
 
     def _is_idle(self, server: ManagedServer, instance: Instance) -> bool:
@@ -86,5 +83,5 @@ class SharedConnections:
 
 
 def _may_end(server: ManagedServer) -> bool:
-    """Whether nothing is lost with its connections."""
+    """Reports whether nothing is lost with the server's connections."""
     return is_remote(server.config.transport) or not server.is_used

@@ -1,7 +1,7 @@
-"""How long a server that has not answered yet is waited for, by what it does meanwhile; and how far its download is, for a person.
+"""How long a server that has not answered yet is waited for, by what it does meanwhile; and how far its download is, for the user.
 
-Above it: Instance. Below it: what the server's process writes. Five minutes are for packages that are being downloaded. A program that
-prints text in place of messages is no server, and one that neither downloads nor writes anything will not begin to.
+Five minutes are for packages that are being downloaded. A program that prints text in place of messages is not a server, and a program that
+neither downloads nor writes anything will not begin to.
 """
 
 import asyncio
@@ -17,18 +17,18 @@ from tooltray.servers.transports.transport import Output
 TEXT_LIMIT_S = 30.0  # after the last line of text with no message: a server greets within seconds once it prints
 TEXT_IN_ALL_S = 60.0  # the same from the first line, for one that prints on and on
 SILENT_LIMIT_S = 60.0  # twice what the most patient AI client waits for a server that it starts itself
-LOOK_EVERY_S = 1.0  # often enough for a person who watches a download
+LOOK_EVERY_S = 1.0  # often enough for a user who watches a download
 SHOWN_TEXT = 120  # characters of what it printed
 SHOWN_PROGRESS = 100
 
 
 class StartLimits(msgspec.Struct, frozen=True):
-    """How long a start may take; all in seconds.
+    """The limits of a start; all in seconds.
 
     Attributes:
-        text_s: since the last line on stdout, where there was text there and no message.
+        text_s: since the last line on stdout, if stdout had text and no message.
         text_in_all_s: since the first such line, of a program that downloads nothing.
-        silent_s: since it wrote anything, of a program that downloads nothing, or of a server elsewhere.
+        silent_s: since it wrote anything, of a program that downloads nothing, or of a remote server.
         look_every_s: how often all that is looked at.
     """
 
@@ -48,13 +48,13 @@ class Watched(Protocol):
 
 
 class StartWatch:
-    """Belongs to the event loop; one for each attempt."""
+    """The watch over one attempt to start. Belongs to the event loop."""
 
     def __init__(self, *, name: str, watched: Watched, limits: StartLimits, downloads: bool, on_progress: Callable[[str], None]) -> None:
         """
         Args:
-            downloads: what it runs may have to be downloaded first.
-            on_progress: told in words how far a download is, when that is news.
+            downloads: whether the program may have to be downloaded first.
+            on_progress: called with a text about the progress of a download, when it changes.
         """
         self._name, self._watched, self._limits, self._downloads = name, watched, limits, downloads
         self._on_progress = on_progress
@@ -63,7 +63,7 @@ class StartWatch:
         self.verdict: Problem | None = None  # why it is not waited for any more
 
     async def run(self, limit: asyncio.Timeout) -> None:
-        """Looks again and again until cancelled; ends `limit` when there is nothing to wait for."""
+        """Watches until cancelled; ends `limit` when there is nothing more to wait for."""
         while self.verdict is None:
             await asyncio.sleep(self._limits.look_every_s)
             await self._tell_progress()
@@ -97,7 +97,7 @@ class StartWatch:
         return Problem(title, message, _hint(output.url) or Phrase("It may be no MCP server, or need other arguments."))
 
     async def _tell_progress(self) -> None:
-        """Of a program that downloads: the last line that it wrote, else where its own log is."""
+        """Reports the progress of a program that downloads: the last line that it wrote, else the path of its own log."""
         output = self._watched.output
         if not self._downloads or output is None:
             return

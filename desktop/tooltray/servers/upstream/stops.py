@@ -1,10 +1,9 @@
-"""Servers that a person has stopped: each stays so until a person starts it, whatever else begins or comes anew meanwhile.
+"""Servers that the user has stopped: each stays stopped until the user starts it, whatever else happens meanwhile: a resume after a pause,
+a restart of Tooltray, another entry under the same name, a call by an AI client.
 
-Above it: ServerManager, which starts none of them until a person does, and the command line where no hub runs. Below it: `stopped.json` in
-the home, which is state of this computer's hub and no setting: it stands in no export, and whoever edits the settings does not see it. What
-counts as a person's start: the verbs that start or restart a server, also for a project, a sign-in to it, a remedy for it, and `disable`
-taken out of its entry. Another entry under the same name is the same server, and stays stopped. So it does at a resume after a pause, in a
-new hub, and when an AI client calls it.
+They are kept in `stopped.json` in the home, which is state of this computer's Tooltray and not a setting: it is in no export, and an editor
+of the settings does not see it. A start by the user is any of: the verbs that start or restart a server, also for a project, a sign-in to
+it, a remedy for it, and the removal of `disable` from its entry. The command line uses this, too, when Tooltray does not run.
 """
 
 import json
@@ -25,16 +24,16 @@ from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.servers.upstream.managed_server import ManagedServer
 
 LARGEST_BYTES = 2**20  # as many servers as are kept, each with the longest name and path
-MOST_KEPT = 1000  # servers of projects that nobody works on any more would else stay for ever; the oldest go
+MOST_KEPT = 1000  # otherwise servers of abandoned projects would stay for ever; the oldest go
 logger = logging.getLogger(__name__)
-MOST_REMOVED = 100  # whose removal may still be undone
+MOST_REMOVED = 100  # servers whose removal may still be undone
 
 
 class _Stopped(msgspec.Struct):
     """
     Attributes:
-        file: in which the server's entry stands; empty: in the settings.
-        at: unix seconds; 0: nobody knows.
+        file: the file with the server's entry; empty: the settings.
+        at: unix seconds; 0: unknown.
     """
 
     name: str
@@ -47,16 +46,16 @@ class _File(msgspec.Struct):
 
 
 class StoppedServers:
-    """Those of one home. `save` blocks on the disk and may be called from any thread; all else belongs to one thread.
+    """The stopped servers of one home. `save` blocks on the disk and may be called from any thread; all else belongs to one thread.
 
-    A server is known by its name and the file of its entry: one of a project is still stopped when somebody works there again.
+    A server is known by its name and the file of its entry: a project's server is still stopped when a client works there again.
 
     Attributes:
-        problem: what is wrong with the file; None if nothing is.
+        problem: the problem with the file; None if it could be read or does not exist.
     """
 
     def __init__(self, path: Path) -> None:
-        """Reads the file. One that cannot be used is set aside: then no server counts as stopped."""
+        """Reads the file. A file that cannot be used is set aside: then no server counts as stopped."""
         self._path, self._writing = path, threading.Lock()
         self._since: dict[tuple[str, str], float] = {}  # by name and file, the oldest first
         self.problem: Problem | None = None
@@ -78,34 +77,34 @@ class StoppedServers:
             self._since = {(each.name, each.file): each.at for each in read.servers if not each.file or Path(each.file).exists()}
 
     def since(self, name: str, file: str = "") -> float | None:
-        """When a person stopped a server, in unix seconds (0: nobody knows); None for one that nobody stopped.
+        """Returns when the user stopped a server, in unix seconds (0: unknown); None for a server that was not stopped.
 
         Args:
-            file: in which its entry stands; empty: in the settings.
+            file: the file with its entry; empty: the settings.
         """
         return self._since.get((name, file))
 
     def of_settings(self) -> list[str]:
-        """The names of those whose entry stands in the settings."""
+        """Returns the names of stopped servers whose entry is in the settings."""
         return [name for name, file in self._since if not file]
 
     def add(self, name: str, file: str = "", *, at: float) -> None:
-        """A person stops a server. `at`: unix seconds."""
+        """Records that the user stops a server. `at`: unix seconds."""
         self._since[name, file] = at
         if len(self._since) > MOST_KEPT:
             del self._since[next(iter(self._since))]
 
     def discard(self, name: str, file: str = "") -> bool:
-        """A person starts it, or its entry is gone; returns whether that is news, to be saved."""
+        """Drops a server that the user starts, or whose entry is gone; returns whether that is new, and is to be saved."""
         return self._since.pop((name, file), None) is not None
 
     def save(self) -> None:
-        """Writes what counts at this moment.
+        """Writes the present stops.
 
         Raises:
-            TooltrayError: the file cannot be written; until the hub ends, what was asked for counts all the same.
+            TooltrayError: the file cannot be written; the stops count nevertheless until Tooltray ends.
         """
-        with self._writing:  # who comes last writes the latest
+        with self._writing:  # the last caller writes the latest state
             kept = _File([_Stopped(name, file, at) for (name, file), at in list(self._since.items())])
             try:
                 write_atomically(self._path, json.dumps(msgspec.to_builtins(kept), indent=2).encode())
@@ -116,52 +115,52 @@ class StoppedServers:
 
 
 class Stops:
-    """Belongs to the engine's loop."""
+    """The stops of one running Tooltray. Belongs to the engine's loop."""
 
     def __init__(self, store: StoppedServers, *, config: McpConfHelper, spawn: Spawn, clock: Callable[[], float] = time.time) -> None:
         """
         Args:
-            clock: unix seconds, for when somebody stopped a server.
+            clock: unix seconds, for when the user stopped a server.
         """
         self._store, self._config, self._spawn, self._clock = store, config, spawn, clock
-        self._removed: dict[str, tuple[str, float]] = {}  # stopped ones that are gone: the hash of the entry, and since when
+        self._removed: dict[str, tuple[str, float]] = {}  # stopped servers that are gone: the hash of the entry, and when they were stopped
 
     @property
     def problems(self) -> Iterator[Problem]:
-        """What was wrong with what was kept."""
+        """The problem with the saved stops, if any."""
         if problem := self._store.problem:
             yield problem
 
     def load(self, settings: set[str]) -> None:
-        """Forgets those whose entry is gone since. `settings`: the names that stand there, with what comes with Tooltray."""
+        """Drops servers whose entry has gone since. `settings`: the names in the settings, and the names of built-in servers."""
         gone = [name for name in self._store.of_settings() if name not in settings]
-        if gone and not self._config.file_problems:  # of settings that cannot all be used nobody knows what is gone
+        if gone and not self._config.file_problems:  # if some settings cannot be used, it is unknown which servers are gone
             for name in gone:
                 self._store.discard(name)
             self._save_soon()
 
     def since(self, name: str) -> float | None:
-        """When a person stopped a server, in unix seconds; None for one that may start."""
+        """Returns when the user stopped a server, in unix seconds; None for a server that may start."""
         return self._store.since(name, self._file(name))
 
     async def add(self, server: ManagedServer) -> None:
-        """A person stops it. It is on the disk when this returns: who is killed right after has remembered it.
+        """Records that the user stops a server. The stop is on the disk when this returns, so it survives a kill of Tooltray right after.
 
         Raises:
-            TooltrayError: the file cannot be written; it counts until the hub ends.
+            TooltrayError: the file cannot be written; the stop counts until Tooltray ends.
         """
         self._store.add(server.name, self._file(server.name), at=self._clock())
         await finish_in_thread(self._store.save)
 
     async def discard(self, server: ManagedServer) -> None:
-        """A person starts it. A full disk does not keep it from that."""
+        """Drops the stop of a server that the user starts. A full disk does not prevent the start."""
         if self._store.discard(server.name, self._file(server.name)):
             await self._save()
 
     # what the settings do
 
     def on_removed(self, server: ManagedServer) -> None:
-        """Its entry is gone, perhaps to come back. What leaves with a project's file is that project's, and comes back with it."""
+        """Notes that a server's entry is gone, perhaps to come back. A server of a project's file leaves and comes back with that file."""
         since = None if server.file else self._store.since(server.name)
         if since is None:
             return
@@ -172,7 +171,7 @@ class Stops:
         self._save_soon()
 
     def on_added(self, name: str, config_hash: str) -> None:
-        """A server is there that was not: the one that was removed, if its entry is the same; else a new one, which nobody stopped."""
+        """Restores the stop of a removed server whose entry comes back unchanged; a server with another entry is new, and not stopped."""
         known_hash, since = self._removed.pop(name, ("", 0.0))
         if self._file(name):
             return
@@ -183,12 +182,12 @@ class Stops:
         self._save_soon()
 
     def on_changed(self, server: ManagedServer, config: MCPServerConfig) -> None:
-        """Who takes `disable` out of an entry wants it to run."""
+        """Drops the stop of a server whose `disable` the user takes out of the entry: that is a wish to run it."""
         if server.config.disable and not config.disable and self._store.discard(server.name, self._file(server.name)):
             self._save_soon()
 
     def _file(self, name: str) -> str:
-        """In which the entry of a server stands; empty: in the settings."""
+        """Returns the file with the entry of a server; empty: the settings."""
         file = self._config.file_server(name)
         return file.file if file else ""
 

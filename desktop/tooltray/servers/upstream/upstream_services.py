@@ -1,7 +1,5 @@
-"""What all servers of a hub share: time, tasks, the limits of a start, and the person at this machine.
-
-Above it: ServerManager and what it makes, ServerLists; the composition makes one UpstreamServices for each hub. Below it: the limits of a
-start (start_watch) and of the greeting (handshake).
+"""What all servers of a running Tooltray share: time, tasks, the limits of a start, and the user of this machine. The composition makes one
+UpstreamServices for each hub.
 """
 
 import asyncio
@@ -21,14 +19,14 @@ from tooltray.servers.upstream.handshake import DISCOVER_TIMEOUT_S
 from tooltray.servers.upstream.mcp_client import AskPerson, McpClient, OfTask  # noqa: F401 (OfTask names McpClient, for those who read types)
 from tooltray.servers.upstream.start_watch import StartLimits
 
-RESTART_AFTER_S = (1.0, 2.0, 4.0)  # three failures in a row; then somebody has to act
-HEALTHY_AFTER_S = 60.0  # an instance that ran this long starts counting anew
+RESTART_AFTER_S = (1.0, 2.0, 4.0)  # three failures in a row; then the user has to act
+HEALTHY_AFTER_S = 60.0  # an instance that ran this long begins to count failures at zero again
 START_LIMIT_S = 300.0  # from the first attempt to reach it to its greeting; npx and uvx may have to download the server first
-EXPIRY_AFTER_S = 10.0  # a session that ends sooner is a failure, or we would open one after the other
-SLOW_AFTER_S = 45.0  # from then on the card says so
-REMOTE_RETRY_AFTER_S = (15.0, 30.0, 60.0, 120.0, 300.0)  # a server elsewhere comes back by itself; the last pause stays
-PLACES = 8  # on two cores more at once is slower for all
-HELD_FOR_S = 3.0  # what takes longer waits for something else than the processor: a download, a network, or for nothing at all
+EXPIRY_AFTER_S = 10.0  # a session that ends sooner is a failure, or we would open one after another
+SLOW_AFTER_S = 45.0  # from then on the card shows it as slow
+REMOTE_RETRY_AFTER_S = (15.0, 30.0, 60.0, 120.0, 300.0)  # a remote server may come back; the last pause stays
+PLACES = 8  # on two cores more at once are slower for all
+HELD_FOR_S = 3.0  # a longer start does not wait for the processor, but for a download, a network, or nothing at all
 
 
 class Patience(msgspec.Struct, frozen=True):
@@ -36,12 +34,12 @@ class Patience(msgspec.Struct, frozen=True):
 
     Attributes:
         restart_after_s: one pause per restart in a row.
-        healthy_after_s: an instance that ran this long starts counting anew.
-        expiry_after_s: a server elsewhere that forgets our session is opened anew at once, unless it does so sooner than this.
+        healthy_after_s: an instance that ran this long begins to count failures at zero again.
+        expiry_after_s: a remote server that ends our session is opened again at once, unless it does so sooner than this.
         start_limit_s: from the first attempt to reach it to its greeting.
         start: what ends the wait sooner, by what the server does meanwhile.
         slow_after_s: a start that takes longer is called slow.
-        remote_retry_after_s: the pauses after which a server elsewhere is tried again in the background; the last one stays.
+        remote_retry_after_s: the pauses after which a remote server is tried again in the background; the last one stays.
         discover_timeout_s: after which a server counts as silent to the modern greeting.
     """
 
@@ -56,7 +54,7 @@ class Patience(msgspec.Struct, frozen=True):
 
 
 class StartGate:
-    """How many servers may be starting at once. Belongs to one event loop.
+    """The limit on how many servers may be starting at once. Belongs to one event loop.
 
     A hundred interpreters started together starve each other and the AI client that waits; one that hangs must not hold up the rest, so a
     place is given up after a while even if its server has not answered yet.
@@ -97,16 +95,16 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """
     Attributes:
         eras: remembers which eras each server speaks.
-        mask: takes secrets out of a text: a server may repeat them in its errors.
-        ask_person: shows a server's question where no AI client can be asked; None: nobody is there.
-        of_task: tells whose task a server's question belongs to.
-        is_person_there: whether that shows questions just now.
+        mask: removes secrets from a text: a server may repeat them in its errors.
+        ask_person: shows a server's question to the user where no AI client can be asked; None: the user cannot be asked.
+        of_task: returns the task that a server's question belongs to.
+        is_person_there: whether `ask_person` can show questions at this moment.
         keep_output: gets a server's name and each line that it writes, secrets masked.
-        tap: gives what hears of the messages of a server's new connection, by the server's name; None: nobody does.
+        tap: returns the listener for the messages of a server's new connection, by the server's name; None: no listener.
         patience: how long servers are waited for.
         declared: the extensions that the AI clients of this machine have declared.
         gate: how many may be starting at once.
-        idle_clock: by which servers are idle; seconds that never go back.
+        idle_clock: the clock of idle times; seconds that never go back.
     """
 
     bus: EventBus

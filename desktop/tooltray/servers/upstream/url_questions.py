@@ -1,8 +1,8 @@
-"""Who a server has sent to a page: which AI client knows the id of each such question, so that it alone hears that the person is done.
+"""Which AI client knows the id of each question by which a server sent its user to a page, so that only this client hears that the user is
+done.
 
 A server asks with `elicitation/create` in the mode "url", or refuses a request with -32042, which names the pages to be visited first.
-Later it may say `notifications/elicitation/complete` with the id (2025-11-25; later revisions have neither). Above it: McpClient, which
-notes the questions, and the sessions, which pass the news on. Below it: protocol.
+Later it may send `notifications/elicitation/complete` with the id (2025-11-25; later revisions have neither).
 """
 
 import msgspec
@@ -12,7 +12,7 @@ from tooltray.protocol import eras
 from tooltray.protocol.sessions.caller import Session
 
 URL_ELICITATION_REQUIRED = -32042
-REMEMBERED = 256  # of one connection; a person has a few pages open
+REMEMBERED = 256  # of one connection; a user has a few pages open
 
 
 class _Page(msgspec.Struct):
@@ -28,17 +28,17 @@ class _Refusal(msgspec.Struct):
 
 
 class UrlQuestions:
-    """Of one connection to a server."""
+    """The open pages of one connection to a server."""
 
     def __init__(self) -> None:
         self._asked: dict[str, Session] = {}  # by id, the oldest first
 
     def asked(self, params: Raw, session: Session) -> None:
-        """A client gets a question; one without an id is none of these."""
+        """Notes a question for a client; a question without an id is not one with a page."""
         self._note(_page_of(params), session)
 
     def required(self, error: Raw, session: Session) -> None:
-        """A request of a client was refused with an error."""
+        """Notes the pages in the error by which a request of a client was refused."""
         if eras.error_code(error) != URL_ELICITATION_REQUIRED:
             return
         try:
@@ -49,7 +49,7 @@ class UrlQuestions:
             self._note(page.id, session)
 
     def ended(self, params: Raw) -> Session | None:
-        """Who knows of the page that the person is done with; each is told once."""
+        """Returns the session that knows of the page that the user is done with; each is notified once."""
         return self._asked.pop(_page_of(params), None)
 
     def _note(self, id: str, session: Session) -> None:

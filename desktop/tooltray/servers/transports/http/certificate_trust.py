@@ -1,7 +1,7 @@
-"""The trusted certificate authorities: those of the operating system's store, and those named by environment variables.
+"""The trusted certificate authorities: the operating system's store, and the files named by environment variables.
 
-Above it: transports, sign_ins, registries and the doctor. Companies have their own certificate authorities. Their staff has set the
-variable of one program or another and expects every program to honour it, so the variables of all common programs are read.
+Companies have their own certificate authorities. Their staff has set the variable of one program or another and expects every program to
+honour it, so the variables of all common programs are read.
 """
 
 import logging
@@ -25,7 +25,7 @@ def tls_context(environ: Mapping[str, str]) -> ssl.SSLContext:
     Reads files, so it must be called in a thread.
 
     Args:
-        environ: the person's login-shell environment.
+        environ: the user's login-shell environment.
     """
     named = {environ.get(variable, "") for variable in FILE_VARIABLES} | set(environ.get(FOLDER_VARIABLE, "").split(os.pathsep))
     return _context(tuple((path, _changed_at(path)) for path in sorted(named) if path))

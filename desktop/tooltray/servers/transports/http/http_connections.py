@@ -1,7 +1,7 @@
-"""The HTTP connections to one server, with the server's own headers, cookies, trusted certificates and proxy.
+"""The HTTP connections to one server, with the server's own headers, cookies, trusted certificates and proxy. It knows nothing of MCP.
 
-Above it: HttpTransport and SseTransport; sign_ins and registries use the functions at the end. Below it: aiohttp, whose import takes a
-quarter of a second; so this module is imported when the first remote server is started (see transports). Knows nothing of MCP.
+The import of aiohttp takes a quarter of a second, so this module is imported when the first remote server is started (see transports).
+Other clients of HTTP use the functions at the end.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ from tooltray.servers.transports.transport import ConnectionFailure
 CONNECT_TIMEOUT_S = 30.0  # only for the connection; a response may take as long as the server needs
 KEPT_ALIVE_S = 4.0  # common servers close an idle connection after 5 s; a request that meets this may be lost
 STALE_CONNECTIONS = 3  # in a row for one request: when a server ends, all its idle connections are stale
-LONGEST_RETRY_AFTER_S = 10.0  # in total for one request with `Retry-After`; somebody waits for the reply
+LONGEST_RETRY_AFTER_S = 10.0  # in total for one request with `Retry-After`; a caller waits for the reply
 MAX_REDIRECTS = 5
 ERRORS_BEGIN, NOT_ALLOWED = 300, 405  # of HTTP's status codes; a redirection that was not followed is one, too
 READ_BUFFER_BYTES = 2**20  # large results come in fewer pieces
@@ -52,7 +52,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class HttpConnection:
-    """Sends requests to one server. Belongs to one event loop; `close` may be called without `open`, and twice."""
+    """The connections that carry requests to one server. Belongs to one event loop; `close` may be called without `open`, and twice."""
 
     def __init__(
         self,
@@ -69,10 +69,10 @@ class HttpConnection:
         Args:
             server: the server's name, for errors.
             headers: sent with every request, unless the protocol itself sets the same header.
-            environ: the person's login-shell environment, for proxies.
+            environ: the user's login-shell environment, for proxies.
             trust: the TLS context with the trusted certificates.
             mask: masks secrets in error messages: a server may repeat them, and a path may be one.
-            authorization: supplies the `Authorization` header; None if `headers` or the URL do, or if there is none.
+            authorization: supplies the `Authorization` header; None if `headers` or the URL do, or if no header is needed.
 
         Raises:
             CannotStart: the URL, a header or the proxy cannot be used; the error gives the reason.
@@ -188,7 +188,7 @@ class HttpConnection:
     async def _renew_authorization(
         self, access: Authorization, response: aiohttp.ClientResponse, sent: str | None, *, is_second: bool = False
     ) -> bool:
-        """Returns whether a refused request should be repeated; the response is then closed, as nobody will read it."""
+        """Returns whether a refused request should be repeated; the response is then closed, as it will not be read."""
         if response.status not in (UNAUTHORIZED, FORBIDDEN):
             return False
         challenge = ", ".join(response.headers.getall("WWW-Authenticate", ()))
@@ -256,10 +256,10 @@ def as_ours(url: URL, target: URL) -> URL:
 
 
 def as_written(text: str) -> URL:
-    """Reads a URL of a server's so that it is sent as it came: %2F stays %2F. What no request could carry is quoted.
+    """Reads a URL from a server so that it is sent as received: %2F stays %2F. Characters that no request could carry are quoted.
 
     Raises:
-        ValueError: it is no URL.
+        ValueError: the text is not a URL.
     """
     return URL(text, encoded=_URL_CHARACTERS.fullmatch(text) is not None)
 
@@ -318,7 +318,7 @@ def _checked_headers(server: str, headers: Mapping[str, str]) -> CIMultiDict[str
 def _new_socket(address: aiohttp.AddrInfoType) -> socket.socket:
     family, kind, protocol, _, _ = address
     made = socket.socket(family, kind, protocol)
-    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else a request of two packets takes 40 ms; asyncio leaves this socket be
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else a request of two packets takes 40 ms; asyncio does not set it here
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in (("TCP_KEEPIDLE", PROBED_AFTER_S), ("TCP_KEEPINTVL", PROBED_EVERY_S), ("TCP_KEEPCNT", PROBES)):
         with contextlib.suppress(AttributeError, OSError):  # not every system has these, and connections do without

@@ -1,6 +1,5 @@
-"""One request over streamable HTTP: its POST, the reply as JSON or as a stream of events, and the error if there is no reply.
-
-Above it: http_transport, which runs each exchange in its own task and cancels it with the request. Below it: UpstreamHttpSession.
+"""One request over streamable HTTP: its POST, the reply as JSON or as a stream of events, and the error if no reply arrives. http_transport
+runs each exchange in its own task and cancels the task with the request.
 """
 
 import asyncio
@@ -29,13 +28,13 @@ from tooltray.servers.transports.http.upstream_session import (
 logger = logging.getLogger(__name__)
 LINGER_S = 1.0  # after the reply, for the end of its stream: the connection can then be reused
 RESUME_AFTER_MS = 1000  # if the server sends no `retry`
-LONGEST_RESUME_PAUSE_S = 60.0  # even if the server's `retry` is longer: somebody waits
+LONGEST_RESUME_PAUSE_S = 60.0  # even if the server's `retry` is longer: a caller waits
 RESUME_ATTEMPTS = 6  # failures in a row; each pause is twice the one before
 GREETINGS = ("initialize", "server/discover")
 
 
 class HttpExchange:
-    """Carries one request until it is answered, by the server or with an error of ours."""
+    """One request until it is answered, by the server or with an error of ours."""
 
     def __init__(self, session: UpstreamHttpSession, message: Outgoing, modern_headers: Mapping[str, str]) -> None:
         """
@@ -68,7 +67,7 @@ class HttpExchange:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether a caller still waits for the reply."""
+        """Reports whether a caller still waits for the reply."""
         return self._session.dispatcher.calls.waits_for(self._message.id)
 
     def give_up(self, reason: str) -> None:
@@ -88,7 +87,7 @@ class HttpExchange:
         self._session.dispatcher.calls.settle(self._message.id, reply)
 
     def _on_failed(self, failed: ExchangeFailed) -> None:
-        if failed.is_unauthorized:  # `closed_because` also says what a person can do, if the sign-in has ended the connection
+        if failed.is_unauthorized:  # `closed_because` also names the remedy, if the sign-in has ended the connection
             self._settle(failure(CONNECTION_CLOSED, self._session.dispatcher.closed_because or failed.reason))
         is_afar, reason = failed.is_unreachable, failed.reason
         self._why = Phrase("is out of reach: {reason}", reason=reason) if is_afar else Phrase("gave no answer: {reason}", reason=reason)
@@ -127,7 +126,7 @@ class HttpExchange:
             self._settle(self._session.refusal(response, body))
 
     async def _is_session_lost(self, status: int, body: bytes) -> bool:
-        """Whether a refusal is one of the session; where nothing says so, another request of the session shows it."""
+        """Reports whether the session was refused; if the response does not show that, another request of the session does."""
         if is_lost_session(status, body, self._message.id):
             return True
         return may_be_lost_session(status, body, self._message.id) and await self._session.is_refused(self._session_headers)

@@ -1,7 +1,5 @@
-"""Explains errors of HTTP: as text for people, and as the JSON-RPC reply to the request that failed.
-
-Above it: http_connections and the transports over it; sign_ins and registries. Knows the meaning of statuses and aiohttp's errors. Shows no
-query, user name, password or header of ours, since any of these may be a secret.
+"""Explains errors of HTTP: as text for the user, and as the JSON-RPC reply to the request that failed. It knows the meaning of statuses and
+of aiohttp's errors, and shows no query, user name, password or header of ours, since any of these may be a secret.
 """
 
 import json
@@ -24,7 +22,7 @@ from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NO
 from tooltray.servers.transports.transport import ConnectionFailure
 
 SHOWN_BODY_CHARACTERS = 200
-MAX_ERROR_BODY_BYTES = 65536  # of an error response; a larger one is no JSON-RPC error
+MAX_ERROR_BODY_BYTES = 65536  # of an error response; a larger one is not a JSON-RPC error
 SHORTEST_RETRY_AFTER_S = 1.0  # for `Retry-After: 0`
 MAX_SHOWN_CHALLENGE = 500  # of `WWW-Authenticate`
 INTERNAL_FAULT = 500
@@ -32,24 +30,24 @@ NOBODY_THERE = Phrase("nothing answers there (connection refused)")
 CHECK_WAY = Phrase("Check its URL and your network.")
 CHECK_PROXY = Phrase("Check HTTPS_PROXY and its relatives in your shell's profile.")
 START_IT = Phrase("Start it there, or check its URL.")
-_EXPIRED, _OTHER_HOST, _OTHER_ADDRESS = 10, 62, 64  # OpenSSL's codes for what is wrong with a certificate
+_EXPIRED, _OTHER_HOST, _OTHER_ADDRESS = 10, 62, 64  # OpenSSL's codes for faults of a certificate
 _BAD_REQUEST, _SIGN_IN, _NOT_FOUND, _WRONG_METHOD, _GONE, _TOO_MANY = 400, 401, 404, 405, 410, 429
 _SESSION_REFUSALS = frozenset({400, 403, 404, 410, 412, 422, 440})
 _OTHER_REFUSALS = frozenset({401, 402, 403, 407, 408, 411, 413, 414, 415, 426, 429, 431, 451})
-"""Of who asks, of how much or of how; 403 means the session only where it says so."""
+"""Refusals because of the caller, or of a request's size or form; 403 means the session only if the response mentions it."""
 _OF_REQUESTS = (METHOD_NOT_FOUND, INVALID_PARAMS)
 _SAYS_SESSION = re.compile(rb"session|not (?:been )?initiali[sz]ed", re.IGNORECASE)
 
 
 class ExchangeFailed(Exception):
-    """There was no response, or not all of it.
+    """The error of an exchange without a response, or without all of the response.
 
     Attributes:
-        reason: a text for people, without the server's name.
+        reason: a text for the user, without the server's name.
         is_unreachable: no connection was made, so nothing was sent; the next request would fail alike.
         is_undelivered: the server cannot have received the whole request, so it may be sent again.
-        is_unauthorized: the request was refused until a person signs in; `reason` is then a whole sentence.
-        title, hint: the headline, and what a person can do; empty if only the reason is known.
+        is_unauthorized: the request was refused until the user signs in; `reason` is then a whole sentence.
+        title, hint: the headline, and what the user can do; empty if only the reason is known.
     """
 
     def __init__(
@@ -81,7 +79,7 @@ def explain_error(error: Exception, url: URL) -> ExchangeFailed:
     """Translates an error of aiohttp or of a socket.
 
     Args:
-        url: the URL of the request; only parts of it that are no secrets are shown.
+        url: the URL of the request; only parts that are not secret are shown.
     """
     match error:
         case aiohttp.ClientConnectorCertificateError():
@@ -191,7 +189,7 @@ def _certificate_words(error: Exception, url: URL) -> str:
 
 
 def retry_after_s(status: int, headers: Mapping[str, str]) -> float | None:
-    """Returns after how many seconds a rejected request should be retried (429 with `Retry-After`); None if the server does not say.
+    """Returns after how many seconds a rejected request should be retried (429 with `Retry-After`); None if the server gives no time.
 
     503 does not count: a proxy sends it with `Retry-After` even when the server received the request and did not answer.
     """
@@ -200,7 +198,7 @@ def retry_after_s(status: int, headers: Mapping[str, str]) -> float | None:
 
 
 def _after_s(headers: Mapping[str, str]) -> float | None:
-    """Returns the seconds of `Retry-After`, which may be a date (RFC 9110, 10.2.3), by the server's own clock where it gives that."""
+    """Returns the seconds of `Retry-After`, which may be a date (RFC 9110, 10.2.3), by the server's own clock if it sends its time."""
     after = headers.get("Retry-After", "").strip()
     if after.isascii() and after.isdigit():
         return float(after)
@@ -216,7 +214,7 @@ def _after_s(headers: Mapping[str, str]) -> float | None:
 
 
 def error_in(body: bytes) -> Raw:
-    """Returns the JSON-RPC error in a response body; empty if there is none. The id is not checked, since it may be null."""
+    """Returns the JSON-RPC error in a response body; empty if it has none. The id is not checked, since it may be null."""
     if len(body) > MAX_ERROR_BODY_BYTES or not body.lstrip().startswith(b"{"):
         return NOTHING
     try:
@@ -228,10 +226,10 @@ def error_in(body: bytes) -> Raw:
 
 
 def is_lost_session(status: int, body: bytes, id: Raw = NOTHING) -> bool:
-    """Returns whether the response to a message with a session id says that the server does not know the session.
+    """Returns whether the response to a message with a session id shows that the server does not know the session.
 
-    The specification requires 404. Servers respond with 400 and others, too, with an error or a text that mentions the session or says that
-    nothing was initialized.
+    The specification requires 404. Servers respond with 400 and others, too, with an error or a text that mentions the session or reports
+    that nothing was initialized.
 
     Args:
         id: the id of the request; a JSON-RPC error with the same id is about the request unless its words are about the session.
@@ -244,7 +242,7 @@ def is_lost_session(status: int, body: bytes, id: Raw = NOTHING) -> bool:
 
 
 def may_be_lost_session(status: int, body: bytes, id: Raw) -> bool:
-    """Returns whether a request with a session id may have been refused for the session, although the response does not say so."""
+    """Returns whether a request with a session id may have been refused for the session, although the response does not show it."""
     is_other = not _BAD_REQUEST <= status < INTERNAL_FAULT or status in _OTHER_REFUSALS
     return is_lost_session(status, body, id) or not (is_other or _own_error(body, id))
 

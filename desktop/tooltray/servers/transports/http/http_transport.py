@@ -1,8 +1,8 @@
 """The streamable HTTP transport, in both eras: legacy (2025-03-26 to 2025-11-25) and modern (2026-07-28).
 
-Above it: McpClient. Below it: one HttpExchange per request, HttpConnection. A request that names its protocol version in `_meta` is modern
-and carries the headers of that version; any other belongs to the session that `initialize` opened, which has a standing stream for messages
-that belong to no request (servers need not offer one). A server that speaks only HTTP+SSE (2024-11-05) is handed over to SseChannel.
+A request that names its protocol version in `_meta` is modern and carries the headers of that version; any other belongs to the session
+that `initialize` opened, which has a standing stream for messages that belong to no request (servers need not offer one). A server that
+speaks only HTTP+SSE (2024-11-05) is handed over to SseChannel.
 """
 
 import asyncio
@@ -32,18 +32,18 @@ from tooltray.servers.transports.refused_requests import RefusedRequests
 from tooltray.servers.transports.transport import ConnectionFailure
 
 logger = logging.getLogger(__name__)
-SESSION_END_TIMEOUT_S = 2.0  # for the DELETE; the server also forgets an idle session by itself
+SESSION_END_TIMEOUT_S = 2.0  # for the DELETE; the server also ends an idle session on its own
 
 ToolSchema = Callable[[str], Raw | None]
 
 
 def no_schema(tool: str) -> Raw | None:
-    """The default for servers without a tool that maps an argument to a header."""
+    """Returns None: the default for servers without a tool that maps an argument to a header."""
     return None
 
 
 class HttpTransport:
-    """Satisfies Transport."""
+    """The transport over streamable HTTP. Satisfies Transport."""
 
     pids: tuple[int, ...] = ()
     exit_code: int | None = None
@@ -56,7 +56,7 @@ class HttpTransport:
         Args:
             name: the server's name, for errors.
             tool_schema: returns the `inputSchema` of a tool, by the server's own name for it; None if the tool was never listed.
-            refused: the requests that earlier sessions with this server have refused; None if it has none.
+            refused: the requests that earlier sessions with this server have refused; None: there are no such requests.
         """
         self._name, self._connection, self._tool_schema, self._refused = name, connection, tool_schema, refused
         self._channel: HttpChannel | None = None
@@ -83,7 +83,7 @@ class HttpTransport:
 
 
 class HttpChannel:
-    """Sends the dispatcher's messages over streamable HTTP. Satisfies MessageChannel."""
+    """The channel that sends the dispatcher's messages over streamable HTTP. Satisfies MessageChannel."""
 
     def __init__(self, session: UpstreamHttpSession, tool_schema: ToolSchema) -> None:
         self.session, self._tool_schema = session, tool_schema
@@ -221,7 +221,7 @@ SERVER_ERROR = 500
 
 
 class StandingStream:
-    """`run` keeps the stream open until the server does not offer one or the session is over."""
+    """The stream for messages that belong to no request. `run` keeps it open until the server does not offer one or the session is over."""
 
     def __init__(self, session: UpstreamHttpSession) -> None:
         self._session = session

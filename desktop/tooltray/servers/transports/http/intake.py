@@ -1,7 +1,6 @@
 """Flow control for messages over HTTP: counts large messages in memory, and pauses reading while too much waits for AI clients.
 
-Above it: the exchanges and streams that read messages. Below it: protocol/unsent. A child process is paused by its pipe. Over HTTP each
-message has its own connection, so the sum over all of them must be bounded.
+A child process is paused by its pipe. Over HTTP each message has its own connection, so the sum over all of them must be bounded.
 """
 
 import asyncio
@@ -23,7 +22,7 @@ Holds = Callable[[int], Awaitable[None]]
 
 @contextmanager
 def intake(response: ClientResponse, unsent: AllUnsent) -> Iterator[Holds]:
-    """Counts a response's bytes while it is read; closes its connection if there is no room for its message."""
+    """Counts a response's bytes while they are read; closes its connection if there is no space for its message."""
     account = unsent.of(is_server=False)
     account.ends.add(response.close)
 

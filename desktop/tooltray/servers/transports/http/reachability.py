@@ -1,6 +1,6 @@
 """Tests the route to a URL: the proxy, the host name, the connection, the certificate. Sends no request.
 
-Above it: the doctor, which imports this module for the first remote server, since it imports an HTTP library. Below it: proxies.
+The doctor imports this module only for the first remote server, since it imports an HTTP library.
 """
 
 import asyncio
@@ -14,14 +14,14 @@ from yarl import URL
 from tooltray.foundation.errors import TooltrayError
 from tooltray.servers.launch.proxies import proxy_for
 
-LIMIT_S = 5.0  # a person waits; a slower connection is a finding, too
+LIMIT_S = 5.0  # the user waits; a slower connection is a finding, too
 
 
 class Reach(msgspec.Struct, frozen=True):
     """The result of the test.
 
     Attributes:
-        proxy: the URL of the proxy in use, without user name and password; empty if there is none.
+        proxy: the URL of the proxy in use, without user name and password; empty if no proxy is used.
         words: the finding, in one sentence without a full stop.
         is_open: whether a connection could be opened and its certificate is trusted.
     """
@@ -35,7 +35,7 @@ async def reach(url: str, *, environ: Mapping[str, str], trust: ssl.SSLContext, 
     """Connects to the server, or to the proxy before it, and closes the connection again.
 
     Args:
-        environ: the person's login-shell environment, for proxies.
+        environ: the user's login-shell environment, for proxies.
         trust: the TLS context with the trusted certificates.
         limit_s: seconds for the whole test.
     """

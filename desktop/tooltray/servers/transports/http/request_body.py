@@ -1,9 +1,9 @@
 """POSTs of messages: a body that records whether the server can have received it, and the order in which messages are sent.
 
-Above it: http_connections, HttpTransport and SseTransport. Below it: aiohttp. Each message has its own POST and could overtake the others,
-so notifications are sent one after another, and nothing before `notifications/initialized` has been accepted: servers refuse requests until
-then. Every wait is bounded, because a server may receive a message and answer its POST late or never. A server may close an idle connection
-at any time, even while the next request is being sent. Such a request may be sent again only if the server cannot have read it.
+Each message has its own POST and could overtake the others, so notifications are sent one after another, and nothing before
+`notifications/initialized` has been accepted: servers refuse requests until then. Every wait is bounded, because a server may receive a
+message and answer its POST late or never. A server may close an idle connection at any time, even while the next request is being sent.
+Such a request may be sent again only if the server cannot have read it.
 """
 
 import asyncio

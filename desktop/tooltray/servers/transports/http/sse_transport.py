@@ -1,8 +1,8 @@
 """The HTTP+SSE transport of 2024-11-05, the only one that some servers speak.
 
-Above it: McpClient. Below it: HttpConnection. The stream of one GET carries all messages of the server; its first event names the URL for
-our messages, which are sent by POST. When the stream ends, so does the connection. An open request is then settled by the state of its
-POST: either the server did not receive it, or its reply is lost.
+The stream of one GET carries all messages of the server; its first event names the URL for our messages, which are sent by POST. When the
+stream ends, so does the connection. An open request is then settled by the state of its POST: either the server did not receive it, or its
+reply is lost.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ POST_HEADERS = {"Content-Type": "application/json"}
 
 
 async def speaks_sse(connection: HttpConnection) -> bool:
-    """Returns whether a server that refuses streamable HTTP speaks HTTP+SSE; settings seldom say which of the two a URL is for."""
+    """Returns whether a server that refuses streamable HTTP speaks HTTP+SSE; settings seldom tell the two kinds of URL apart."""
     with contextlib.suppress(ExchangeFailed, TimeoutError):
         async with asyncio.timeout(PROBE_TIMEOUT_S), connection.exchange("GET", STREAM_HEADERS) as response:
             if response.status == 200 and response.content_type == MEDIA_TYPE:
@@ -47,7 +47,7 @@ async def speaks_sse(connection: HttpConnection) -> bool:
 
 
 class SseTransport:
-    """Satisfies Transport."""
+    """The transport over HTTP+SSE. Satisfies Transport."""
 
     pids: tuple[int, ...] = ()
     exit_code: int | None = None
@@ -78,7 +78,7 @@ class SseTransport:
 
 
 class SseChannel:
-    """Sends the dispatcher's messages by POST and reads the stream. Satisfies MessageChannel."""
+    """The channel that sends the dispatcher's messages by POST and reads the stream. Satisfies MessageChannel."""
 
     def __init__(self, name: str, connection: HttpConnection, dispatcher: RawDispatcher) -> None:
         self._name, self._connection, self._dispatcher = name, connection, dispatcher
@@ -87,7 +87,7 @@ class SseChannel:
         self._endpoint: asyncio.Future[URL] = asyncio.get_running_loop().create_future()
         self._posting: dict[bytes, Delivery] = {}  # by request id, until the POST has its response
         self._has_stream = True
-        self.has_expired = False  # the server has forgotten the session, although its stream may still be open
+        self.has_expired = False  # the server has dropped the session, although its stream may still be open
 
     def begin(self) -> None:
         self._tasks.spawn(self._listen(), name=f"events of '{self._name}'")
@@ -156,7 +156,7 @@ class SseChannel:
         if failed.is_unreachable:
             self._lose(Phrase("is out of reach: {reason}", reason=failed.reason), has_stream=self._has_stream)
             return not_delivered(f"server '{self._name}' is out of reach: {failed.reason}")
-        if failed.is_unauthorized:  # `closed_because` also says what a person can do, if the sign-in has ended the connection
+        if failed.is_unauthorized:  # `closed_because` also names the remedy, if the sign-in has ended the connection
             return failure(CONNECTION_CLOSED, self._dispatcher.closed_because or failed.reason)
         if failed.is_undelivered:
             return not_delivered(f"server '{self._name}' did not take the request: {failed.reason}")

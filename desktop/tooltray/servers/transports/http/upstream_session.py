@@ -1,7 +1,4 @@
-"""The session with one server over streamable HTTP: its id, its protocol version, and the dispatcher that gets its messages.
-
-Above it: http_exchange, http_transport. Below it: HttpConnection and the dispatcher.
-"""
+"""The session with one server over streamable HTTP: its id, its protocol version, and the dispatcher that gets its messages."""
 
 import asyncio
 import contextlib
@@ -43,7 +40,7 @@ class UpstreamHttpSession:
         id: the `Mcp-Session-Id`; empty before `initialize`, if the server gives none, and in the modern era.
         version: the protocol version that `initialize` agreed on; empty before, and in the modern era.
         is_modern: whether the last request named its protocol version itself.
-        has_expired: whether the server has forgotten the session.
+        has_expired: whether the server has dropped the session.
         refused: the requests that sessions with this server have refused.
         hand_over: continues over HTTP+SSE, beginning with the given message, if the server speaks that; returns whether it does.
     """
@@ -63,7 +60,7 @@ class UpstreamHttpSession:
         return headers | ({VERSION_HEADER: self.version} if self.version else {})
 
     def begin(self) -> None:
-        """Forgets the previous session, since `initialize` is about to be sent."""
+        """Drops the previous session, since `initialize` is about to be sent."""
         self.id = self.version = ""
         self.is_modern = False
 
@@ -78,12 +75,12 @@ class UpstreamHttpSession:
             self.id, self.version = response.headers.get(SESSION_HEADER, ""), greeted.version
 
     def expire(self) -> None:
-        """Ends the session, which the server has forgotten. Requests under way go on: each gets its own reply or error."""
+        """Ends the session, which the server has dropped. Requests under way continue: each gets its own reply or error."""
         self.has_expired, self.id = True, ""
         self.dispatcher.connection_lost(Phrase("server '{name}': {reason}", name=self.server, reason=EXPIRED), requests_stay=True)
 
     def lose(self, reason: str) -> None:
-        """Ends the session, since the server is unreachable. Requests under way go on as in `expire`."""
+        """Ends the session, since the server is unreachable. Requests under way continue as in `expire`."""
         why = Phrase("server '{name}' is out of reach: {reason}", name=self.server, reason=reason)
         self.dispatcher.connection_lost(why, requests_stay=True)
 

@@ -1,8 +1,7 @@
-"""The two directions between the hub's event loop and that of a server in a thread: queues of bytes with a limit.
+"""The two directions between Tooltray's event loop and the loop of a server in a thread: limited queues of bytes, which know no messages.
 
-Above it: sdk_transport (the hub's side) and sdk_server (the server's side). Below it: asyncio. Knows no message. Each object belongs to two
-loops: what is below "hub" is called in the hub's, what is below "server" in the server's. A loop that is gone is no error here: the other
-side learns of the end in another way.
+Each object belongs to two loops: methods below the comment "hub" are called in Tooltray's loop, methods below "server" in the server's. A
+loop that is gone is not an error here: the other side learns of the end in another way.
 """
 
 import asyncio
@@ -16,17 +15,17 @@ DRAINED_BYTES = FULL_BYTES // 2
 
 
 class Gone(ConnectionError):
-    """The hub reads no more."""
+    """The error of a server that writes after Tooltray has closed the connection."""
 
 
 def call_in(loop: asyncio.AbstractEventLoop, call: Callable[[], object]) -> None:
-    """Calls something in another loop, as soon as that comes to it; not at all if it is closed."""
+    """Calls a function in another loop, as soon as that loop is free; not at all if the loop is closed."""
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(call)
 
 
 class ToServer(asyncio.WriteTransport):
-    """What the hub has written and the server has not taken yet. For the hub an asyncio transport, so that an Outbox stands before it."""
+    """The bytes that Tooltray has written and the server has not taken yet. An asyncio transport, so that an Outbox can feed it."""
 
     def __init__(self, hub: asyncio.AbstractEventLoop) -> None:
         super().__init__()
@@ -41,7 +40,7 @@ class ToServer(asyncio.WriteTransport):
     # hub
 
     def follow(self, pause: Callable[[], None], resume: Callable[[], None]) -> None:
-        """Calls `pause` when too much waits, and `resume` when there is room again."""
+        """Calls `pause` when the queue is full, and `resume` when it has space again."""
         self._pause, self._resume = pause, resume
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
@@ -60,7 +59,7 @@ class ToServer(asyncio.WriteTransport):
         return self._is_closing
 
     def close(self) -> None:
-        """Nothing follows; what was written is still taken."""
+        """Marks the end of the bytes; the server still takes what was written before."""
         self._is_closing = True
         self._wake()
 
@@ -73,7 +72,7 @@ class ToServer(asyncio.WriteTransport):
         self._arrived.set()
 
     async def take(self) -> bytes:
-        """The next bytes; empty at the end."""
+        """Returns the next bytes; empty at the end."""
         while True:
             self._arrived.clear()
             with self._lock:
@@ -93,12 +92,12 @@ class ToServer(asyncio.WriteTransport):
 
 
 class FromServer:
-    """What the server has written and the hub has not taken yet."""
+    """The lines that the server has written and Tooltray has not taken yet."""
 
     def __init__(self, hub: asyncio.AbstractEventLoop, feed: Callable[[bytes], None]) -> None:
         """
         Args:
-            feed: takes whole lines, in the hub's loop.
+            feed: called with whole lines, in Tooltray's loop.
         """
         self._hub, self._feed, self._lock = hub, feed, threading.Lock()
         self._lines: deque[bytes] = deque()
@@ -114,10 +113,10 @@ class FromServer:
         self._wake = lambda: call_in(loop, self._room.set)
 
     async def send(self, line: bytes) -> None:
-        """Sends a line with its end, as soon as there is room for it.
+        """Sends a line with its line break, as soon as the queue has space.
 
         Raises:
-            Gone: nobody reads any more.
+            Gone: Tooltray has closed the connection.
         """
         while self._bytes >= FULL_BYTES and not self._is_over:
             self._room.clear()
@@ -135,7 +134,7 @@ class FromServer:
     # hub
 
     def pause(self) -> None:
-        """The hub has no room: nothing is delivered until `resume`."""
+        """Stops deliveries until `resume`: Tooltray has no space for more."""
         self._is_paused = True
 
     def resume(self) -> None:
@@ -143,7 +142,7 @@ class FromServer:
         self._deliver()
 
     def finish(self) -> None:
-        """Delivers what is left, whether there is room or not; what is sent from now on is refused."""
+        """Delivers the rest, with or without space; later lines are refused."""
         self._is_paused, self._is_over = False, True
         self._deliver()
 

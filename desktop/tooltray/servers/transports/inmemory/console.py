@@ -1,8 +1,8 @@
-"""What a server inside Tooltray prints and logs: it goes to that server's own log, and not to the hub's output and log.
+"""The output and log records of a server inside Tooltray, which go to that server's own log, and not to Tooltray's output and log.
 
-Above it: server_thread. Below it: the standard library. `sys.stdout`, `sys.stderr` and the handlers of the root logger belong to the whole
-process. So while such a server runs, each of them looks at a context variable that the server's thread has set; tasks and worker threads of
-asyncio and anyio inherit it. A thread that a server starts itself does not: what that one prints appears where the hub's own output does.
+`sys.stdout`, `sys.stderr` and the handlers of the root logger belong to the whole process. So while such a server runs, each of them looks
+at a context variable that the server's thread has set; tasks and worker threads of asyncio and anyio inherit it. A thread that a server
+starts itself does not: its output appears where Tooltray's own output does.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from typing import Any, TextIO
 from tooltray.servers.transports.inmemory.byte_queues import call_in
 
 WAITING_LINES = 500  # as many as a second of a process's stderr may have; the oldest of more are left out
-LINE_CHARACTERS = 2000  # of a line without an end that are kept waiting for it
+LINE_CHARACTERS = 2000  # of a line that are kept until its end arrives
 
 
 class Console:
@@ -27,7 +27,7 @@ class Console:
     def __init__(self, hub: asyncio.AbstractEventLoop, take: Callable[[bytes], None]) -> None:
         """
         Args:
-            take: gets lines, in the hub's loop.
+            take: called with each line, in Tooltray's loop.
         """
         self._hub, self._take, self._lock = hub, take, threading.Lock()
         self._lines: deque[str] = deque()
@@ -50,7 +50,7 @@ class Console:
             call_in(self._hub, self._deliver)
 
     def finish(self) -> None:
-        """Delivers what is left, also a line without an end; called in the hub's loop."""
+        """Delivers the rest, also a line without an end; called in Tooltray's loop."""
         with self._lock:
             if self._rest:
                 self._lines.append(self._rest)
@@ -71,7 +71,7 @@ _console: ContextVar[Console | None] = ContextVar("console", default=None)
 
 
 class _Bytes:
-    """`sys.stdout.buffer`, for a server."""
+    """The `sys.stdout.buffer` of a server."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -85,7 +85,7 @@ class _Bytes:
 
 
 class _Divided:
-    """A standard stream of the process: for a server its console, for everybody else what it was."""
+    """A standard stream of the process: a server's output goes to its console, all other output to the original stream."""
 
     def __init__(self, original: TextIO | None) -> None:
         self.original = original
@@ -111,7 +111,7 @@ class _Divided:
 
 
 class _OfServers(logging.Handler):
-    """What servers log. Other handlers leave it out."""
+    """The handler for log records of servers, which other handlers leave out."""
 
     def emit(self, record: logging.LogRecord) -> None:
         if console := _console.get():
@@ -123,7 +123,7 @@ def _is_hub(record: logging.LogRecord) -> bool:
 
 
 class _Division:
-    """The process's streams and handlers while servers run inside; there is one process, and so there is one of these."""
+    """The process's streams and handlers while servers run inside; there is one process, and so only one instance."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -156,7 +156,7 @@ class _Division:
 
     def _remove(self) -> None:
         for name, divided in zip(("stdout", "stderr"), self._streams or (), strict=False):
-            if getattr(sys, name) is divided:  # nobody has put another one there
+            if getattr(sys, name) is divided:  # it was not replaced meanwhile
                 setattr(sys, name, divided.original)
         for handler in self._filtered:
             handler.removeFilter(_is_hub)
@@ -169,7 +169,7 @@ _division = _Division()
 
 @contextlib.contextmanager
 def printing_to(console: Console) -> Iterator[None]:
-    """What is printed and logged inside, and in tasks that begin there, goes to a console."""
+    """Sends what is printed and logged inside, and in tasks that begin there, to a console."""
     _division.begin()
     token = _console.set(console)
     try:
@@ -180,7 +180,7 @@ def printing_to(console: Console) -> Iterator[None]:
 
 
 def in_context_of(console: Console) -> Context:
-    """A context for a task whose output goes to a console."""
+    """Returns a context for a task whose output goes to a console."""
     context = copy_context()
     context.run(_console.set, console)
     return context

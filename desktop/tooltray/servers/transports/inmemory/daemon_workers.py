@@ -1,7 +1,6 @@
-"""The workers for a server's blocking calls (`asyncio.to_thread`): threads that nobody waits for at the end of the process.
+"""The workers for a server's blocking calls (`asyncio.to_thread`): threads that the end of the process does not wait for.
 
-Above it: server_thread. Below it: concurrent.futures. The standard library's own pool is joined as the interpreter ends; a server whose
-function never returns would keep Tooltray from ending.
+The standard library's own pool is joined as the interpreter ends; a server whose function never returns would keep Tooltray from ending.
 """
 
 import threading
@@ -18,10 +17,10 @@ MOST_WORKERS = 32  # as many as asyncio's own pool has at most
 
 
 class DaemonWorkers(ThreadPoolExecutor):
-    """A thread for each call while there are no more than MOST_WORKERS; further calls wait. asyncio takes no other class."""
+    """A pool with a thread for each call, up to MOST_WORKERS; further calls wait. asyncio accepts only this base class."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(max_workers=1)  # of its own threads none is ever started
+        super().__init__(max_workers=1)  # the pool never starts threads of its own
         self._name = f"worker of '{name}'"
         self._guard = threading.Lock()
         self._queue: deque[Callable[[], None]] = deque()
@@ -55,7 +54,7 @@ def _work(future: "Future[T]", call: Callable[[], T]) -> None:
         return
     try:
         result = call()
-    except BaseException as error:  # it belongs to whoever waits
+    except BaseException as error:  # it is the waiting caller's
         future.set_exception(error)
     else:
         future.set_result(result)

@@ -1,6 +1,5 @@
-"""Which packages bring servers that can run inside Tooltray: their entry points of the group `tooltray.servers`.
-
-Above it: sdk_transport, and the API that lists them. Below it: importlib.metadata. Imports none of the packages; blocks on the disk.
+"""Which packages bring servers that can run inside Tooltray: their entry points of the group `tooltray.servers`. Imports none of the
+packages; blocks on the disk.
 """
 
 import sys
@@ -16,14 +15,14 @@ from tooltray.foundation.snapshots.servers import InMemoryServer
 from tooltray.servers.launch.program_launch import CannotStart
 
 GROUP = "tooltray.servers"
-SUMMARY_CHARACTERS = 300  # of a package's own words that are shown
+SUMMARY_CHARACTERS = 300  # of a package's own summary that are shown
 
 
 class Offered(msgspec.Struct, frozen=True):
     """One server that an installed package offers.
 
     Attributes:
-        folder: what has to be on the path of modules before it is imported; empty: nothing.
+        folder: the folder that has to be on the path of modules before the import; empty: none.
     """
 
     entry_point: metadata.EntryPoint
@@ -34,10 +33,10 @@ class Offered(msgspec.Struct, frozen=True):
 
 
 def listed(folder: Path | None = None) -> list[InMemoryServer]:
-    """What there is, by name.
+    """Returns the offered servers, by name.
 
     Args:
-        folder: another folder with packages besides those of this Python; None: there is none.
+        folder: another folder with packages besides the packages of this Python; None: no such folder.
     """
     found = _by_name(folder)
     return [
@@ -48,10 +47,10 @@ def listed(folder: Path | None = None) -> list[InMemoryServer]:
 
 
 def find(name: str, folder: Path | None = None) -> Offered:
-    """The one package that offers a server of this name.
+    """Returns the one package that offers a server of this name.
 
     Raises:
-        CannotStart: there is none, or more than one.
+        CannotStart: no package offers it, or more than one does.
     """
     offers = _by_name(folder).get(name, [])
     if not offers:
@@ -79,7 +78,7 @@ def _by_name(folder: Path | None) -> Mapping[str, list[Offered]]:
 
 
 def _all(folder: Path | None) -> Iterator[Offered]:
-    """A package that is there twice counts once, as for an import: where it is found first."""
+    """Yields all offers. A package that is installed twice counts once, as for an import: the place that is searched first."""
     seen: set[str] = set()
     searched = [(metadata.distributions(), "")]
     if folder is not None:
@@ -97,7 +96,7 @@ def _of_package(package: metadata.Distribution, folder: str) -> Iterator[Offered
     try:
         points = [each for each in package.entry_points if each.group == GROUP]
         about = package.metadata.json if points else {}
-    except Exception:  # whatever is wrong with one package's description, the others are to be found
+    except Exception:  # whatever one package's description has wrong, the others are to be found
         return
     for point in points:
         name, version, summary = (str(about.get(key) or "") for key in ("name", "version", "summary"))

@@ -1,8 +1,7 @@
-"""Serves an object of the `mcp` SDK over memory streams. The one module of Tooltray that imports the SDK.
+"""Serves an object of the `mcp` SDK 2.3 over memory streams. It alone imports the SDK, and is imported in a server's own thread.
 
-Above it: sdk_transport, which imports it in a server's own thread. Below it: the SDK 2.3, and the byte queues to the hub. The SDK does what
-it does on stdio, the choice of the era included; lines become messages and messages lines here, so that the hub sees bytes as from any
-other server.
+The SDK does what it does on stdio, the choice of the era included; lines become messages and messages lines here, so that Tooltray sees
+bytes as from any other server.
 """
 
 import inspect
@@ -25,14 +24,14 @@ logger = logging.getLogger(__name__)
 
 
 class NoServer(TypeError):
-    """What an entry point gives is no server."""
+    """The error of an entry point that gives something other than a server."""
 
 
 def made(found: object, args: Sequence[str]) -> "Server[Any]":
-    """The server that an entry point gives: itself, or what it returns for the arguments.
+    """Returns the server of an entry point: the object itself, or the result of calling it with the arguments.
 
     Raises:
-        NoServer: it is none, or takes no arguments.
+        NoServer: the entry point gives no server, or takes no arguments.
         Exception: whatever the callable raises.
     """
     if isinstance(found, MCPServer | Server):
@@ -53,10 +52,10 @@ def made(found: object, args: Sequence[str]) -> "Server[Any]":
 
 
 def _takes_arguments(factory: Callable[..., object]) -> bool:
-    """Whether a callable can be given something; many that are made for other purposes build their server without."""
+    """Reports whether a callable takes arguments; many callables that are made for other purposes build their server without."""
     try:
         parameters = inspect.signature(factory).parameters.values()
-    except (ValueError, TypeError):  # one in C
+    except (ValueError, TypeError):  # a callable in C
         return True
     return any(each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD, each.VAR_POSITIONAL) for each in parameters)
 
@@ -71,19 +70,19 @@ def _kind(value: object) -> str:
 
 
 async def serve(server: "Server[Any]", source: ToServer, sink: FromServer) -> None:
-    """Serves one connection until the hub ends it, or the server does.
+    """Serves one connection until Tooltray or the server ends it.
 
     Raises:
         BaseException: whatever the server raises.
     """
     source.attach()
     sink.attach()
-    # without room, as the SDK has it on stdio: the queues to the hub have a limit in bytes
+    # without a buffer, as the SDK has it on stdio: the queues to Tooltray have a limit in bytes
     to_sdk, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write, from_sdk = anyio.create_memory_object_stream[SessionMessage](0)
     async with to_sdk, read, write, from_sdk, anyio.create_task_group() as reading:
         reading.start_soon(_read, source, to_sdk, sink)
-        async with anyio.create_task_group() as writing:  # ends when all that the server wrote is with the hub
+        async with anyio.create_task_group() as writing:  # ends when Tooltray has all that the server wrote
             writing.start_soon(_write, from_sdk, sink)
             async with write:
                 await server.run(read, write, server.create_initialization_options())
@@ -97,17 +96,17 @@ async def _read(source: ToServer, to_sdk: ObjectSendStream[SessionMessage | Exce
             for line in lines.feed(chunk):
                 try:
                     message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-                except ValueError as error:  # what the SDK takes is less than JSON: no lone surrogates, no depth beyond 200
+                except ValueError as error:  # the SDK takes less than all JSON: no lone surrogates, no depth beyond 200
                     await _refuse(line, str(error), sink)
                     continue
                 try:
                     await to_sdk.send(SessionMessage(message))
-                except (anyio.BrokenResourceError, anyio.ClosedResourceError):  # it has ended; what it wrote is still being sent
+                except (anyio.BrokenResourceError, anyio.ClosedResourceError):  # the server has ended; its output is still being sent
                     return
 
 
 async def _refuse(line: bytes | bytearray, reason: str, sink: FromServer) -> None:
-    """Answers a request that the server will never see, so that nobody waits for it."""
+    """Answers a request that the server will never see, so that no caller waits for it."""
     if b'"method"' in line and (id := find_id(line)):
         words = f"the server cannot read this request: {reason.splitlines()[-1][:200]}"
         await sink.send(b"".join(reply_parts(id, failure(INVALID_REQUEST, words))))
@@ -121,7 +120,7 @@ async def _write(from_sdk: ObjectReceiveStream[SessionMessage], sink: FromServer
 
 
 def _line(message: JSONRPCMessage) -> bytes:
-    """A message as a line. Where JSON cannot carry it (a lone surrogate), a reply becomes an error, and anything else is left out."""
+    """Returns a message as a line. If JSON cannot carry it (a lone surrogate), a reply becomes an error, and any other is left out."""
     try:
         return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
     except ValueError as error:

@@ -1,7 +1,5 @@
-"""The transport of a server inside Tooltray: the hub's side of its thread, from the import of its package to its end.
-
-Above it: McpClient. Below it: the thread, the queues to it, and its console. Imports nothing of the SDK: sdk_server does, in that thread,
-where a second's import keeps no call waiting.
+"""The transport of a server inside Tooltray: Tooltray's side of the server's thread, from the import of its package to its end. It imports
+nothing of the SDK: sdk_server does, in that thread, where an import of a second keeps no call waiting.
 """
 
 import asyncio
@@ -24,16 +22,16 @@ from tooltray.servers.transports.transport import ConnectionFailure, Transport, 
 
 logger = logging.getLogger(__name__)
 GRACE_AFTER_END_S = 2.0  # from the end of its input to the cancellation of its task; a process gets as long
-GRACE_AFTER_CANCEL_S = 2.0  # from there until its thread is left to itself
-GRACE_FOR_THREAD_S = 1.0  # for what the thread does behind its last connection: tasks that the server has left are cancelled
+GRACE_AFTER_CANCEL_S = 2.0  # from there until its thread is left behind
+GRACE_FOR_THREAD_S = 1.0  # for the thread's work after its last connection: leftover tasks of the server are cancelled
 _SDK = "tooltray.servers.transports.inmemory.sdk_server"
 
 
 async def make_in_memory(order: TransportOrder) -> Transport:
-    """Makes the transport of a server that an installed package brings; nothing of it is imported yet.
+    """Makes the transport of a server that an installed package brings; the package is not imported yet.
 
     Raises:
-        CannotStart: no package brings it, or its settings ask for what only a process can have.
+        CannotStart: no package brings it, or its settings have fields that only a process can have.
     """
     _check(order)
     offered = await asyncio.to_thread(find, order.resolved.command or "", order.packages)
@@ -43,7 +41,7 @@ async def make_in_memory(order: TransportOrder) -> Transport:
 def _check(order: TransportOrder) -> None:
     """
     Raises:
-        CannotStart: it names no server, or has an environment or a folder, which belong to Tooltray as a whole.
+        CannotStart: the entry names no server, or has an environment or a folder, which belong to Tooltray as a whole.
     """
     if not order.resolved.command:
         hint = Phrase("Name one in `command`; see which there are: tooltray servers inmemory")
@@ -55,7 +53,7 @@ def _check(order: TransportOrder) -> None:
 
 
 class SdkTransport:
-    """Satisfies Transport."""
+    """The transport of a server in a thread. Satisfies Transport."""
 
     pids: tuple[int, ...] = ()
     exit_code: int | None = None
@@ -74,7 +72,7 @@ class SdkTransport:
     ) -> None:
         """
         Args:
-            log: receives what it prints and logs.
+            log: receives the lines that the server prints and logs.
             mask: masks secrets in these lines before they are stored.
         """
         self._name, self._offered, self._args, self._log, self._mask = name, offered, args, log, mask
@@ -104,7 +102,7 @@ class SdkTransport:
 
     @property
     def failure(self) -> ConnectionFailure | None:
-        """Why it ended by itself; None while it runs, and if we ended it."""
+        """The reason why the server ended on its own; None while it runs, and if we ended it."""
         end = self._end
         if end is None or self._is_closing:
             return None
@@ -116,7 +114,7 @@ class SdkTransport:
         return ConnectionFailure(Problem(title, end.how, hint), is_lasting=end.is_start, how=end.how, words=words)
 
     def _on_ended(self, end: End) -> None:
-        """All that it wrote before is there already, or comes now."""
+        """Reports the end. All output from before the end has arrived already, or is delivered now."""
         self._finish_output()
         self._sink.finish()
         if not self._is_closing:
@@ -132,7 +130,7 @@ class SdkTransport:
         self._lines.finish()
 
     async def close(self) -> None:
-        """Ends its input, then cancels its task, then leaves its thread behind."""
+        """Ends the server's input, then cancels its task, then leaves its thread behind."""
         connection = self._connection
         if connection is None:
             return
@@ -146,7 +144,7 @@ class SdkTransport:
         self._finish_output()
 
     async def _ends(self, connection: "_Connection") -> bool:
-        """Whether it ended, at least when its task was cancelled."""
+        """Reports whether the server ended, at the latest when its task was cancelled."""
         for grace_s, next_step in zip(self._graces_s, (connection.cancel, self._leave_behind), strict=True):
             try:
                 async with asyncio.timeout(grace_s):
@@ -180,7 +178,7 @@ class _Channel:
 
 
 class _Connection:
-    """The server's side, called in its thread. Satisfies Connection."""
+    """The server's side of the connection, called in its thread. Satisfies Connection."""
 
     def __init__(
         self,
@@ -205,7 +203,7 @@ class _Connection:
     def ended(self, end: End) -> None:
         self._on_ended(end)
 
-    # in the hub's loop
+    # in Tooltray's loop
 
     def cancel(self) -> None:
         if self.thread:

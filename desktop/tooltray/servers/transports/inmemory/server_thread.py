@@ -1,11 +1,10 @@
-"""The thread in which a server inside Tooltray lives: it is imported and made there, and served in an event loop of that thread's own.
+"""The thread in which a server inside Tooltray lives: it is imported and made there, and served in an event loop of that thread's own. It
+knows no settings and nothing of the SDK.
 
-Above it: sdk_transport. Below it: console, and what a connection brings along. Knows no settings and nothing of the SDK.
-
-Whatever a server does that would end a process (an exception, `sys.exit`, the end of its loop) ends its connections here, each of which is
-told why. An object that several connections use (of two eras, or of sessions with an instance each) lives in one loop: what it has made
-there, such as locks and streams, works in that loop alone. The threads are daemons, and so are those that they start: what never ends holds
-up nobody's exit.
+Whatever a server does that would end a process (an exception, `sys.exit`, the end of its loop) ends its connections here, each with the
+reason. An object that several connections use (of two eras, or of sessions with an instance each) lives in one loop: the locks and streams
+that it has made there work only in that loop. The threads are daemons, and so are the threads that they start: a thread that never ends
+does not hold up the exit of Tooltray.
 """
 
 import asyncio
@@ -20,16 +19,16 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.servers.transports.inmemory.console import Console, in_context_of, printing_to
 from tooltray.servers.transports.inmemory.daemon_workers import DaemonWorkers
 
-MOST_WORDS = 300  # characters of an exception's own words; a card shows them
+MOST_WORDS = 300  # characters of an exception's message; a card shows them
 
 
 class End(msgspec.Struct, frozen=True):
-    """How a server has ended.
+    """The way in which a server has ended.
 
     Attributes:
-        how: a sentence without a full stop, for a person.
-        words: the exception; empty if there was none.
-        is_start: it could not even be made, so that another try would fail in the same way.
+        how: a sentence without a full stop, for the user.
+        words: the exception; empty if the server ended without one.
+        is_start: the server could not be made, so that another try would fail in the same way.
     """
 
     how: str
@@ -41,7 +40,7 @@ class Connection(Protocol):
     """One connection to a server in a thread; its methods are called in that thread.
 
     Attributes:
-        thread: by which it is served.
+        thread: the thread by which the connection is served.
     """
 
     console: Console
@@ -52,11 +51,11 @@ class Connection(Protocol):
         ...
 
     async def serve(self, server: object) -> None:
-        """Serves until the hub closes the connection; raises whatever the server raises."""
+        """Serves until Tooltray closes the connection; raises whatever the server raises."""
         ...
 
     def ended(self, end: End) -> None:
-        """The last call, unless the server never ends."""
+        """Reports the end. This is the last call; it is not made if the server never ends."""
         ...
 
 
@@ -78,21 +77,21 @@ class ServerThread:
         self._thread.start()
 
     def wait_for_end(self, timeout_s: float) -> None:
-        """Waits until the thread has cleaned up behind its last connection; not if others are there. Blocks, `timeout_s` seconds at most.
+        """Waits until the thread has cleaned up after its last connection; not if it has others. Blocks, `timeout_s` seconds at most.
 
-        A process that ends while a daemon thread is still in compiled code, as that of pydantic, may crash at its very end.
+        A process that ends while a daemon thread is still in compiled code, such as pydantic's, may crash at its very end.
         """
         if self._thread and not self._connections:
             self._thread.join(timeout_s)
 
     def cancel(self, connection: Connection) -> None:
-        """Cancels what serves a connection, wherever it waits; may be called in any thread."""
-        with _LOCK, contextlib.suppress(RuntimeError):  # it has closed its loop itself
+        """Cancels the task that serves a connection, wherever it waits; may be called in any thread."""
+        with _LOCK, contextlib.suppress(RuntimeError):  # the server has closed its loop itself
             if self._loop:
                 self._loop.call_soon_threadsafe(self._cancel, connection)
 
     def give_up(self) -> None:
-        """It does not end: no other connection is to come here. May be called in any thread."""
+        """Marks the thread as one that does not end: no other connection is to come here. May be called in any thread."""
         with _LOCK:
             self._is_over = True
 
@@ -109,7 +108,7 @@ class ServerThread:
                 self._serve(connection)
 
     def _has_to_serve(self, connection: Connection) -> bool:
-        """Leaves a connection to the thread in which its object lives already; if there is none, this one is that from now on."""
+        """Reports whether this thread serves a connection: an earlier thread with the same object takes it, else this one does."""
         with _LOCK:
             there = _LIVES_IN.get(id(self._server))
             if there and there._take_in(connection):
@@ -125,7 +124,7 @@ class ServerThread:
         if self._loop:  # else it begins with the loop
             try:
                 self._loop.call_soon_threadsafe(self._begin, connection)
-            except RuntimeError:  # the server has closed it itself
+            except RuntimeError:  # the server has closed the loop itself
                 return self._connections.pop(connection) is not None
         return True
 
@@ -138,7 +137,7 @@ class ServerThread:
             error = raised
         for connection in self._leave():
             _report(connection, error)
-        with contextlib.suppress(BaseException):  # what is left of it is cancelled, and may object
+        with contextlib.suppress(BaseException):  # its leftover tasks are cancelled, and may object
             runner.close()
 
     async def _main(self, first: Connection) -> None:
@@ -164,7 +163,7 @@ class ServerThread:
         error: BaseException | None = None
         try:
             await connection.serve(self._server)
-        except BaseException as raised:  # also sys.exit, alone or in the group of a task group
+        except BaseException as raised:  # also sys.exit, bare or in the group of a task group
             error = raised
         with _LOCK:
             is_reported = connection not in self._connections  # the loop is gone
@@ -176,7 +175,7 @@ class ServerThread:
             _report(connection, error)
 
     def _leave(self) -> list[Connection]:
-        """Nobody comes any more, and who is still there has to go."""
+        """Closes the thread to new connections, and returns the remaining ones."""
         with _LOCK:
             self._is_over = True
             if _LIVES_IN.get(id(self._server)) is self:
@@ -188,7 +187,7 @@ class ServerThread:
 
 _LOCK = threading.RLock()
 _LIVES_IN: dict[int, ServerThread] = {}
-"""The thread of each object, by its identity. Objects of modules belong to the process, and so does this."""
+"""The thread of each object, by its identity. Objects of modules belong to the process, and so does this table."""
 
 
 def _report(connection: Connection, error: BaseException | None, *, is_start: bool = False) -> None:
@@ -198,7 +197,7 @@ def _report(connection: Connection, error: BaseException | None, *, is_start: bo
 
 
 def end_of(error: BaseException | None, *, is_start: bool = False) -> End:
-    """Says in words what has ended a server."""
+    """Returns an End that describes what has ended a server."""
     leaf = _innermost(error)
     match leaf:
         case None:
@@ -215,14 +214,14 @@ def end_of(error: BaseException | None, *, is_start: bool = False) -> End:
 
 
 def _innermost(error: BaseException | None) -> BaseException | None:
-    """Of a group the first that is in it: task groups wrap whatever ends them."""
+    """Returns the innermost first error of a group: task groups wrap any error that ends them."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
 def _tell(console: Console, context: dict[str, object]) -> None:
-    """What a loop would log: a task's exception that nobody has asked for."""
+    """Writes what a loop would log: a task's exception that was never retrieved."""
     error = context.get("exception")
     trace = "".join(traceback.format_exception(error)) if isinstance(error, BaseException) else ""
     console.write(f"{context.get('message', '')}\n{trace}")
