@@ -24,8 +24,7 @@ class ProcessFamily:
     reused."""
 
     def __init__(self, pid: int, mark: str = "") -> None:
-        """Creates a family.
-
+        """
         Args:
             mark: its value of INSTANCE_VARIABLE; empty: processes that leave the group are not ended.
         """
