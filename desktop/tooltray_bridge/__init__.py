@@ -1,7 +1,7 @@
-"""The stdio bridge: the small program that an AI client starts, and that carries bytes between the client and the hub.
+"""The stdio bridge: a small program that an AI client starts, and that carries bytes between the client and the hub.
 
 A package of its own: it imports nothing of tooltray, and on its hot path almost nothing at all, because every AI client starts one, often
-several. What it must agree on with the hub (paths, the first line) is written again here and held together by
+several. What it must agree on with the hub (paths, the first line) is written a second time here and compared by
 tests/contract/test_bridge_and_hub_agree.py. It needs unix sockets, `poll` and `posix`: Linux and macOS.
 
 | module | what |
@@ -9,9 +9,9 @@ tests/contract/test_bridge_and_hub_agree.py. It needs unix sockets, `poll` and `
 | `__main__` | the script that AI clients start |
 | `hot` | options, connecting, carrying bytes |
 | `paths` | where the hub's socket is |
-| `tracker` | what is waiting for an answer, and what a new hub must be told |
+| `tracker` | what is waiting for an answer, and what a new hub must be sent |
 | `lines` | the id and the method of a line |
-| `cold` | no hub, or none any more: starting one, coming back, saying why not; usage |
-| `start` | starts a hub, once, for however many bridges want one |
+| `cold` | no hub, or no longer one: starting it, coming back, reporting why not; usage |
+| `start` | starts a hub, once, for any number of bridges |
 | `scan` | reads a line whose id is at neither end, and batches |
 """

@@ -1,7 +1,7 @@
-"""What an AI client starts: `python -I -S <this file> [--server NAME] [--profile NAME] [--home DIR] [--no-start]`.
+"""The script that an AI client starts: `python -I -S <this file> [--server NAME] [--profile NAME] [--home DIR] [--no-start]`.
 
-`-I` keeps this folder off the search path, so its parent is added, last: nothing beside the package can stand in for a module of the
-standard library. All else is in `hot`, because a script is compiled at each start and an imported module is not.
+`-I` keeps this folder off the search path, so its parent is added, last: nothing beside the package can replace a module of the standard
+library. All else is in `hot`, because a script is compiled at each start and an imported module is not.
 """
 
 import sys

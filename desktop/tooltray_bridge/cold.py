@@ -1,11 +1,8 @@
-"""The bridge's cold path: the time without a hub, and the words for people.
-
-Above it: hot, which comes here when there is no hub, when it has lost one, or when the command line is odd; the console script
-`tooltray-bridge`. Below it: start, which starts a hub. Here the whole standard library may be used.
+"""The bridge's cold path: the time without a hub, and the texts for users. Here the whole standard library may be used.
 
 A client that gets an error with the reason is better served than one whose server has vanished, so a bridge never gives up before its
-client does. It starts a hub only when the client awaits an answer: after `tooltray stop` nothing brings the hub back until somebody
-needs it. A hub that somebody else starts is found all the same.
+client does. It starts a hub only when the client awaits an answer: after `tooltray stop` nothing brings the hub back until a client needs
+it. A hub that is started otherwise is found all the same.
 """
 
 import errno
@@ -25,12 +22,12 @@ else:
     from tooltray_bridge import paths_posix as paths
     from tooltray_bridge import relay_posix as platform
 
-EVERY_S = 0.02  # how often is looked for a hub that is being started
-IDLE_FROM_S, IDLE_TO_S, IDLE_FACTOR = 0.05, 1.0, 1.5  # the same while nobody waits for one
-PATIENCE_S = 2.0  # for a hub that we may not start, but that may be on its way: updated, or starting with the session
-REFUSE_FOR_S = 2.0  # after a start that failed, its reason is good for what is asked next
-KEPT_BYTES = 1 << 20  # of requests that wait for a hub, and of answers that the client has not read; beyond them it is not read
-QUICK_LOSS_S, QUICK_LOSSES = 1.0, 3  # a hub that hangs up on us so often without a word is not going to serve us
+EVERY_S = 0.02  # between attempts to connect to a hub that is being started
+IDLE_FROM_S, IDLE_TO_S, IDLE_FACTOR = 0.05, 1.0, 1.5  # the same while no request waits for one
+PATIENCE_S = 2.0  # for a hub that the bridge may not start, but that may be on its way: updated, or starting with the session
+REFUSE_FOR_S = 2.0  # after a start that failed, its reason also answers the next requests
+KEPT_BYTES = 1 << 20  # of requests that wait for a hub, and of answers that the client has not read; beyond them the client is not read
+QUICK_LOSS_S, QUICK_LOSSES = 1.0, 3  # a hub that hangs up so often without an answer is not going to serve this bridge
 SLOWEST_RETRY_S = 5.0
 INTERNAL_ERROR = -32603
 NO_HUB = (errno.ENOENT, errno.ECONNREFUSED)  # no socket, or one that a dead hub has left
@@ -55,14 +52,14 @@ def explain(arguments: list[str]) -> int:
 
 
 def main() -> int:
-    """The console script `tooltray-bridge`, for people: on a terminal it says first what it is for."""
+    """Runs the console script `tooltray-bridge`, for users: on a terminal it first prints its purpose."""
     if os.isatty(0) and hot.read_options(sys.argv[1:]):
         sys.stderr.write(PURPOSE + "\n")
     return hot.main(sys.argv[1:])
 
 
 class Patience:
-    """In place of a start where none is allowed: waits a moment for a hub that somebody else starts."""
+    """A replacement for a start where starting is not allowed: waits a moment for a hub that is started otherwise."""
 
     def __init__(self, reason: str) -> None:
         self._reason = reason
@@ -73,7 +70,7 @@ class Patience:
         return self._reason if monotonic() >= self._until else ""
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """Does nothing: there is nothing to detach."""
 
 
 class Outage:
@@ -121,7 +118,7 @@ class Outage:
             pause_s = min(pause_s * IDLE_FACTOR, IDLE_TO_S)
 
     def _pause_after_loss(self) -> float:
-        """How long to stay away from a hub that hangs up on us, and from one that is just dying, and may still take a connection."""
+        """Returns how long to stay away from a hub that hangs up, and from one that is just dying, and may still take a connection."""
         lived_s = monotonic() - self._found_at if self._found_at else QUICK_LOSS_S
         is_quick = lived_s < QUICK_LOSS_S and not self._relay.tracker.has_answered
         self._losses = self._losses + 1 if is_quick else 0
@@ -145,7 +142,7 @@ class Outage:
         return True
 
     def _get_on(self) -> None:
-        """One step towards a hub, if the client awaits one."""
+        """Takes one step towards a hub, if the client awaits one."""
         if not self._relay.tracker.is_awaiting:
             self._end_attempt()
         elif monotonic() < self._refusal_until:

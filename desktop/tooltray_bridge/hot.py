@@ -1,9 +1,6 @@
-"""The bridge's hot path: finds the hub, says hello, and carries bytes both ways until one side is gone.
-
-Above it: `__main__`. Below it: paths, the relay of this platform, and the tracker; cold, which is imported only when there is no hub or
-somebody asks for help. Most of what a bridge costs is its start, so nothing is imported that is not built in or tiny: no os, no socket,
-no json, no asyncio.
-"""
+"""The bridge's hot path: finds the hub, says hello, and carries bytes both ways until one side is gone. Most of what a bridge costs is its
+start, so it imports only what is built in or tiny: no os, no socket, no json, no asyncio; and cold only when there is no hub or for
+help."""
 
 import sys
 
@@ -18,11 +15,11 @@ else:
 
 
 class Options:
-    """What the command line says.
+    """The options of the command line.
 
     Attributes:
         server: the one server that this bridge is for; None is all of them.
-        profile: the named set of servers and tools that its client is to have; None: what its kind of client gets.
+        profile: the named set of servers and tools for its client; None: the set for its kind of client.
         home: Tooltray's home, if not the usual one.
         may_start: whether a hub may be started if none runs.
     """
@@ -34,7 +31,7 @@ class Options:
 
 
 def read_options(arguments: list[str]) -> Options | None:
-    """Reads the command line; None if it is not what it should be, or asks for help."""
+    """Reads the command line; None if it is invalid, or asks for help."""
     options = Options()
     rest = iter(arguments)
     for argument in rest:
@@ -52,7 +49,7 @@ def read_options(arguments: list[str]) -> Options | None:
 
 
 def as_json(text: bytes) -> bytes:
-    """A name as a JSON string; bytes that are no UTF-8 become replacement characters, because a JSON text cannot hold them."""
+    """Returns a name as a JSON string; bytes that are not UTF-8 become replacement characters, because a JSON text cannot hold them."""
     readable = text.decode("utf-8", "replace")
     if readable.isprintable() and '"' not in readable and "\\" not in readable:
         return b'"%b"' % readable.encode()
@@ -62,7 +59,7 @@ def as_json(text: bytes) -> bytes:
 
 
 def hello(server: str | None, profile: str | None = None) -> bytes:
-    """The first line on every connection of one bridge. The session in it is new with each call."""
+    """Returns the first line on every connection of one bridge. The session in it is new with each call."""
     try:
         folder = platform.working_folder()
     except OSError:  # it has been removed

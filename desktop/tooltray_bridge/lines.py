@@ -1,11 +1,9 @@
-"""What a line says of itself: its id, its method, whether it answers a request. And the lines that the bridge writes itself.
+"""Reads a line's id, its method, and whether it answers a request; and the lines that the bridge writes itself.
 
-Above it: tracker. Below it: scan, for lines that hide their id. Knows no state.
-
-No line is parsed. Of what the client writes both ends are looked at: an id that is among a message's first members or is its last
-one is certainly its own, and that is where every known client writes it; only a line that has an `"id"` elsewhere is read in full.
-Of what the hub writes the first bytes are enough, because the hub promises to begin each reply with `REPLY_HEAD`. Ids are kept as
-they are written, byte for byte. Not followed are names of members written with escapes.
+Lines are not parsed. Of the client's lines both ends are read: an id that is among a message's first members or is its last one is
+certainly its own, and that is where every known client writes it; only a line that has an `"id"` elsewhere is read in full. Of the hub's
+lines the first bytes are enough, because the hub promises to begin each reply with `REPLY_HEAD`. Ids are kept as they are written, byte for
+byte. Names of members written with escapes are not recognised.
 """
 
 from tooltray_bridge.scan import QUOTE, end_of_string, members, value_of
@@ -14,20 +12,20 @@ END_BYTES = 200  # of a line; enough for jsonrpc, id and method, or for the id a
 REPLY_HEAD = b'{"jsonrpc":"2.0","id":'
 REQUEST_MARK = b',"method"'  # what follows the id in a request of the hub's own
 ERROR_MARK = b',"error":'  # and in a reply that refuses
-CANCEL_HEAD = b'{"jsonrpc":"2.0","method":"notifications/cancelled"'  # of a hub that needs an answer no more
+CANCEL_HEAD = b'{"jsonrpc":"2.0","method":"notifications/cancelled"'  # of a hub that no longer needs an answer
 HUB_LOST = b'{"code":-32000,"message":"the connection to the Tooltray hub was lost while this call was running; call again"}'
 LINE_LOST = (
     b'{"code":-32000,"message":"the connection to the Tooltray hub was lost within this message, which is too long to be sent again"}'
 )
 WITHDRAWN = CANCEL_HEAD + b',"params":{"requestId":%b,"reason":"the connection to the Tooltray hub was lost"}}\n'
-NO_ID = b"null"  # under which a message is answered whose id cannot be told
+NO_ID = b"null"  # under which a message is answered whose id cannot be read
 LISTEN, SUBSCRIBE, UNSUBSCRIBE = b"subscriptions/listen", b"resources/subscribe", b"resources/unsubscribe"
 LOOKED_FOR = frozenset((b"jsonrpc", b"id", b"method"))
 OUTCOMES = frozenset((b"result", b"error"))
 
 
 def scalar_at(data: bytes, at: int) -> tuple[bytes, int]:
-    """The string or number at `at`, and where it ends; empty if it is something else, or its end is not there."""
+    """Returns the string or number at `at`, and where it ends; empty if it is something else, or its end is missing."""
     if data.startswith(QUOTE, at):
         end = end_of_string(data, at)
         return (data[at:end], end) if end > 0 else (b"", 0)
@@ -40,7 +38,7 @@ def scalar_at(data: bytes, at: int) -> tuple[bytes, int]:
 
 
 def value_after(data: bytes, at: int) -> tuple[bytes, int]:
-    """The same for the member whose name ends at `at`."""
+    """Returns the string or number of the member whose name ends at `at`, and where the value ends; empty as in `scalar_at`."""
     colon = data.find(b":", at)
     if colon != at and not data[at : max(colon, at)].isspace():
         return b"", 0
@@ -51,7 +49,8 @@ def value_after(data: bytes, at: int) -> tuple[bytes, int]:
 
 
 def front_of(line: bytes) -> tuple[bytes, bytes, bytes]:
-    """The id and the method that are among a message's first members, and the name of the first member that is none of `LOOKED_FOR`."""
+    """Returns the id and the method that are among a message's first members, and the name of the first member that is not in
+    `LOOKED_FOR`."""
     front = line[:END_BYTES]
     found = method = b""
     at = 1
@@ -71,7 +70,7 @@ def front_of(line: bytes) -> tuple[bytes, bytes, bytes]:
 
 
 def last_id_of(line: bytes) -> bytes:
-    """The id that is a message's last member."""
+    """Returns the id that is a message's last member."""
     tail = line[-END_BYTES:]
     at = tail.rfind(b'"id"')
     if at <= 0 or tail.startswith(b"\\", at - 1):
@@ -81,9 +80,9 @@ def last_id_of(line: bytes) -> bytes:
 
 
 def identify(ends: bytes, pieces: list[bytes]) -> tuple[bytes, bytes]:
-    """The id under which the hub will answer a line of the client, and its method.
+    """Returns the id under which the hub will answer a line of the client, and its method.
 
-    No id: nothing will be answered. No method either: it is a reply, a batch or no message.
+    Without an id the line gets no answer. Without a method, too, it is a reply, a batch or not a message.
 
     Args:
         ends: the line, or at least both its ends.
@@ -110,25 +109,23 @@ def identify(ends: bytes, pieces: list[bytes]) -> tuple[bytes, bytes]:
 
 
 def is_batch(line: bytes) -> bool:
-    """Whether it holds several messages."""
+    """Reports whether a line holds several messages."""
     return line.lstrip().startswith(b"[")
 
 
 def requested_id(line: bytes) -> bytes:
-    """The id of the request that a cancellation is about."""
+    """Returns the id of the request that a cancellation is about."""
     return value_after(line, line.find(b'"requestId"') + 11)[0]
 
 
 def answered_id(line: bytes) -> bytes:
-    """The id of the hub's request that the client's line answers. Some clients write a number as a string."""
+    """Returns the id of the hub's request that the client's line answers. Some clients write a number as a string."""
     return value_of(line, members(line).get(b"id")).strip(QUOTE)
 
 
 def replay_key(found: bytes, method: bytes, line: bytes) -> bytes:
-    """Under which a request to the hub is kept: the last one of its kind counts, but every stream of news, and every resource.
-
-    A subscription and its end have the same key.
-    """
+    """Returns the key under which a request to the hub is kept: the last one of its kind counts, but every stream of notifications, and
+    every resource, has a key. A subscription and its end have the same key."""
     if method == LISTEN:
         return method + QUOTE + found  # no method has a quote in it
     if method in (SUBSCRIBE, UNSUBSCRIBE):
@@ -138,7 +135,7 @@ def replay_key(found: bytes, method: bytes, line: bytes) -> bytes:
 
 
 def reply_id_at(data: bytes, start: int) -> bytes | None:
-    """The id of the reply that starts at `start`; empty if it is no reply, None if there is too little of it to tell."""
+    """Returns the id of the reply that starts at `start`; empty if it is not a reply, None if there are too few bytes to decide."""
     at = start + len(REPLY_HEAD)
     if not data.startswith(REPLY_HEAD, start):
         return None if len(data) < at and REPLY_HEAD.startswith(data[start:]) else b""
@@ -149,10 +146,10 @@ def reply_id_at(data: bytes, start: int) -> bytes | None:
 
 
 def failed(found: bytes, error: bytes) -> bytes:
-    """A line that answers a request with an error object."""
+    """Returns a line that answers a request with an error object."""
     return b'%b%b,"error":%b}\n' % (REPLY_HEAD, found, error)
 
 
 def is_refusal(line: bytes, found: bytes) -> bool:
-    """Whether the hub's reply to this id is an error."""
+    """Reports whether the hub's reply to this id is an error."""
     return line.startswith(ERROR_MARK, len(REPLY_HEAD) + len(found))

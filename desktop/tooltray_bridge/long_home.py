@@ -1,8 +1,5 @@
-"""Where the socket of a home is that cannot hold it: its path is too long, or its disk takes no sockets.
-
-Above it: paths, for those few homes. Below it: nothing of ours. The rules are those at the top of
-tooltray/foundation/home/socket_place.py; a hub makes the folders, a bridge only looks for them.
-"""
+"""Where the socket of a home is that cannot hold it: its path is too long, or its disk takes no sockets. The rules are those at the top of
+tooltray/foundation/home/socket_place.py; a hub makes the folders, a bridge only looks for them."""
 
 import os
 import stat
@@ -15,7 +12,7 @@ MAX_RECORD_BYTES = 4096
 
 
 def find_socket(home: bytes) -> bytes:
-    """Where the hub of this home listens, or would."""
+    """Returns where the hub of this home listens, or would."""
     user, digest = os.getuid(), sha256(home).hexdigest()[:16]
     of_session = os.fsencode(f"{RUNTIME_FOLDERS}/{user}/tooltray-{digest}")
     of_old_versions = os.fsencode(f"{SHARED_FOLDER}/tooltray-{user}-{digest}")

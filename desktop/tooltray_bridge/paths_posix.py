@@ -1,9 +1,6 @@
-"""Where the hub's socket is, found from HOME alone; on Linux and macOS.
-
-Above it: hot and start, which use this or paths_windows (the same names). The rules are those at the top of tooltray's home.py, in
-bytes and without `os`, whose import costs more than everything else here; what is rare (an untidy path, a missing HOME, a long path)
-imports what it needs.
-"""
+"""Where the hub's socket is, found only from HOME; on Linux and macOS. The rules are those at the top of tooltray's home.py, in bytes and
+without `os`, whose import costs more than everything else here; what is rare (an untidy path, a missing HOME, a long path) imports what
+it needs."""
 
 import posix
 import sys
@@ -13,12 +10,12 @@ SOCKET_PATH_BYTES = 100  # a socket's address holds 104 bytes on macOS and 108 o
 
 
 def to_bytes(text: str) -> bytes:
-    """An argument, or a name from the user database, as the bytes it had."""
+    """Returns an argument, or a name from the user database, as its original bytes."""
     return text.encode(sys.getfilesystemencoding(), "surrogateescape")
 
 
 def user_folder(environ: dict[bytes, bytes]) -> bytes:
-    """The folder of the user who runs this.
+    """Returns the folder of the user who runs this.
 
     Raises:
         KeyError: HOME is missing or relative, and the user database does not know the user either.
@@ -32,13 +29,13 @@ def user_folder(environ: dict[bytes, bytes]) -> bytes:
 
 
 def find_home(argument: str | None, environ: dict[bytes, bytes]) -> bytes:
-    """The folder that holds everything of Tooltray, absolute.
+    """Returns the folder that holds everything of Tooltray, absolute.
 
     Args:
-        argument: what was given as `--home`.
+        argument: the value of `--home`.
 
     Raises:
-        KeyError: nothing says where the user's folder is.
+        KeyError: the user's folder is not known.
     """
     chosen = to_bytes(argument or "") or environ.get(b"TOOLTRAY_HOME") or b"~/.tooltray"
     if chosen == b"~" or chosen[:2] == b"~/":
@@ -52,16 +49,16 @@ def find_home(argument: str | None, environ: dict[bytes, bytes]) -> bytes:
 
 
 def own_home(environ: dict[bytes, bytes]) -> bytes:
-    """The home of a person who asks for no other one.
+    """Returns the user's default home.
 
     Raises:
-        KeyError: nothing says where the user's folder is.
+        KeyError: the user's folder is not known.
     """
     return find_home(None, {name: value for name, value in environ.items() if name != b"TOOLTRAY_HOME"})
 
 
 def socket_path(home: bytes) -> bytes:
-    """Where the hub of this home listens."""
+    """Returns where the hub of this home listens."""
     path = home + b"run/hub.sock" if home[-1:] == b"/" else home + b"/run/hub.sock"
     if len(path) <= SOCKET_PATH_BYTES and not _is_there(path[: -len(b"hub.sock")] + b"socket-folder"):
         return path
@@ -79,10 +76,10 @@ def _is_there(path: bytes) -> bool:
 
 
 def is_private(folder: bytes) -> bool:
-    """Whether nobody but this user (and root) can put something into a folder, or something else in its place.
+    """Reports whether only this user (and root) can put something into a folder, or something else in its place.
 
     Raises:
-        OSError: it cannot be looked at, usually because it does not exist.
+        OSError: it cannot be read, usually because it does not exist.
     """
     status, link, me = posix.stat(folder), posix.lstat(folder), posix.getuid()
     return status.st_uid == me and link.st_uid in (0, me) and not status.st_mode & 0o022

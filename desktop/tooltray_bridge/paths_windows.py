@@ -1,8 +1,5 @@
-"""Where the hub's pipe is, found from USERPROFILE alone; on Windows.
-
-Above it: hot and start, which use this or paths_posix (the same names). The rules are those at the top of tooltray's home.py, without
-`os` and `hashlib`, whose imports cost more than everything else here.
-"""
+"""Where the hub's pipe is, found only from USERPROFILE; on Windows. The rules are those at the top of tooltray's home.py, without `os` and
+`hashlib`, whose imports cost more than everything else here."""
 
 import nt
 import sys
@@ -20,7 +17,7 @@ LCMAP_INVARIANT_LOWER = 0x100  # as os.path.normcase lowers letters: LCMAP_LOWER
 
 
 def user_folder(environ: dict[str, str]) -> str:
-    """The folder of the user who runs this. HOME is not asked: Git's and other shells set it to places of their own.
+    """Returns the folder of the user who runs this. HOME is not used: Git's and other shells set it to places of their own.
 
     Raises:
         KeyError: USERPROFILE is missing or relative.
@@ -32,18 +29,18 @@ def user_folder(environ: dict[str, str]) -> str:
 
 
 def is_absolute(path: str) -> bool:
-    """Whether a path begins with a drive and its root, or with a server."""
+    """Reports whether a path begins with a drive and its root, or with a server."""
     return path[1:3] in (":\\", ":/") or path[:2] in ("\\\\", "//")
 
 
 def find_home(argument: str | None, environ: dict[str, str]) -> str:
-    """The folder that holds everything of Tooltray, absolute.
+    """Returns the folder that holds everything of Tooltray, absolute.
 
     Args:
-        argument: what was given as `--home`.
+        argument: the value of `--home`.
 
     Raises:
-        KeyError: nothing says where the user's folder is.
+        KeyError: the user's folder is not known.
     """
     chosen = argument or environ.get("TOOLTRAY_HOME") or "~\\.tooltray"
     if chosen == "~" or chosen[:2] in ("~/", "~\\"):
@@ -53,16 +50,16 @@ def find_home(argument: str | None, environ: dict[str, str]) -> str:
 
 
 def own_home(environ: dict[str, str]) -> str:
-    """The home of a person who asks for no other one.
+    """Returns the user's default home.
 
     Raises:
-        KeyError: nothing says where the user's folder is.
+        KeyError: the user's folder is not known.
     """
     return find_home(None, {name: value for name, value in environ.items() if name != "TOOLTRAY_HOME"})
 
 
 def socket_path(home: str) -> str:
-    """The name of the pipe at which the hub of this home listens: the same for two spellings of one folder's path."""
+    """Returns the name of the pipe at which the hub of this home listens: the same for two spellings of one folder's path."""
     import _winapi
 
     folded = _winapi.LCMapStringEx("", LCMAP_INVARIANT_LOWER, home.replace("/", "\\").rstrip("\\"))
@@ -70,5 +67,5 @@ def socket_path(home: str) -> str:
 
 
 def to_bytes(text: str) -> bytes:
-    """An argument as UTF-8."""
+    """Returns an argument as UTF-8."""
     return text.encode("utf-8", "surrogatepass")

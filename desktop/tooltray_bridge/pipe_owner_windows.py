@@ -1,8 +1,5 @@
-"""Whether the hub at the other end of a pipe is this user's: anybody may make a pipe of any name that is free.
-
-Above it: relay_windows. Below it: advapi32. The owner of a pipe is who made it. tooltray's win32/security.py asks the same for the hub's
-own programs; the bridge imports nothing of tooltray.
-"""
+"""Checks that the hub at the other end of a pipe is this user's: any user may create a pipe of any name that is free. The owner of a pipe
+is its creator. tooltray's win32/security.py checks the same for the hub's own programs; the bridge imports nothing of tooltray."""
 
 import ctypes
 import sys
@@ -16,7 +13,7 @@ _ourselves = ctypes.c_void_p(-1)  # what GetCurrentProcess gives
 
 
 def is_ours(pipe: int) -> bool:
-    """Whether this user has made the pipe; False where Windows does not say."""
+    """Reports whether this user has created the pipe; False where Windows does not report it."""
     api, kernel = ctypes.WinDLL("advapi32"), ctypes.WinDLL("kernel32")
     owner, descriptor, token = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
     user, size = ctypes.create_string_buffer(_USER_BYTES), ctypes.c_ulong()

@@ -1,10 +1,8 @@
-"""The bridge's two sides on Linux and macOS: the client's pipes and the hub's socket, and the bytes between them.
-
-Above it: hot, which uses this or relay_windows (the same names), and cold. Below it: paths and the tracker. Nothing is imported that is not
-built in.
+"""The bridge's two sides on Linux and macOS: the client's pipes and the hub's socket, and the bytes between them. Only built-in modules are
+imported.
 
 Neither side can block the other way. What a side does not take at once is kept, and until it has taken it nothing more is read for it:
-there is at most one chunk each way in here, and a client that reads nothing while it writes 50 MB stalls nobody but itself.
+there is at most one chunk each way in here, and a client that reads nothing while it writes 50 MB stalls only itself.
 """
 
 import _socket
@@ -25,7 +23,7 @@ GONE = POLLERR | POLLHUP | POLLNVAL
 
 
 def working_folder() -> bytes:
-    """The folder in which the client has started this bridge.
+    """Returns the folder in which the client has started this bridge.
 
     Raises:
         OSError: it has been removed.
@@ -34,7 +32,7 @@ def working_folder() -> bytes:
 
 
 def random_bytes(count: int) -> bytes:
-    """From the system's source for secrets."""
+    """Returns bytes from the system's source for secrets."""
     return posix.urandom(count)
 
 
@@ -42,7 +40,7 @@ def connect(path: bytes) -> _socket.socket:
     """Connects to the hub that listens at `path`.
 
     Raises:
-        OSError: there is none, or it is not this user's.
+        OSError: there is no hub, or it is not this user's.
     """
     if not paths.is_private(path.rpartition(b"/")[0]):
         raise PermissionError(1, "other users can write to the folder of the hub's socket")
@@ -59,7 +57,7 @@ def connect(path: bytes) -> _socket.socket:
 
 
 def owner_of(hub: _socket.socket) -> int | None:
-    """The user who listens at the other end; None where the system does not say so by this means."""
+    """Returns the user who listens at the other end; None where the system does not report it by this means."""
     option = getattr(_socket, "SO_PEERCRED", None)  # Linux: struct ucred of pid, uid, gid
     if option is None:
         return None
@@ -67,13 +65,13 @@ def owner_of(hub: _socket.socket) -> int | None:
 
 
 class Relay:
-    """Carries bytes between the client's two pipes and one hub after the other.
+    """A carrier of bytes between the client's two pipes and one hub after the other.
 
     Attributes:
         hub: the connection, None while there is none.
         to_client: what the client has not taken yet.
         is_input_open: the client has not closed its side; one that has may still read.
-        is_client_gone: nobody reads what we write.
+        is_client_gone: the client no longer reads.
         stdin, stdout: the client's pipes.
     """
 
@@ -89,11 +87,11 @@ class Relay:
 
     @property
     def is_done(self) -> bool:
-        """Whether the client has left without waiting for anything."""
+        """Reports whether the client has left without waiting for anything."""
         return not self.is_input_open and not self.to_client and not self.tracker.is_awaiting
 
     def attach(self, hub: _socket.socket, first: bytes) -> None:
-        """Goes on with this hub.
+        """Continues with this hub.
 
         Args:
             first: what it is sent before anything else.
@@ -102,7 +100,7 @@ class Relay:
         self.send_to_hub(first)
 
     def detach(self) -> None:
-        """The hub is gone."""
+        """Closes the connection to a hub that is gone."""
         if self.hub is not None:
             self.hub.close()
         self.hub, self._to_hub, self._is_hub_taking = None, b"", False
@@ -129,17 +127,17 @@ class Relay:
                         return
 
     def flush(self, event: int) -> None:
-        """Acts on what `poll` says of the client's reading side."""
+        """Acts on an event of `poll` at the client's reading side."""
         if event & GONE:
             self.is_client_gone = True
         else:
             self._send_to_client(self.to_client)
 
     def read_client(self) -> None:
-        """Takes what the client has written and hands it on."""
+        """Reads what the client has written and passes it on."""
         try:
             data = posix.read(self.stdin, CHUNK_BYTES)
-        except BlockingIOError:  # the pipe is shared, and somebody else was faster
+        except BlockingIOError:  # the pipe is shared, and another process was faster
             return
         except OSError:  # a terminal that has been closed
             data = b""
@@ -153,7 +151,7 @@ class Relay:
             self.tell_client(self.tracker.take_owed())
 
     def read_hub(self) -> bool:
-        """Takes what the hub has written and hands it on; returns whether there can be more."""
+        """Reads what the hub has written and passes it on; returns whether there can be more."""
         assert self.hub is not None
         try:
             data = self.hub.recv(CHUNK_BYTES)
@@ -169,11 +167,11 @@ class Relay:
         return True
 
     def tell_client(self, lines: bytes) -> None:
-        """Adds lines of our own behind what the client has been given so far, which must have ended with a line."""
+        """Adds the bridge's own lines after what the client has been given so far, which must have ended with a line."""
         self._send_to_client(b"".join((self.to_client, lines)))
 
     def send_to_hub(self, data: bytes | memoryview) -> None:
-        """Hands over what the hub takes now and keeps the rest. Where the client has closed its side, the hub's is closed behind it."""
+        """Sends what the hub takes now and keeps the rest. Where the client has closed its side, the hub's is closed after the rest."""
         assert self.hub is not None
         try:
             sent = self.hub.send(data) if data else 0
@@ -182,7 +180,7 @@ class Relay:
                 self.hub.shutdown(_socket.SHUT_WR)
         except BlockingIOError:
             self._to_hub = data
-        except OSError:  # it is gone; what it has said before is still to be read
+        except OSError:  # it is gone; what it has written before is still to be read
             self._to_hub, self._is_hub_taking = b"", False
 
     def _send_to_client(self, data: bytes | memoryview) -> None:
@@ -199,13 +197,13 @@ class Relay:
         events = (0 if self.to_client else POLLIN) | (POLLOUT if self._to_hub else 0)
         if events:  # without any, a hub that is gone would wake us again and again
             poll.register(hub_fd, events)  # first: what the client writes to a hub that is gone is then for the next one
-        poll.register(self.stdout, POLLOUT if self.to_client else 0)  # with 0 it still tells that nobody reads any more
+        poll.register(self.stdout, POLLOUT if self.to_client else 0)  # with 0 it still reports that the client has stopped reading
         if self.is_input_open and self._is_hub_taking and not self._to_hub:
             poll.register(self.stdin, POLLIN)
         return poll
 
     def wait(self, within_s: float, *, may_read: bool) -> None:
-        """While there is no hub: until the client has written something, has taken something, or has left; at most so long."""
+        """Waits, while there is no hub, until the client has written something, has taken something, or has left; at most so long."""
         poll = select.poll()
         poll.register(self.stdout, POLLOUT if self.to_client else 0)
         if self.is_input_open and may_read:
@@ -233,4 +231,4 @@ def with_client(carry: "Callable[[], int]") -> int:
     try:
         return carry()
     finally:
-        posix.set_blocking(1, True)  # it may be shared with whoever started us
+        posix.set_blocking(1, True)  # it may be shared with the process that started this one

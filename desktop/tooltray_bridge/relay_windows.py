@@ -1,7 +1,5 @@
 """The bridge's two sides on Windows: the client's pipes and the hub's named pipe, and the bytes between them.
 
-Above it: hot, which uses this or relay_posix (the same names), and cold. Below it: paths and the tracker.
-
 A named pipe can be waited for, standard input and output cannot: a thread reads the one and another writes the other, each at most one
 chunk ahead, and all decisions are made in the main thread. So neither side can block the other way, as on POSIX. A pipe has no half that
 can be closed: once the client has closed its side and awaits nothing any more, the bridge leaves.
@@ -25,9 +23,9 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 1 << 16
 STDIN, STDOUT = _winapi.STD_INPUT_HANDLE, _winapi.STD_OUTPUT_HANDLE
 READ_WRITE = _winapi.GENERIC_READ | _winapi.GENERIC_WRITE
-IDENTIFY_ONLY = 0x00110000  # SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION: who listens may not act in our name
+IDENTIFY_ONLY = 0x00110000  # SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION: the listener may not act as this user
 BUSY, PENDING = 231, 997  # ERROR_PIPE_BUSY, ERROR_IO_PENDING
-WAIT_FOR_END_MS = 1000  # until the hub has taken those who connected before us
+WAIT_FOR_END_MS = 1000  # until the hub has accepted earlier connections
 IS_PIPE = 3  # FILE_TYPE_PIPE
 LOCAL, REMOTE = b"\\\\?\\", b"\\\\?\\UNC\\"  # how Windows begins a final path: `\\?\C:\...`, `\\?\UNC\server\share\...`
 NO_FILE = 0  # FILE_TYPE_UNKNOWN
@@ -37,7 +35,7 @@ _kernel.CreateEventW.restype = ctypes.c_void_p
 
 
 def working_folder() -> bytes:
-    """The real path of the folder in which the client has started this bridge, spelled as on the disk: clients write `c:` and `C:`.
+    """Returns the real path of the folder in which the client has started this bridge, spelled as on the disk: clients write `c:` and `C:`.
 
     Raises:
         OSError: it has been removed.
@@ -47,7 +45,7 @@ def working_folder() -> bytes:
 
 
 def random_bytes(count: int) -> bytes:
-    """From the system's source for secrets."""
+    """Returns bytes from the system's source for secrets."""
     return nt.urandom(count)
 
 
@@ -55,7 +53,7 @@ def connect(path: str) -> "HubPipe":
     """Connects to the hub that listens at `path`.
 
     Raises:
-        OSError: there is none, or it is not this user's.
+        OSError: there is no hub, or it is not this user's.
     """
     try:
         hub = _open(path)
@@ -89,7 +87,7 @@ class Event:
 
 
 class HubPipe:
-    """The connection to a hub: at most one read and one write are under way."""
+    """A connection to a hub: at most one read and one write are under way."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
@@ -97,14 +95,15 @@ class HubPipe:
         self.writing: _winapi.Overlapped | None = None
 
     def start_reading(self) -> None:
-        """
+        """Starts a read.
+
         Raises:
             OSError: the hub is gone.
         """
         self.reading, _ = _winapi.ReadFile(self._handle, CHUNK_BYTES, overlapped=True)
 
     def take_read(self) -> bytes:
-        """What has come.
+        """Returns what has arrived.
 
         Raises:
             OSError: the hub is gone.
@@ -115,7 +114,7 @@ class HubPipe:
         return bytes(done.getbuffer()[:count])  # type: ignore[index]
 
     def write(self, data: bytes) -> None:
-        """Hands over all of it, in the background if the hub does not take it at once.
+        """Writes all of it, in the background if the hub does not take it at once.
 
         Raises:
             OSError: the hub is gone.
@@ -125,7 +124,8 @@ class HubPipe:
             self.finish_writing()
 
     def finish_writing(self) -> None:
-        """
+        """Waits for the end of the write.
+
         Raises:
             OSError: the hub is gone.
         """
@@ -153,7 +153,7 @@ class _Input:
         start_new_thread(self._read, ())
 
     def take(self) -> bytes:
-        """The chunk that has arrived; the next one may be read from now on."""
+        """Returns the chunk that has arrived; the next one may be read from now on."""
         chunk = self._chunk
         if chunk:  # after the end the flag stays
             self.arrived.clear()
@@ -168,7 +168,7 @@ class _Input:
             except OSError:
                 chunk = b""
             else:
-                if not chunk and is_pipe:  # somebody has written nothing, which is not the end
+                if not chunk and is_pipe:  # an empty write, which is not the end
                     continue
             self._is_free.acquire()
             self._chunk = chunk
@@ -188,7 +188,7 @@ class _Output:
         start_new_thread(self._write, ())
 
     def start(self, data: bytes) -> None:
-        """Writes all of it; `is_done` is set then. Only after the write before is done."""
+        """Writes all of it; `is_done` is set then. Only after the previous write is done."""
         self._data = data
         self._is_wanted.release()
 
@@ -205,13 +205,13 @@ class _Output:
 
 
 class Relay:
-    """Carries bytes between the client's two pipes and one hub after the other.
+    """A carrier of bytes between the client's two pipes and one hub after the other.
 
     Attributes:
         hub: the connection, None while there is none.
         to_client: what the client has not taken yet.
         is_input_open: the client has not closed its side; one that has may still read.
-        is_client_gone: nobody reads what we write.
+        is_client_gone: the client no longer reads.
     """
 
     def __init__(self, tracker: Tracker, *, stdin: int | None = None, stdout: int | None = None) -> None:
@@ -232,11 +232,11 @@ class Relay:
 
     @property
     def is_done(self) -> bool:
-        """Whether the client has left without waiting for anything."""
+        """Reports whether the client has left without waiting for anything."""
         return not self.is_input_open and not self.to_client and not self.tracker.is_awaiting
 
     def attach(self, hub: HubPipe, first: bytes) -> None:
-        """Goes on with this hub.
+        """Continues with this hub.
 
         Args:
             first: what it is sent before anything else.
@@ -245,7 +245,7 @@ class Relay:
         self.send_to_hub(first)
 
     def detach(self) -> None:
-        """The hub is gone."""
+        """Closes the connection to a hub that is gone."""
         if self.hub is not None:
             self.hub.close()
         self.hub, self._to_hub, self._is_hub_taking = None, b"", False
@@ -275,7 +275,7 @@ class Relay:
             self._act_on(event)
 
     def wait(self, within_s: float, *, may_read: bool) -> None:
-        """While there is no hub: until the client has written something, has taken something, or has left; at most so long."""
+        """Waits, while there is no hub, until the client has written something, has taken something, or has left; at most so long."""
         waits = self._client_waits(may_read=may_read) or [Event().handle]
         which = _winapi.WaitForMultipleObjects(waits, False, int(within_s * 1000))
         if which < len(waits):
@@ -298,7 +298,7 @@ class Relay:
         self._send_to_client(b"")
 
     def read_client(self) -> None:
-        """Takes what the client has written and hands it on."""
+        """Reads what the client has written and passes it on."""
         data = self._input.take()
         if data:
             data = self.tracker.client_sent(data)
@@ -315,11 +315,11 @@ class Relay:
             self.tell_client(self.tracker.take_owed())
 
     def tell_client(self, lines: bytes) -> None:
-        """Adds lines of our own behind what the client has been given so far, which must have ended with a line."""
+        """Adds the bridge's own lines after what the client has been given so far, which must have ended with a line."""
         self._send_to_client(lines)
 
     def send_to_hub(self, data: bytes) -> None:
-        """Hands over what the hub takes now and keeps the rest."""
+        """Sends what the hub takes now and keeps the rest."""
         assert self.hub is not None
         self._to_hub = data
         if not data:
@@ -328,7 +328,7 @@ class Relay:
             self.hub.write(data)
             if self.hub.writing is None:
                 self._to_hub = b""
-        except OSError:  # it is gone; what it has said before is still to be read
+        except OSError:  # it is gone; what it has written before is still to be read
             self._to_hub, self._is_hub_taking, self.hub.writing = b"", False, None
 
     def _finish_write(self, hub: HubPipe) -> None:

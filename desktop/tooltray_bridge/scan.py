@@ -1,8 +1,5 @@
-"""Finds a message's members wherever they are, for the few lines whose ends do not show its id, and the messages of a batch.
-
-Above it: lines and tracker, which come here only where a cheap look is not enough. A line is read string by string, so the cost is that
-of its number of strings. Of a line that is no JSON it tells whatever it could make out.
-"""
+"""Finds a message's members wherever they are, for the few lines whose ends do not show its id, and the messages of a batch. A line is read
+string by string, so the cost is proportional to its number of strings. For an invalid line it returns whatever could be read."""
 
 from itertools import pairwise
 
@@ -13,7 +10,7 @@ OPENING, CLOSING, MARKS = b"{[", b"}]", b"{[}],:"
 
 
 def end_of_string(line: bytes, at: int) -> int:
-    """Where the string ends whose first quote is at `at`: behind its last quote, or -1 if it has none."""
+    """Returns where the string ends whose first quote is at `at`: after its last quote, or -1 if it has none."""
     end = at
     while True:
         end = line.find(QUOTE, end + 1)
@@ -22,12 +19,12 @@ def end_of_string(line: bytes, at: int) -> int:
         before = end - 1
         while line[before] == BACKSLASH:
             before -= 1
-        if (end - before) % 2:  # an even number of backslashes: each pair is one of the text, none belongs to the quote
+        if (end - before) % 2:  # an even number of backslashes: each pair is one in the text, none belongs to the quote
             return end + 1
 
 
 def marks(line: bytes) -> list[tuple[int, int]]:
-    """Where the outermost object or array begins and ends, the commas and colons between its parts, and which mark it is."""
+    """Returns where the outermost object or array begins and ends, the commas and colons between its parts, and which mark it is."""
     found: list[tuple[int, int]] = []
     depth = at = 0
     while True:
@@ -50,7 +47,7 @@ def marks(line: bytes) -> list[tuple[int, int]]:
 
 
 def members(line: bytes) -> dict[bytes, tuple[int, int]]:
-    """Where the values of an object's members start and end, by name. Of two with one name the last counts, as for JSON readers."""
+    """Returns where the values of an object's members start and end, by name. Of two with one name the last counts, as for JSON readers."""
     found: dict[bytes, tuple[int, int]] = {}
     name = b""
     at, value_at = -1, -1  # behind the last mark; where the value starts that is being read, -1 in front of a name
@@ -65,11 +62,11 @@ def members(line: bytes) -> dict[bytes, tuple[int, int]]:
 
 
 def elements(line: bytes) -> list[bytes]:
-    """The elements of an array, as they are written."""
+    """Returns the elements of an array, as they are written."""
     ends = [offset for offset, mark in marks(line) if mark != COLON]
     return [line[start + 1 : end].strip() for start, end in pairwise(ends)]
 
 
 def value_of(line: bytes, span: tuple[int, int] | None) -> bytes:
-    """The value that stands there, as it is written; empty if there is none."""
+    """Returns the value in a span, as it is written; empty without a span."""
     return line[span[0] : span[1]].strip() if span else b""

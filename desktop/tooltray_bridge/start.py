@@ -1,10 +1,8 @@
-"""Starts a hub, where that is allowed, and one for however many bridges want it.
+"""Starts a hub, where that is allowed, and only one for any number of bridges. It has much more time than hot: a hub needs a good part of a
+second to be ready.
 
-Above it: cold, which looks for the hub before each `step`. Below it: paths. It has all the time in the world compared with hot: a hub
-needs a good part of a second to be there.
-
-The hub gets nothing of the AI client that happened to start it: not its variables with their API keys, not its folder, session or
-pipes. It reads the person's login shell itself.
+The hub gets nothing of the AI client that happened to start it: not its variables with their API keys, not its folder, session or pipes. It
+reads the user's login shell itself.
 """
 
 import json
@@ -21,7 +19,7 @@ else:
     from tooltray_bridge import start_posix as platform
 
 START_WITHIN_S = 30.0  # the first start of a Qt program on a slow disk takes several
-AGAIN_AFTER_S = 0.5  # when a hub left because of another one, which is not there yet or was just ending
+AGAIN_AFTER_S = 0.5  # when a hub exited because of another one, which is not ready yet or was just ending
 OTHER_HUB_CODES = (0, 3)  # a desktop has raised another's window; another hub holds the lock
 LAST_WORDS_BYTES = 1 << 16
 MESSAGE_CHARACTERS = 300  # of a hub's last line: a sentence, not a page
@@ -35,11 +33,11 @@ BACKGROUND = "--background"  # an AI client that starts is no reason to open a w
 
 
 def why_not(home: str, user_home: str) -> str:
-    """Why a bridge starts no hub in this home; empty if it may.
+    """Returns why a bridge starts no hub in this home; empty if it may.
 
     Args:
         home: where the hub would live.
-        user_home: the home that a person has without asking for another one; it lists the others in which a hub may be started.
+        user_home: the user's default home; it lists the others in which a hub may be started.
     """
     if not _is_same(home, user_home):
         listed = _listed_homes(user_home)
@@ -71,7 +69,7 @@ def _listed_homes(user_home: str) -> list[str]:
 
 
 def _read_json(path: str) -> object:
-    """Returns what a JSON file holds; None if it cannot be read. What is not a regular file is not waited for."""
+    """Returns the content of a JSON file; None if it cannot be read. What is not a regular file is not waited for."""
     try:
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
             return json.loads(file.read()) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
@@ -80,7 +78,7 @@ def _read_json(path: str) -> object:
 
 
 def program() -> list[str]:
-    """The command `tooltray` that belongs to this bridge."""
+    """Returns the command `tooltray` that belongs to this bridge."""
     if getattr(sys, "frozen", False):
         return [os.path.join(os.path.dirname(sys.executable), "tooltray" + os.path.splitext(sys.executable)[1])]
     return [sys.executable, "-I", "-m", "tooltray"]
@@ -89,14 +87,15 @@ def program() -> list[str]:
 class HubStart:
     """One try to get a hub running.
 
-    A bridge that finds the lock taken leaves the start to the one who has it. A command that fails is followed by the next: the desktop
-    app, if its display is there, `serve`, and `serve` once more with somebody listening to what it says.
+    A bridge that finds the lock taken leaves the start to the lock's holder. A command that fails is followed by the next: the desktop app,
+    if its display is available, `serve`, and `serve` once more with its stderr read.
     """
 
     def __init__(self, home: str, user_home: str, *, is_restart: bool = False) -> None:
-        """
+        """Prepares the commands.
+
         Args:
-            is_restart: there was a hub in this home, which is not made again where it is gone: the user has removed Tooltray.
+            is_restart: there was a hub in this home, which is not created again where it is gone: the user has removed Tooltray.
         """
         self._run = os.path.join(home, "run")
         self._home, self._is_restart = home, is_restart
@@ -115,7 +114,7 @@ class HubStart:
         self._last_words = b""
 
     def step(self) -> str:
-        """Goes on; returns why no hub can be had, empty while there is hope."""
+        """Takes the next step; returns why no hub can be had, empty while there is hope."""
         if self._is_restart and not os.path.isdir(self._home):
             return f"Tooltray was removed: {self._home} is gone. Take its entry out of this AI client, or start Tooltray again"
         if monotonic() >= self._give_up_at:
@@ -132,7 +131,7 @@ class HubStart:
         return ""
 
     def close(self) -> None:
-        """Lets go of what was started, which lives on: the bridge is not the one to wait for its end."""
+        """Detaches what was started, which lives on: the bridge does not wait for its end."""
         platform.let_go(self._child)
         self._forget_child()
         if self._lock is not None:

@@ -1,7 +1,4 @@
-"""Starting a hub on Linux and macOS: its environment, where a desktop can be shown, the lock, and children that are let go of.
-
-Above it: start, which uses this or start_windows (the same names). Below it: paths.
-"""
+"""Starting a hub on Linux and macOS: its environment, where a desktop can be shown, the lock, and detached children."""
 
 import fcntl
 import os
@@ -20,19 +17,19 @@ RUNTIME_FOLDERS = "/run/user"
 DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")
 
 _left_behind: set[int] = set()
-"""Children of this process that earlier tries have let go of: a guardian may need seconds to end, and meet the next try."""
+"""Children of this process that earlier tries have detached: a guardian may need seconds to end, and still run at the next try."""
 
 
 quoted = shlex.join
 
 
 def how_to_make_private(folder: str) -> str:
-    """The command that does it."""
+    """Returns the command that makes a folder private."""
     return f"chmod 700 {shlex.quote(folder)}"
 
 
 def is_private(folder: str) -> bool:
-    """Whether nobody but this user can put something into a folder; also where it is yet to be made."""
+    """Reports whether only this user can put something into a folder; also where it is yet to be created."""
     try:
         return paths.is_private(os.fsencode(folder))
     except FileNotFoundError:
@@ -42,10 +39,10 @@ def is_private(folder: str) -> bool:
 
 
 def fresh_environment(user_folder: str) -> dict[str, str]:
-    """Who the user is, and where their session's sockets are: what a hub is started with.
+    """Returns what a hub is started with: the user's names, and the places of their session's sockets.
 
     Args:
-        user_folder: of the person.
+        user_folder: the user's own.
     """
     environment = {"HOME": user_folder, "PATH": DEFAULT_PATH, "LANG": os.environ.get("LANG") or "C.UTF-8"}
     try:
@@ -67,7 +64,7 @@ def _runtime_folder() -> str:
 
 
 def desktop_variables(noted: object) -> dict[str, str] | None:
-    """Returns what a desktop app needs besides to be shown where the last one was; None: that display is not there.
+    """Returns what a desktop app needs besides to be shown where the last one was; None: that display is not available.
 
     Args:
         noted: the content of `run/desktop.json`, if it could be read.
@@ -117,7 +114,7 @@ def spawn(command: list[str], *, folder: str, environment: dict[str, str], is_he
     """Starts a hub in a session of its own.
 
     Args:
-        is_heard: what it says on stderr is wanted.
+        is_heard: its stderr is wanted.
 
     Raises:
         OSError: it cannot be started.
@@ -138,18 +135,18 @@ def spawn(command: list[str], *, folder: str, environment: dict[str, str], is_he
 
 
 def read_available(stream: IO[bytes]) -> bytes:
-    """What a child has said meanwhile; does not wait for more."""
+    """Returns what a child has written meanwhile; does not wait for more."""
     return stream.read() or b""
 
 
 def let_go(child: "subprocess.Popen[bytes] | None") -> None:
-    """A child that was started lives on; this process is not the one to wait for its end.
+    """Detaches a child, which lives on: this process does not wait for its end.
 
-    From here on the system buries children that end. Those that ended while a start watched its own child are still to be buried.
+    From here on the system reaps children that end. Those that ended while a start watched its own child are reaped here.
     """
     if child is not None:
         _left_behind.add(child.pid)
-        child.returncode = 0  # or Popen would complain that nobody waits for it
+        child.returncode = 0  # or Popen would complain that its end was not awaited
     if not _left_behind:
         return
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

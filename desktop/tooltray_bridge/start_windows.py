@@ -1,7 +1,4 @@
-"""Starting a hub on Windows: its environment, whether a desktop is to be shown, the lock, and a child that is let go of.
-
-Above it: start, which uses this or start_posix (the same names).
-"""
+"""Starting a hub on Windows: its environment, whether a desktop is to be shown, the lock, and a detached child."""
 
 import _winapi
 import ctypes
@@ -21,21 +18,21 @@ quoted = subprocess.list2cmdline
 
 
 def how_to_make_private(folder: str) -> str:
-    """The command that does it."""
+    """Returns the command that makes a folder private."""
     return f'icacls "{folder}" /inheritance:r /grant:r "%USERNAME%:(OI)(CI)F"'
 
 
 def is_private(folder: str) -> bool:
-    """Whether this may be the place of a hub. What is below the user's own folder inherits an access list that shuts others out; the hub
-    itself looks at the list before it uses a home."""
+    """Reports whether this may be the place of a hub. A folder below the user's own inherits an access list that shuts others out; the hub
+    itself checks the list before it uses a home."""
     return not os.path.exists(folder) or os.path.isdir(folder)
 
 
 def fresh_environment(user_folder: str) -> dict[str, str]:
-    """What a new program of this user gets, by the registry: nothing of the AI client's own variables.
+    """Returns the environment of a new program of this user, by the registry: without the AI client's own variables.
 
     Args:
-        user_folder: of the person.
+        user_folder: the user's own.
     """
     environment = _environment_of_user() or dict(os.environ)
     environment |= {name: os.environ[name] for name in SESSION_VARIABLES if name in os.environ}
@@ -43,7 +40,7 @@ def fresh_environment(user_folder: str) -> dict[str, str]:
 
 
 def _environment_of_user() -> dict[str, str]:
-    """As the shell makes it for a program that is started by a click; empty where Windows makes none."""
+    """Returns the environment that the shell makes for a program started by a click; empty where Windows makes no environment."""
     userenv, advapi, kernel = ctypes.WinDLL("userenv"), ctypes.WinDLL("advapi32"), ctypes.WinDLL("kernel32")
     token, block = ctypes.c_void_p(), ctypes.c_void_p()
     query, duplicate = 0x0008, 0x0002  # TOKEN_QUERY, TOKEN_DUPLICATE
@@ -70,7 +67,7 @@ def _pairs_at(address: int) -> list[tuple[str, str]]:
 
 
 def desktop_variables(noted: object) -> dict[str, str] | None:
-    """What a desktop app needs besides: nothing. None: the last hub of this home was none.
+    """Returns what a desktop app needs besides: nothing. None: the last hub of this home was not a desktop app.
 
     Args:
         noted: the content of `run/desktop.json`, if it could be read.
@@ -94,10 +91,10 @@ def try_lock(path: str) -> int | None:
 
 
 def spawn(command: list[str], *, folder: str, environment: dict[str, str], is_heard: bool) -> "subprocess.Popen[bytes]":
-    """Starts a hub outside of the jobs of whoever has started us, and without a window.
+    """Starts a hub outside of the jobs of the process that has started this bridge, and without a window.
 
     Args:
-        is_heard: what it says on stderr is wanted.
+        is_heard: its stderr is wanted.
 
     Raises:
         OSError: it cannot be started.
@@ -116,12 +113,12 @@ def spawn(command: list[str], *, folder: str, environment: dict[str, str], is_he
 
     try:
         return start(FLAGS | BREAKAWAY)
-    except PermissionError:  # the job lets nobody leave
+    except PermissionError:  # the job lets no process leave
         return start(FLAGS)
 
 
 def read_available(stream: IO[bytes]) -> bytes:
-    """What a child has said meanwhile; does not wait for more."""
+    """Returns what a child has written meanwhile; does not wait for more."""
     try:
         available: int = _winapi.PeekNamedPipe(msvcrt.get_osfhandle(stream.fileno()), 0)[-2]
     except OSError:  # it has ended
@@ -130,6 +127,6 @@ def read_available(stream: IO[bytes]) -> bytes:
 
 
 def let_go(child: "subprocess.Popen[bytes] | None") -> None:
-    """A child that was started lives on; this process is not the one to wait for its end."""
+    """Detaches a child, which lives on: this process does not wait for its end."""
     if child is not None:
-        child.returncode = 0  # or Popen would complain that nobody waits for it
+        child.returncode = 0  # or Popen would complain that its end was not awaited

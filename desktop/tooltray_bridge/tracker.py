@@ -1,10 +1,7 @@
-"""What a hub's end would leave open: the calls that wait for an answer, and what the next hub must be told.
+"""Tracks what a hub's end would leave open: the calls that wait for an answer, and what the next hub must be sent. Knows no sockets.
 
-Above it: hot, which shows it every chunk of both directions, and cold, which asks it when the hub is gone. Below it: lines, which tells
-what a line is, and scan for batches. Knows no sockets.
-
-What must be done at a hub's end is answered request by request, so a batch is followed as the requests in it. Not followed are ids of
-the hub that have more than `MAX_HELD_BYTES`.
+At a hub's end each request is answered on its own, so a batch is tracked as the requests in it. Ids of the hub that have more than
+`MAX_HELD_BYTES` are not tracked.
 """
 
 from tooltray_bridge.lines import (
@@ -34,19 +31,19 @@ MAX_HELD_BYTES = 1 << 16  # of a hub's line whose id has not ended yet
 INITIALIZE, INITIALIZED, CANCELLED = b"initialize", b"notifications/initialized", b"notifications/cancelled"
 REPLAYED = frozenset((INITIALIZE, b"logging/setLevel", LISTEN, SUBSCRIBE))
 FOLLOWED = REPLAYED | {INITIALIZED, CANCELLED, UNSUBSCRIBE}
-SUPERSEDED = b""  # in place of a method: the answer says nothing of what is in the replay now
+SUPERSEDED = b""  # in place of a method: the answer does not concern what is in the replay now
 ARRAY = b"["
-CUT = b",\n"  # ends a line that the hub has not: no message, also if all but the line's end was there
+CUT = b",\n"  # ends a line that the hub has not ended: it is invalid, also if only the line's end was missing
 NOTEWORTHY = (ARRAY, REPLY_HEAD, CANCEL_HEAD)  # beginnings of lines that are more than a notification
 
 
 class Tracker:
-    """Follows both directions of one bridge.
+    """The state of both directions of one bridge.
 
     Attributes:
-        is_offline: there is no hub. Of what the client writes, that is kept to which it awaits an answer.
+        is_offline: there is no hub. Of the client's lines, those are kept that await an answer.
         has_answered: the hub has answered something since it was found.
-        owed: lines that the client must be given besides what the hub says.
+        owed: lines that the client must be given besides the hub's.
     """
 
     def __init__(self) -> None:
@@ -67,28 +64,28 @@ class Tracker:
 
     @property
     def is_awaiting(self) -> bool:
-        """Whether the client awaits an answer that only the next hub can give."""
+        """Reports whether the client awaits an answer that only the next hub can give."""
         return bool(self._waiting)
 
     @property
     def is_settled(self) -> bool:
-        """Whether the client has the whole answer to everything that it has asked."""
+        """Reports whether the client has the whole answer to each of its requests."""
         return not self._in_flight and not self._waiting and not self._held and self._line_id is None
 
     @property
     def kept_bytes(self) -> int:
-        """The size of the lines that wait for the next hub."""
+        """Returns the size of the lines that wait for the next hub."""
         return sum(len(line) for _, line in self._waiting.values())
 
     def take_owed(self) -> bytes:
-        """What is owed, unless the client is within a line of the hub."""
+        """Returns the owed lines, unless the client is within a line of the hub."""
         if self._line_id is not None:
             return b""
         owed, self.owed = self.owed, b""
         return owed
 
     def client_sent(self, chunk: bytes) -> bytes:
-        """Notes what the client wrote, and returns what the hub gets of it."""
+        """Tracks what the client wrote, and returns what the hub gets of it."""
         if not self._pieces and not self.is_offline and chunk.find(b"\n") == len(chunk) - 1:
             self._on_line(chunk, [])
             return chunk
@@ -103,7 +100,7 @@ class Tracker:
         return b"" if self.is_offline else chunk[skipped:]
 
     def hub_sent(self, chunk: bytes) -> bytes:
-        """Notes what the hub wrote, and returns what the client gets of it: all but replies to what was replayed."""
+        """Tracks what the hub wrote, and returns what the client gets: all but replies to what was replayed."""
         if self._line_id is None and not self._held and not self._unwanted and chunk.find(b"\n") == len(chunk) - 1:
             self._on_hub_line(reply_id_at(chunk, 0), chunk)
             return chunk
@@ -134,15 +131,15 @@ class Tracker:
         return b"".join(wanted)
 
     def start_offline(self) -> None:
-        """There was no hub to begin with."""
+        """Sets the state for a start without a hub."""
         self.is_offline = True
 
     def hub_lost(self) -> bytes:
-        """The hub is gone.
+        """Sets the state for a hub that is gone.
 
         Returns:
-            What the client is told: the end of a cut line, that nobody waits for its answers any more, and an error for each call that
-            nobody will answer. A handshake, log levels and subscriptions are not among them: they wait for the next hub.
+            What the client is sent: the end of a cut line, cancellations of the hub's requests, and an error for each call that
+            will not be answered. A handshake, log levels and subscriptions are not among them: they wait for the next hub.
         """
         is_cut = self._line_id is not None and self._line_id not in self._unwanted
         self._held, self._line_id, self._line, self.is_offline = b"", None, [], True
@@ -154,13 +151,13 @@ class Tracker:
         return b"".join([CUT * is_cut, *(WITHDRAWN % each for each in questions), *(failed(found, HUB_LOST) for found in lost)])
 
     def refuse(self, error: bytes) -> bytes:
-        """No hub can be had for now.
+        """Answers everything that waits, when no hub can be had for now.
 
         Args:
-            error: a JSON-RPC error object that says why.
+            error: a JSON-RPC error object that gives the reason.
 
         Returns:
-            What the client is told: this error for everything that waits.
+            What the client is sent: this error for everything that waits.
         """
         refused, self._waiting = self._waiting, {}
         for found in refused:
@@ -168,7 +165,7 @@ class Tracker:
         return b"".join(failed(found, error) for found in refused)
 
     def hub_found(self) -> bytes:
-        """There is a hub again.
+        """Sets the state for a new hub.
 
         Returns:
             What it is sent: the handshake and the subscriptions, what waits, and the line that the client is in the middle of.
@@ -182,7 +179,7 @@ class Tracker:
         return b"".join(lines if self._is_skipping else lines + self._pieces)
 
     def _take_waiting(self) -> list[bytes]:
-        """The lines that wait; the requests of one batch are one line again."""
+        """Returns the lines that wait; the requests of one batch are one line again."""
         lines: dict[bytes | int, list[bytes]] = {}
         for found, (batch, line) in self._waiting.items():
             if line:
@@ -197,7 +194,7 @@ class Tracker:
             pieces[-1] += piece
         else:
             pieces.append(piece)
-        if self._pieces_bytes > MAX_LINE_BYTES:  # nobody will be sent it again: its ends are enough
+        if self._pieces_bytes > MAX_LINE_BYTES:  # it will not be sent again: its ends are enough
             pieces[1:] = [b"".join(pieces[-2:])[-JOINED_BYTES:]]
 
     def _end_line(self, last: bytes) -> None:
@@ -214,7 +211,7 @@ class Tracker:
             self.owed += failed(found, LINE_LOST)
 
     def _on_line(self, ends: bytes, pieces: list[bytes], batch: int = 0) -> None:
-        """A line of the client, or a message of its `batch`."""
+        """Tracks a line of the client, or a message of its `batch`."""
         found, method = identify(ends, pieces)
         if method in FOLLOWED:
             self._on_followed(found, method, b"".join(pieces) or ends, batch)
@@ -259,10 +256,10 @@ class Tracker:
         self._replay[key] = found, line
 
     def _on_hub_line(self, found: bytes | None, line: bytes) -> None:
-        """A line of the hub has ended, or a reply in its array.
+        """Tracks a line of the hub that has ended, or a reply in its array.
 
         Args:
-            found: what `reply_id_at` says of it.
+            found: the result of `reply_id_at` for it.
             line: at least as much of it as that has needed; all of it if it is not one reply.
         """
         if found in self._in_flight:
@@ -277,7 +274,7 @@ class Tracker:
             self._on_other_hub_line(line)
 
     def _on_answer(self, found: bytes, key: bytes, line: bytes) -> None:
-        """The hub has answered what is in the replay, or what ends it."""
+        """Drops from the replay what the hub's answer ends or refuses."""
         is_end = self._replay[key][0] != found
         if is_end or key.startswith(LISTEN) or is_refusal(line, found):
             del self._replay[key]
@@ -303,11 +300,11 @@ class Tracker:
         return entry is not None and entry[0] == found
 
     def _to_replay(self, key: bytes, found: bytes, line: bytes) -> bytes:
-        """The line for the next hub; under an id of ours if the client has had its answer, and may have given its id to another call."""
+        """Returns the line for the next hub; under an id of the bridge's own if the client has its answer, and may have reused its id."""
         if not found or self._in_flight.get(found) == key:
             return line
         span = members(line).get(b"id")
-        if not span:  # no JSON, which the hub has said already
+        if not span:  # not JSON, which the hub has reported already
             return b""
         self._replays += 1
         ours = b'"tooltray-replay-%d"' % self._replays

@@ -1,6 +1,6 @@
-"""The launcher of confined servers: it takes rights from itself, and then becomes the server. Linux; macOS has `sandbox-exec` for it.
+"""The launcher of confined servers: it drops its own rights, and then becomes the server. Linux; macOS has `sandbox-exec` for that.
 
-A package of its own, like the bridge: the standard library alone, nothing of tooltray, and as little of it as can be, because each start of
+A package of its own, like the bridge: only the standard library, nothing of tooltray, and as little code as possible, because each start of
 a server waits for it. `tooltray/servers/confinement/launch_line.py` writes its command line.
 
 | module | what |
@@ -10,11 +10,11 @@ a server waits for it. `tooltray/servers/confinement/launch_line.py` writes its 
 | `options` | the words of its command line |
 | `kernel` | system calls |
 | `landlock` | which files, which TCP ports, no signals: rules that the kernel keeps for this process and all that it starts |
-| `seccomp_rules` | which system calls are refused, and with which arguments: what Landlock lets through |
+| `seccomp_rules` | which system calls are refused, and with which arguments: those that Landlock does not restrict |
 | `seccomp_program` | instructions for the kernel, made of such rules |
-| `syscall_numbers` | the numbers of system calls on the processors that are known |
-| `capabilities` | what root may do besides, given up |
+| `syscall_numbers` | the numbers of system calls on the known processors |
+| `capabilities` | gives up the capabilities of root |
 | `connects` | connections to the hub's proxy, and to no other host |
 
-What it cannot do although it was told to ends it with exit code 126 and one line on stderr, before the program is started.
+If it cannot apply one of its options, it ends with exit code 126 and one line on stderr, before the program is started.
 """

@@ -1,7 +1,7 @@
-"""What is started: `python -I -S <this file> OPTIONS -- PROGRAM ARGUMENTS`.
+"""The script that is started: `python -I -S <this file> OPTIONS -- PROGRAM ARGUMENTS`.
 
-`-I` keeps this folder off the search path, so its parent is added, last: nothing beside the package can stand in for a module of the
-standard library. All else is in `launcher`, because a script is compiled at each start and an imported module is not.
+`-I` keeps this folder off the search path, so its parent is added, last: nothing beside the package can replace a module of the standard
+library. All else is in `launcher`, because a script is compiled at each start and an imported module is not.
 """
 
 import sys

@@ -1,21 +1,18 @@
-"""What root may do besides, given up: for a server that root runs, as in a container.
-
-Above it: launcher. Below it: kernel. The numbers are those of linux/capability.h.
-"""
+"""Gives up the capabilities of root, for a server that root runs, as in a container. The numbers are those of linux/capability.h."""
 
 import posix
 from errno import EINVAL, EPERM
 
 from tooltray_confine.kernel import Memory, call, number_of
 
-DAC_OVERRIDE = 1  # root may open files of all users: kept, since Landlock has said which; without it root could not use a user's project
+DAC_OVERRIDE = 1  # root may open files of all users: kept, since Landlock decides which; without it root could not use a user's project
 _SETS_OF_SELF = (0x20080522).to_bytes(4, "little") + bytes(4)  # version 3
 HIGHEST = 63
 _CAPBSET_DROP = 24
 
 
 def give_up() -> None:
-    """Leaves at most DAC_OVERRIDE, and that to root alone. Programs get none back: no_new_privs is set.
+    """Leaves at most DAC_OVERRIDE, and that only to root. Programs regain no capability: no_new_privs is set.
 
     Raises:
         OSError: the kernel refuses.
@@ -32,7 +29,8 @@ def give_up() -> None:
 
 
 def _drop(capability: int) -> bool:
-    """From the set of those that a program can get; False: there is no such, or it is not ours to do, and no_new_privs has to suffice."""
+    """Drops a capability from the set that a program can get; False: it does not exist, or may not be dropped, and no_new_privs has to
+    suffice."""
     try:
         call(number_of("prctl"), _CAPBSET_DROP, capability, 0, 0, 0)
     except OSError as error:

@@ -1,9 +1,9 @@
-"""Connections of a confined process to the hub's proxy, and to no other host.
+"""Connects a confined process to the hub's proxy, and to no other host.
 
-Above it: launcher. Below it: the kernel, which asks at each `connect` of the confined process (SECCOMP_RET_USER_NOTIF). Landlock's rules
-for TCP name a port and no host, so that a server could talk to any host that listens on the proxy's port. So this process splits in two:
-one stays outside, reads each address once, and connects the confined process's socket itself; what is changed in memory meanwhile has no
-effect. When it has ended, every `connect` fails.
+The kernel asks at each `connect` of the confined process (SECCOMP_RET_USER_NOTIF). Landlock's rules for TCP name a port and no host, so
+that a server could talk to any host that listens on the proxy's port. So this process splits in two: one stays outside, reads each address
+once, and connects the confined process's socket itself; a change in memory meanwhile has no effect. When the outer process has ended, every
+`connect` fails.
 """
 
 import _signal  # type: ignore[import-not-found]  # as in launcher
@@ -30,14 +30,14 @@ _NUMBER_BYTES = 4
 
 
 def wanted(address: bytes, port: int) -> "tuple[str, int] | None":
-    """Where a socket may be connected to.
+    """Returns where a socket may be connected to.
 
     Args:
         address: a `struct sockaddr` as a program gave it.
         port: of the proxy.
 
     Returns:
-        The proxy, in the words of the socket's family; None: it wants to go elsewhere.
+        The proxy, in the words of the socket's family; None: the address is another one.
     """
     family = int.from_bytes(address[:2], "little")
     mapped = _socket.inet_pton(AF_INET6, _MAPPED + LOCALHOST)
@@ -50,15 +50,16 @@ def wanted(address: bytes, port: int) -> "tuple[str, int] | None":
 
 
 class Asking:
-    """Two processes, after it was made: the one outside, and its child, which goes on to be confined."""
+    """Two processes, from its creation on: the outer one, and its child, which continues and is confined."""
 
     def __init__(self, port: int) -> None:
-        """
+        """Starts the child.
+
         Args:
             port: of the proxy, on 127.0.0.1.
 
         Raises:
-            OSError: there is no process to be had.
+            OSError: no process can be started.
         """
         self._port = port
         self._told, self._tell = posix.pipe()
@@ -71,14 +72,14 @@ class Asking:
             posix.close(end)
 
     def close(self) -> None:
-        """Closes its pipes. A child needs not: its program gets none of them."""
+        """Closes the pipes. A child does not need to: its program does not inherit them."""
         for end in self._own:
             posix.close(end)
 
     # in the child
 
     def hand_over(self, listener: int) -> None:
-        """Gives the one outside the open file at which the kernel asks, and waits until it has it.
+        """Gives the outer process the open file at which the kernel asks, and waits until it has taken the file.
 
         Raises:
             OSError: it could not take it.
@@ -91,7 +92,7 @@ class Asking:
     # outside
 
     def serve(self, streams: "tuple[int, ...]" = (0, 1, 2)) -> int:
-        """Answers until the child has ended; ends as it has, by a signal too.
+        """Answers until the child has ended; ends as the child has, by a signal too.
 
         Args:
             streams: the open files that are the program's: the hub must see when it closes them.
@@ -99,7 +100,7 @@ class Asking:
         Returns:
             Its exit code.
         """
-        for number in (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):  # it gets them, too, and decides
+        for number in (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):  # the program gets them, too, and decides
             _signal.signal(number, _signal.SIG_IGN)
         pidfd = posix.pidfd_open(self._child)
         number = posix.read(self._told, _NUMBER_BYTES)
@@ -135,7 +136,7 @@ class Asking:
             cookie, thread, _, _, _, _, file, address, size, *_ = _QUESTION.unpack(question)
             fault = self._connect(listener, cookie, thread, file, address, size)
             fcntl.ioctl(listener, _SEND, _ANSWER.pack(cookie, 0, -fault, 0))
-        except OSError:  # the one that asked has ended, or was interrupted
+        except OSError:  # the caller of `connect` has ended, or was interrupted
             return
 
     def _connect(self, listener: int, cookie: int, thread: int, file: int, address: int, size: int) -> int:
@@ -149,7 +150,7 @@ class Asking:
             try:
                 if socket.family != int.from_bytes(given[:2], "little"):
                     return errno.EAFNOSUPPORT
-                fcntl.ioctl(listener, _IS_VALID, cookie.to_bytes(8, "little"))  # it waits still: all that was its own, and no other's
+                fcntl.ioctl(listener, _IS_VALID, cookie.to_bytes(8, "little"))  # the caller still waits: memory and socket were its own
                 socket.connect(place)
             finally:
                 socket.close()
@@ -171,7 +172,7 @@ def _memory(thread: int, address: int, size: int) -> bytes:
 
 
 def _their_socket(thread: int, file: int) -> _socket.socket:
-    """A socket of another process, as an open file of this one's."""
+    """Returns a socket of another process, as an open file of this one."""
     with open(f"/proc/{thread}/status", "rb") as status:
         process = next(int(line.split()[1]) for line in status if line.startswith(b"Tgid:"))
     pidfd = posix.pidfd_open(process)

@@ -1,8 +1,8 @@
-"""Landlock: rules for files, TCP ports and signals that a process puts on itself, and that hold for all that it starts.
+"""Landlock: rules for files, TCP ports and signals that a process puts on itself, and that hold for all that it starts. The numbers are
+those of linux/landlock.h.
 
-Above it: launcher; and of the hub confinement/support, which asks for the ABI. Below it: kernel. The numbers are those of linux/landlock.h.
-Whatever this process is not allowed by a rule is refused, of the kinds that the kernel's ABI knows. It also keeps the process from looking
-into others (ptrace, /proc/PID/mem, /proc/PID/environ), from ABI 1.
+Whatever this process is not allowed by a rule is refused, of the kinds that the kernel's ABI knows. From ABI 1, Landlock also keeps the
+process from looking into others (ptrace, /proc/PID/mem, /proc/PID/environ).
 """
 
 import posix
@@ -11,7 +11,7 @@ from errno import ENOSYS, EOPNOTSUPP
 from tooltray_confine.kernel import call
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same on all processors
-_VERSION = 1  # a flag: tell the ABI
+_VERSION = 1  # a flag: return the ABI
 _PATH_BENEATH, _NET_PORT = 1, 2  # kinds of rules
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
@@ -22,14 +22,14 @@ BIND_TCP, CONNECT_TCP = 1, 2  # from ABI 4
 ABSTRACT_SOCKETS, SIGNALS = 1, 2  # from ABI 6: to processes outside
 
 READ = EXECUTE | READ_FILE | READ_DIR
-# all but devices and sockets, which nobody needs to make
+# all but devices and sockets, which no server needs to make
 WRITE = READ | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAKE_FIFO | MAKE_SYM | REFER | TRUNCATE | IOCTL_DEV
 _OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV  # the others are a folder's, and refused for a file
 _TCP_ABI, _SCOPES_ABI = 4, 6
 
 
 def newest_abi() -> int:
-    """The ABI of Landlock that this kernel has; 0: none, or it is switched off."""
+    """Returns the ABI of Landlock that this kernel has; 0: Landlock is missing, or switched off."""
     try:
         return call(CREATE_RULESET, None, 0, _VERSION)
     except OSError as error:
@@ -39,7 +39,7 @@ def newest_abi() -> int:
 
 
 def known_files(abi: int) -> int:
-    """The rights to files that an ABI knows."""
+    """Returns the rights to files that an ABI knows."""
     known = (MAKE_SYM << 1) - 1
     return known | (REFER if abi >= 2 else 0) | (TRUNCATE if abi >= 3 else 0) | (IOCTL_DEV if abi >= 5 else 0)
 
@@ -49,7 +49,7 @@ def restrict(abi: int, *, read: "list[str]", write: "list[str]", has_tcp_rules: 
 
     Args:
         abi: at least 1.
-        read, write: absolute paths; those that are not there are left out.
+        read, write: absolute paths; missing ones are left out.
         has_tcp_rules: no TCP but to `connect_port`; needs ABI 4.
 
     Raises:
@@ -78,7 +78,7 @@ def restrict(abi: int, *, read: "list[str]", write: "list[str]", has_tcp_rules: 
 def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
         place = posix.open(path, posix.O_PATH | posix.O_CLOEXEC)
-    except OSError:  # it is not there, or not ours to look into
+    except OSError:  # it does not exist, or this user may not open it
         return
     try:
         is_folder = posix.fstat(place).st_mode & 0o170000 == 0o040000

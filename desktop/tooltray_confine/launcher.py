@@ -1,7 +1,4 @@
-"""Takes rights from this process, step by step, and becomes the program.
-
-Above it: `__main__`. Below it: one module for each step. Each step is for good, for this process and all that it starts.
-"""
+"""Drops rights of this process, step by step, and becomes the program. Each step is final, for this process and all that it starts."""
 
 import _signal  # type: ignore[import-not-found]  # `signal` imports enum, which costs 4 ms
 import posix
@@ -14,11 +11,11 @@ from tooltray_confine.seccomp_program import assemble
 from tooltray_confine.seccomp_rules import SIGNALS_ABI, rules
 from tooltray_confine.syscall_numbers import PROCESSORS
 
-CANNOT = 126  # the exit code of shells for a program that is there and cannot be run
+CANNOT = 126  # the exit code of shells for a program that exists and cannot be run
 CARRIED = b"TOOLTRAY_CONFINED_"
-"""Begins the names of the program's variables on their way through bubblewrap and this process, so that none of them is taken for their
-own: LD_PRELOAD would run code here, before anything is confined."""
-OWN = b"TOOLTRAY_"  # begins those by which the hub finds its servers again
+"""Begins the names of the program's variables on their way through bubblewrap and this process, so that neither uses one of them:
+LD_PRELOAD would run code here, before anything is confined."""
+OWN = b"TOOLTRAY_"  # begins the names of variables by which the hub finds its servers again
 PROXY_ABI = 4
 _SET_NO_NEW_PRIVS = 38
 _FIRST_TO_GO = b"500"  # of 1000: as if it used half of all memory besides
@@ -33,7 +30,7 @@ def main(words: "list[str]") -> int:
         words: see `options`.
 
     Returns:
-        CANNOT, having said why on stderr; or what a program returned whose connections were made here.
+        CANNOT, after the reason on stderr; or the exit code of a program whose connections were made here.
     """
     try:
         options = parse(words)
@@ -60,13 +57,13 @@ def main(words: "list[str]") -> int:
 
 
 def environment(environ: "dict[bytes, bytes]") -> "dict[bytes, bytes]":
-    """The program's variables: those that were carried, under their own names, and those of the hub's."""
+    """Returns the program's variables: those that were carried, under their own names, and the hub's."""
     own = {name: value for name, value in environ.items() if name.startswith(OWN) and not name.startswith(CARRIED)}
     return own | {name[len(CARRIED) :]: value for name, value in environ.items() if name.startswith(CARRIED)}
 
 
 def relatives(parent: int) -> "tuple[int, ...]":
-    """The numbers that get no signal: the hub, its group, and its parent, the guardian."""
+    """Returns the numbers that get no signal: the hub, its group, and its parent, the guardian."""
     try:
         with open(f"/proc/{parent}/stat", "rb") as file:
             grandparent, group = file.read().rpartition(b")")[2].split()[1:3]
@@ -91,10 +88,10 @@ def _check(options: Options) -> None:
 
 
 def _offer_to_memory_killer() -> None:
-    """Where memory is short, the kernel ends this one before the hub and the person's programs."""
+    """Has the kernel end this process before the hub and the user's programs where memory is short."""
     try:
         file = posix.open("/proc/self/oom_score_adj", posix.O_WRONLY | posix.O_CLOEXEC)
-    except OSError:  # no /proc here, or a container that keeps it
+    except OSError:  # no /proc here, or a container that denies it
         return
     try:
         posix.write(file, _FIRST_TO_GO)
@@ -119,7 +116,7 @@ def _limit(options: Options) -> None:
 
 
 def _confine(options: Options, processor: str, abi: int, protected: "tuple[int, ...]") -> int:
-    """All that is for the program alone.
+    """Puts on what is only for the program: rules, capabilities and filter.
 
     Returns:
         The open file at which the kernel asks, if the network is "proxy"; else 0.
@@ -145,7 +142,8 @@ def _confine(options: Options, processor: str, abi: int, protected: "tuple[int, 
 
 
 def _execute(options: Options) -> None:
-    """
+    """Becomes the program.
+
     Raises:
         OSError: the program cannot be run.
     """

@@ -1,21 +1,18 @@
-"""The words of the launcher's command line.
-
-Above it: launcher. Below it: nothing. By hand, since argparse costs more than all else that the launcher does.
-"""
+"""The words of the launcher's command line, parsed by hand, since argparse costs more than all else that the launcher does."""
 
 
 class Wrong(Exception):
-    """The command line cannot be understood, or what it asks for cannot be had. Its text is one line for a person."""
+    """A command line that cannot be understood or applied. Its text is one line for the user."""
 
 
 class Options:
-    """What the launcher is to do.
+    """The launcher's task.
 
     Attributes:
         read, write: paths that may be read and run, and those that may be changed, too; each with all below it.
         network: "all", "none", or "proxy": TCP to `proxy_port` of this computer, and nothing else.
         file_bytes, processes, open_files: limits; 0: as they are.
-        abi: of Landlock, which the hub has found, and told the person what it cannot do; 0: without Landlock.
+        abi: of Landlock, which the hub has found, and whose limits it has shown the user; 0: without Landlock.
         keeps_group: no process leaves the process group by which the hub ends them all.
         has_own_ids: the processes see no others: bubblewrap has made a namespace for them.
         command: the program, and its arguments.
@@ -32,7 +29,8 @@ class Options:
 
 
 def parse(words: "list[str]") -> Options:
-    """
+    """Parses the command line.
+
     Raises:
         Wrong: a word is not known, its value is missing or wrong, or there is no program.
     """

@@ -1,8 +1,6 @@
-"""Instructions of classic BPF for seccomp: what the kernel runs at each system call, and what it answers.
-
-Above it: seccomp_rules, which writes them with labels. Below it: nothing. The numbers are those of linux/filter.h and linux/seccomp.h. Only
-the low half of an argument is looked at: all that rules speak of are ints for the kernel, which drops the other half itself.
-"""
+"""Instructions of classic BPF for seccomp, which the kernel runs at each system call, and its answers. The numbers are those of
+linux/filter.h and linux/seccomp.h. Only the low half of an argument is compared: all arguments in the rules are ints for the kernel,
+which drops the other half itself."""
 
 import struct
 
@@ -15,33 +13,33 @@ _IS_EQUAL, _IS_HIGHER, _HAS_BITS = 0x15, 0x25, 0x45
 _FARTHEST = 255
 
 Instruction = tuple[int, int, str, str]
-"""Code, constant, and the labels to go to if it holds and if not; "" is the next one."""
+"""Code, constant, and the labels to jump to if it holds and if not; "" is the next instruction."""
 Line = str | Instruction
-"""An instruction, or a label: the name of the place where it stands."""
+"""An instruction, or a label: the name of its place."""
 
 
 def refuse(number: int) -> Instruction:
-    """The end: the call fails with this error; with 0 it seems to have succeeded."""
+    """Ends the program: the call fails with this error; with 0 it seems to have succeeded."""
     return _RETURN, 0x00050000 | number, "", ""
 
 
 def answer(action: int) -> Instruction:
-    """The end: ALLOW, or ASK the one who listens."""
+    """Ends the program: ALLOW, or ASK the listening process."""
     return _RETURN, action, "", ""
 
 
 def load(offset: int) -> Instruction:
-    """What the next instructions look at: NUMBER or PROCESSOR."""
+    """Loads NUMBER or PROCESSOR for the next instructions."""
     return _LOAD, offset, "", ""
 
 
 def argument(index: int) -> Instruction:
-    """What the next instructions look at: an argument of the call, the first is 0."""
+    """Loads an argument of the call for the next instructions; the first is 0."""
     return _LOAD, _ARGUMENTS + 8 * index, "", ""
 
 
 def keep(bits: int) -> Instruction:
-    """Sets all other bits of what is looked at to 0."""
+    """Sets all other bits of the loaded value to 0."""
     return _AND, bits, "", ""
 
 
@@ -54,15 +52,15 @@ def is_higher(value: int, yes: str = "", no: str = "") -> Instruction:
 
 
 def has_bits(bits: int, yes: str = "", no: str = "") -> Instruction:
-    """Whether one of them is set at least."""
+    """Tests whether at least one of the bits is set."""
     return _HAS_BITS, bits, yes, no
 
 
 def assemble(lines: "list[Line]") -> bytes:
-    """The array of `struct sock_filter`. A label stands once, after all jumps to it.
+    """Returns the array of `struct sock_filter`. A label is used once, after all jumps to it.
 
     Raises:
-        KeyError: a label is not there, or behind.
+        KeyError: a label does not exist, or is before the jump.
         OverflowError: it is too far.
     """
     places: dict[str, int] = {}

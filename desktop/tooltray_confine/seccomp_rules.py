@@ -1,16 +1,15 @@
-"""Which system calls are refused to a confined process, and with which arguments: what Landlock lets through.
+"""Which system calls are refused to a confined process, and with which arguments: those that Landlock does not restrict.
 
-Above it: launcher. Below it: seccomp_program, syscall_numbers. Whatever is not named goes through, since servers are of all languages;
-what is newer than the newest call known here does not exist for them. The numbers in these rules are those of Linux' headers, alike on both
-processors.
+A call that is not named is allowed, since servers are of all languages; a call newer than the newest one known here does not exist for
+them. The numbers in these rules are those of Linux' headers, alike on both processors.
 
-- Sockets by path lead to other programs of the same person (the hub, the session bus, systemd, Docker), and Landlock knows no rule for
-  them: there are none but pairs. Pairs of datagram sockets, too, could be sent to any path.
+- Sockets by path lead to other programs of the same user (the hub, the session bus, systemd, Docker), and Landlock has no rule for
+  them: only pairs are allowed. Pairs of datagram sockets, too, could be sent to any path.
 - io_uring makes calls that no filter sees.
-- Shared memory and queues by number (System V) or name (POSIX) belong to all programs of a person.
-- TCP may begin with a send (MSG_FASTOPEN), of which Landlock hears nothing; neither does it of other kinds of streams (MPTCP, SCTP).
-- Limits and priorities of another process can be changed until it ends: only one's own are. On which processors a thread runs is not kept:
-  libraries set it for their other threads by number (OpenMP, for a thread that it has just made), which no filter can tell from processes.
+- Shared memory and queues by number (System V) or name (POSIX) belong to all programs of a user.
+- TCP may begin with a send (MSG_FASTOPEN), which Landlock does not see; nor does it see other kinds of streams (MPTCP, SCTP).
+- Limits and priorities of another process can be changed until it ends: only one's own may be. The choice of processors for a thread is not
+  restricted: libraries set it for their other threads by number (OpenMP, for a new thread), which no filter can tell from processes.
 - Extended attributes, access lists and flags of any file that can be read could be changed: to programs the disk has none.
 - A file with the set-user-id bit hands its owner's rights to other users of the computer.
 """
@@ -42,13 +41,16 @@ STREAM, DATAGRAM, PACKETS, KIND_OF_SOCKET = 1, 2, 5, 0xF
 TCP, UDP, FROM_KIND = 6, 17, 0
 MSG_FASTOPEN = 0x20000000
 NEW_NAMESPACES, NEW_TIME_NAMESPACE, FOR_PARENT = 0x7E020000, 0x80, 0x8000
-OF_PROCESS, OF_GROUP = (0, 1), (1, 2)  # whose priority is set, for `setpriority` and `ioprio_set`; the next one is all of a user's
+OF_PROCESS, OF_GROUP = (
+    (0, 1),
+    (1, 2),
+)  # whose priority is set, for `setpriority` and `ioprio_set`; the next value is all of a user's
 TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP = 0x5412, 0x541C, 0x8901, 0x8902
 FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION = 0x40086602, 0x40046602, 0x401C5820, 0x40087602
 F_SETOWN, F_SETOWN_EX = 8, 15
 SET_ID_BITS = 0o6000
 O_ACCESS, O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_TMPFILE = 3, 1, 2, 0o100, 0o1000, 0o20000000
-TRUNCATE_ABI, SIGNALS_ABI = 3, 6  # of Landlock, from which it keeps these itself
+TRUNCATE_ABI, SIGNALS_ABI = 3, 6  # of Landlock, from which it restricts these itself
 
 REFUSED = (
     # other processes
@@ -88,12 +90,12 @@ UNKNOWN = ("clone3", "openat2")  # have their flags in memory, where no filter s
 def rules(
     processor: str, *, network: str, abi: int, keeps_group: bool, has_own_ids: bool, protected: "tuple[int, ...]" = ()
 ) -> "list[Line]":
-    """The whole program, for `assemble`.
+    """Returns the whole program, for `assemble`.
 
     Args:
         processor: one of PROCESSORS.
         network: "all", "none" or "proxy".
-        abi: of Landlock; what it does not keep is kept here, where that can be.
+        abi: of Landlock; what it does not restrict is restricted here, where that is possible.
         keeps_group: `setsid` and `setpgid` seem to succeed and do nothing.
         has_own_ids: no process outside has a number here.
         protected: numbers of processes (below 0: groups) that get no signal.
@@ -155,7 +157,7 @@ def _opening(flags: int, abi: int) -> "list[Line]":
         *(truncating if abi < TRUNCATE_ABI else []),
         "mode",
         argument(flags),
-        has_bits(O_CREAT | O_TMPFILE, no="allowed"),  # without them there is anything in the mode's place
+        has_bits(O_CREAT | O_TMPFILE, no="allowed"),  # without them the mode's register may hold anything
         argument(flags + 1),
         has_bits(SET_ID_BITS, no="allowed"),
         refuse(EPERM),
@@ -180,7 +182,7 @@ def _processes(*, keeps_group: bool) -> "dict[str, list[Line]]":
 
 
 def _signals(protected: "tuple[int, ...]") -> "dict[str, list[Line]]":
-    """Landlock keeps no signals: at least the hub gets none, nor do all at once."""
+    """Returns the rules for a kernel whose Landlock does not restrict signals: the hub gets none, nor do all processes at once."""
     names = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
     bodies = {name: _refuse_values(0, -1, *protected) for name in names}
     return bodies | {"pidfd_open": [refuse(ENOSYS)], "pidfd_send_signal": [refuse(ENOSYS)]}
@@ -192,7 +194,7 @@ def _sockets(network: str) -> "dict[str, list[Line]]":
     bodies: dict[str, list[Line]] = {"socket": _new_socket(network), "socketpair": pair}
     if network == "proxy":
         bodies["connect"] = [answer(ASK)]
-        bodies["listen"] = [refuse(EACCES)]  # takes a free port by itself, without `bind`
+        bodies["listen"] = [refuse(EACCES)]  # takes a free port automatically, without `bind`
         for name, flags in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):
             bodies[name] = _refuse_bits(flags, MSG_FASTOPEN)
     return bodies

@@ -1,7 +1,5 @@
-"""The numbers of system calls on the processors that are known: those of which the rules speak.
-
-Above it: seccomp_rules. Below it: nothing. From asm/unistd_64.h and asm-generic/unistd.h; -1: this processor has no such call.
-"""
+"""The numbers of the system calls in the rules, for the known processors. From asm/unistd_64.h and asm-generic/unistd.h; -1: this processor
+has no such call."""
 
 NUMBERS: "dict[str, tuple[int, int]]" = {  # x86_64, aarch64
     # other processes
@@ -135,7 +133,7 @@ NUMBERS: "dict[str, tuple[int, int]]" = {  # x86_64, aarch64
 }
 
 PROCESSORS = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
-"""For a name of `os.uname`: the processor's number in linux/audit.h, and its column above."""
+"""By machine name of `os.uname`: the processor's number in linux/audit.h, and its column above."""
 
 OTHER_ABI_BIT = 0x40000000  # of x32, which has numbers of its own beside those of x86_64
-NEWEST_KNOWN = 462  # mseal, of Linux 6.10; what came later no rule has looked at
+NEWEST_KNOWN = 462  # mseal, of Linux 6.10; later calls have no rules

@@ -1,5 +1,4 @@
-"""Runs a program under ptrace and notes which files it opens and where it connects. Linux; standard library only.
+"""Runs a program under ptrace and records which files it opens and where it connects. Linux; only the standard library.
 
-Above it: the hub, which starts this package as a program of its own in the place of a server and reads the report. It knows nothing of
-`tooltray`.
+The hub starts this package as a program of its own in the place of a server and reads the report. Nothing of `tooltray` is imported.
 """

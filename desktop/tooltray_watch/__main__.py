@@ -1,7 +1,7 @@
-"""What the hub starts: `python -I -S -B <this file> REPORT_FILE -- PROGRAM ARGS`, or `... --check`.
+"""The script that the hub starts: `python -I -S -B <this file> REPORT_FILE -- PROGRAM ARGS`, or `... --check`.
 
-`-I` keeps this folder off the search path, so its parent is added, last: nothing beside the package can stand in for a module of the
-standard library.
+`-I` keeps this folder off the search path, so its parent is added, last: nothing beside the package can replace a module of the standard
+library.
 """
 
 import sys

@@ -1,7 +1,5 @@
-"""Names and addresses in what programs say to a resolver: DNS messages, and those of systemd-resolved's own socket.
-
-Above it: socket_calls. Below it: nothing. What cannot be read is no name: a message comes from anywhere.
-"""
+"""Reads names and addresses in messages to and from a resolver: DNS messages, and those of systemd-resolved's own socket. A message may
+come from anywhere, so an invalid one has no name."""
 
 import ipaddress
 import re
@@ -16,7 +14,7 @@ _RESOLVED_ADDRESS = re.compile(rb'"address"\s*:\s*\[([\d,\s]{7,64})\]')
 
 
 def question(message: bytes) -> str:
-    """The name that a DNS message asks for, in lower case without a final dot; empty: it asks for none."""
+    """Returns the name that a DNS message asks for, in lower case without a final dot; empty: it asks for no name."""
     if len(message) < 12 or struct.unpack_from(">H", message, 4)[0] != 1:
         return ""
     name, _ = _name_at(message, 12)
@@ -24,7 +22,7 @@ def question(message: bytes) -> str:
 
 
 def addresses(message: bytes) -> tuple[str, ...]:
-    """The addresses that a DNS answer has."""
+    """Returns the addresses in a DNS answer."""
     if len(message) < 12:
         return ()
     count = min(struct.unpack_from(">H", message, 6)[0], MOST_RECORDS)
@@ -43,13 +41,13 @@ def addresses(message: bytes) -> tuple[str, ...]:
 
 
 def question_to_resolved(message: bytes) -> str:
-    """The name that a call of systemd-resolved asks for; empty: none."""
+    """Returns the name that a call of systemd-resolved asks for; empty: it asks for no name."""
     found = _ASKED_RESOLVED.search(message)
     return checked(found[1].decode("ascii", "replace")) if found else ""
 
 
 def addresses_of_resolved(message: bytes) -> tuple[str, ...]:
-    """The addresses in an answer of systemd-resolved: lists of bytes."""
+    """Returns the addresses in an answer of systemd-resolved: lists of bytes."""
     found = []
     for each in _RESOLVED_ADDRESS.finditer(message):
         try:
@@ -60,13 +58,14 @@ def addresses_of_resolved(message: bytes) -> tuple[str, ...]:
 
 
 def checked(name: str) -> str:
-    """A name as it may stand in settings; empty: it is none."""
+    """Returns a name in a form that settings accept; empty: it is not valid."""
     name = name.lower().rstrip(".")
     return name if len(name) <= LONGEST_NAME and _NAME.fullmatch(name) else ""
 
 
 def _name_at(message: bytes, at: int) -> tuple[str, int]:
-    """A name and where the message goes on; an empty one where it is malformed. Only its end may point elsewhere, and is left out."""
+    """Returns a name and where the message continues; an empty one where it is malformed. Only its end may point elsewhere, and is left
+    out."""
     labels: list[str] = []
     while at < len(message):
         length = message[at]

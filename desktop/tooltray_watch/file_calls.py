@@ -1,8 +1,5 @@
-"""What calls on files mean: which path is opened, run or changed, and what of that is told.
-
-Above it: tracer. Below it: traced_memory, report. An opened file is told by what the kernel made of it, since a rule on files counts
-where a link leads; and only if it was opened. A lookup of what is not there is noise.
-"""
+"""The meaning of calls on files: which path is opened, run or changed, and what of that is reported. An opened file is reported by the
+kernel's path, since a rule on files counts for the target of a link; and only if it was opened. A lookup of a missing file is noise."""
 
 import errno
 import os
@@ -15,9 +12,9 @@ from tooltray_watch.traced_memory import AT_FDCWD, absolute, link, number64, ope
 
 O_PATH = 0o10000000
 REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
-MOST_KNOWN = 200_000  # paths that are known to be told already, so that opening them again costs one stop and not two
+MOST_KNOWN = 200_000  # paths that are known to be reported already, so that opening them again costs one stop and not two
 
-# where the paths of a call stand: the argument with the folder (None: the current one) and the one with the path
+# where the paths of a call are: the argument with the folder (None: the current one) and the one with the path
 CHANGES: dict[str, tuple[tuple[int | None, int], ...]] = {
     "unlink": ((None, 0),),
     "unlinkat": ((0, 1),),
@@ -34,7 +31,7 @@ CHANGES: dict[str, tuple[tuple[int | None, int], ...]] = {
     "symlink": ((None, 1),),
     "symlinkat": ((1, 2),),
 }
-"""Calls that make or remove a name, so that the folder is changed, too."""
+"""Calls that create or remove a name, so that the folder is changed, too."""
 ALTERS: dict[str, tuple[tuple[int | None, int], ...]] = {
     "truncate": ((None, 0),),
     "chmod": ((None, 0),),
@@ -49,13 +46,13 @@ EXECS: dict[str, tuple[int | None, int]] = {"execve": (None, 0), "execveat": (0,
 
 
 class FileCall(NamedTuple):
-    """A call that has begun, and is told when it has ended well.
+    """A call that has begun, and is reported when it has succeeded.
 
     Attributes:
-        kind: "open" and "exec"; "create" for calls that make or remove a name, "write" for those that alter what there is.
+        kind: "open" and "exec"; "create" for calls that create or remove a name, "write" for those that alter an existing file.
         paths: absolute, links not resolved.
         writes: it opens for writing.
-        is_new: what it opens is not there before.
+        is_new: the file that it opens did not exist before.
     """
 
     kind: str
@@ -65,16 +62,16 @@ class FileCall(NamedTuple):
 
 
 class FileCalls:
-    """All calls on files of all threads that are watched."""
+    """All calls on files of all watched threads."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
         self._known: set[int] = set()
 
     def begun(self, tid: int, name: str, stop: SyscallStop) -> FileCall | None:
-        """A call of this name that is worth waiting for; None: there is nothing to tell of it."""
+        """Returns a call of this name whose end must be awaited; None: it has nothing to report."""
         if not self._report.has_room_for_files:
-            self._report.tell("failed", "")  # says that there was more
+            self._report.tell("failed", "")  # reports that there was more
             return None
         if name in OPENS:
             return self._open(tid, name, stop)
@@ -96,7 +93,7 @@ class FileCalls:
         return FileCall("open", (path,), writes, is_unnamed or bool(flags & os.O_CREAT and not os.path.lexists(path)))
 
     def ended(self, tid: int, call: FileCall, returned: int) -> None:
-        """Tells what a call has done."""
+        """Reports what a call has done."""
         code = result(returned)
         if call.kind == "open":
             self._opened(tid, call, code)
@@ -106,7 +103,7 @@ class FileCalls:
             self._report.tell("failed", os.path.normpath(call.paths[0]))
 
     def executed(self, tid: int, call: FileCall | None) -> None:
-        """A program runs: the file that was asked for, which may be a script, and the one that the kernel runs."""
+        """Reports a program that runs: the requested file, which may be a script, and the one that the kernel runs."""
         program = link(f"/proc/{tid}/exe").removesuffix(" (deleted)")
         for path in dict.fromkeys(os.path.realpath(each) for each in (*(call.paths if call else ()), program) if each):
             self._report.tell("exec", path)
@@ -146,7 +143,7 @@ class FileCalls:
 
 
 def of_family(path: str, tid: int) -> str:
-    """A path below /proc of the process itself under one name for all processes; others keep their number."""
+    """Returns a path below a process's own /proc folder under one name for all processes; paths of other processes keep their number."""
     if path.startswith("/proc/"):
         number, _, rest = path[6:].partition("/")
         if number.isdecimal() and (int(number) == tid or os.path.exists(f"/proc/{number}/task/{tid}")):

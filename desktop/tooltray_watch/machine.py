@@ -1,8 +1,5 @@
-"""What differs between processors: the numbers of system calls, and the name of the architecture in a seccomp filter.
-
-Above it: seccomp_filter, tracer and watching. Below it: nothing. Numbers are those of the kernel's
-`arch/x86/entry/syscalls/syscall_64.tbl` and `include/uapi/asm-generic/unistd.h`.
-"""
+"""The differences between processors: the numbers of system calls, and the name of the architecture in a seccomp filter. Numbers are those
+of the kernel's `arch/x86/entry/syscalls/syscall_64.tbl` and `include/uapi/asm-generic/unistd.h`."""
 
 import platform
 
@@ -24,6 +21,6 @@ CALLS = {"x86_64": _X86_64, "aarch64": _AARCH64}
 
 
 def name() -> str:
-    """This computer's processor, as in AUDIT_ARCH; others are not watched."""
+    """Returns this computer's processor, as in AUDIT_ARCH; others are not watched."""
     machine = platform.machine()
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)

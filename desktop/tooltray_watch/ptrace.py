@@ -1,7 +1,5 @@
-"""The system calls that Python has no function for: ptrace, reading another process's memory, prctl, a copy of its socket.
-
-Above it: tracer, seccomp_filter, traced_memory, socket_calls. Below it: libc. Numbers are those of `linux/ptrace.h` and `linux/prctl.h`.
-"""
+"""The system calls that Python has no function for: ptrace, reading another process's memory, prctl, a copy of its socket. Numbers are
+those of `linux/ptrace.h` and `linux/prctl.h`."""
 
 import ctypes
 import errno
@@ -47,7 +45,8 @@ _vm_readv.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_ulong, ctypes.c_vo
 
 
 class SyscallStop(NamedTuple):
-    """
+    """A stop of a thread at a system call.
+
     Attributes:
         step: ENTRY, EXIT or SECCOMP.
         number: of the call; 0 at its exit.
@@ -63,24 +62,24 @@ def seize(pid: int) -> None:
     """Begins to trace a process, with all that it starts.
 
     Raises:
-        OSError: it may not.
+        OSError: this process may not trace it.
     """
     if _ptrace(PTRACE_SEIZE, pid, None, OPTIONS) != 0:
         raise _last_error()
 
 
 def resume(pid: int, how: int, signal_number: int = 0) -> None:
-    """Lets a stopped thread go on; one that has been killed meanwhile is none of ours any more."""
+    """Resumes a stopped thread; one that has been killed meanwhile is ignored."""
     _ptrace(how, pid, None, signal_number)
 
 
 def event_message(pid: int) -> int:
-    """What the kernel says besides of the event that a thread has stopped for."""
+    """Returns the kernel's number for the event that a thread has stopped for."""
     return _message.value if _ptrace(PTRACE_GETEVENTMSG, pid, None, ctypes.addressof(_message)) == 0 else 0
 
 
 def syscall_stop(pid: int) -> SyscallStop | None:
-    """The system call that a thread has stopped in; None: it is gone, or stopped elsewhere."""
+    """Returns the system call that a thread has stopped in; None: it is gone, or stopped elsewhere."""
     if _ptrace(PTRACE_GET_SYSCALL_INFO, pid, _SYSCALL_INFO.size, ctypes.addressof(_info)) <= 0:
         return None
     step, _, _, _, *rest = _SYSCALL_INFO.unpack(_info.raw)
@@ -88,7 +87,7 @@ def syscall_stop(pid: int) -> SyscallStop | None:
 
 
 def read_memory(pid: int, address: int, length: int) -> bytes:
-    """Bytes of another process; fewer where its memory ends."""
+    """Returns bytes of another process; fewer where its memory ends."""
     if length <= 0 or not 0 < address < 1 << 63:
         return b""
     buffer = ctypes.create_string_buffer(length)
@@ -98,23 +97,23 @@ def read_memory(pid: int, address: int, length: int) -> bytes:
 
 
 def set_option(option: int, value: int, pointer: int | None = None) -> None:
-    """prctl.
+    """Calls prctl.
 
     Raises:
-        OSError: the kernel does not do it.
+        OSError: the kernel refuses.
     """
     if _prctl(option, value, pointer, 0, 0) != 0:
         raise _last_error()
 
 
 def copy_of_file(number: int, pidfd: int, fd: int) -> int:
-    """An open file of another process as one of our own.
+    """Returns an open file of another process as one of this process.
 
     Args:
         number: of `pidfd_getfd`.
 
     Raises:
-        OSError: it has none of this number, or may not be asked.
+        OSError: it has no file of this number, or does not let this process copy it.
     """
     copied: int = _syscall(ctypes.c_long(number), ctypes.c_int(pidfd), ctypes.c_int(fd), ctypes.c_uint(0))
     if copied < 0:

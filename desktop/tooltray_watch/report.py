@@ -1,27 +1,25 @@
-"""The report: one JSON line for each thing that a watched program did, told once.
-
-Above it: file_calls and socket_calls. Below it: the file system. The numbers are bounded: a program may open a million files.
-"""
+"""The report: one JSON line for each thing that a watched program did, written once. The numbers are bounded: a program may open a million
+files."""
 
 import json
 import os
 
-MOST_FILES = 100_000  # beyond them is said once that there were more
+MOST_FILES = 100_000  # beyond them one line reports that there were more
 MOST_OTHERS = 10_000  # addresses, names and sockets, counted apart: files must not hide them
 MOST_BYTES = 32 << 20  # a path may have 4,096 characters
 FILE_KINDS = ("read", "list", "write", "create", "exec", "failed")
 
 
 class Report:
-    """What was seen, by kind:
+    """The things that were seen, by kind:
 
     read, list, write, create, exec: an absolute path as the kernel knows it, links resolved; `list` is a folder that was listed, `create`
         a name that was made or removed.
     failed: a path that was to be written and could not be, or that the system refuses anyway.
     connect, dgram, bind: "address:port"; `dgram` is what was sent over UDP.
-    name: a name that was looked up in DNS, with the addresses that it was answered with, as far as they were seen.
+    name: a name that was looked up in DNS, with the addresses in the answers, as far as they were seen.
     unix: the path of a socket, "@name" of an abstract one.
-    socket: another kind of socket, in words. setuid, ptrace: the program that wanted it. full: there was more than is told.
+    socket: another kind of socket, in words. setuid, ptrace: the program that wanted it. full: there was more than is reported.
     """
 
     def __init__(self, path: str) -> None:
@@ -31,7 +29,7 @@ class Report:
         self._is_full_said = False
 
     def tell(self, kind: str, name: str, addresses: tuple[str, ...] = ()) -> None:
-        """Notes one thing, unless it stands in the report already or there is no room for it."""
+        """Writes one thing, unless the report already has it or is full."""
         key = hash((kind, name, addresses))
         if key in self._seen:
             return
@@ -43,7 +41,7 @@ class Report:
 
     @property
     def has_room_for_files(self) -> bool:
-        """Whether another file would be told."""
+        """Reports whether another file would be written."""
         return self._files < MOST_FILES and self._bytes <= MOST_BYTES
 
     def _has_room(self, kind: str) -> bool:
@@ -61,7 +59,7 @@ class Report:
             self._write({"kind": "full", "name": ""})
 
     def _write(self, fact: dict[str, object]) -> None:
-        line = json.dumps(fact, separators=(",", ":")).encode() + b"\n"  # ASCII: a name that is no UTF-8 becomes lone surrogates
+        line = json.dumps(fact, separators=(",", ":")).encode() + b"\n"  # ASCII: a name that is not UTF-8 becomes lone surrogates
         self._bytes += len(line)
         try:
             os.write(self._file, line)

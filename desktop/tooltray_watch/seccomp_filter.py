@@ -1,8 +1,6 @@
-"""The seccomp filter of a watched program: it stops at the calls of interest alone, and runs at full speed between them.
-
-Above it: watching, which installs it in the child. Below it: machine, ptrace. A call that io_uring would make passes every filter, so there
-is no io_uring while one watches; programs go on without it, as under every profile but Open.
-"""
+"""The seccomp filter of a watched program: it stops only at the calls of interest, and runs at full speed between them. A call that
+io_uring makes passes every filter, so io_uring is refused while a program is watched; programs work without it, as under every profile
+but Open."""
 
 import ctypes
 import errno
@@ -23,7 +21,7 @@ STOPS = (
 
 
 def program(processor: str) -> bytes:
-    """The filter in the kernel's own language. `sendto` stops only with an address: without one it is what Python sends all of TCP with."""
+    """Returns the filter's instructions. `sendto` stops only with an address: without one it is what Python sends all of TCP with."""
     numbers = machine.CALLS[processor]
     stops = [numbers[name] for name in STOPS if name in numbers]
     code = [_step(_LOAD, ARCH), _step(_IS_EQUAL, machine.AUDIT_ARCH[processor], 1, 0), _step(_RETURN, ALLOW), _step(_LOAD, NUMBER)]
@@ -40,7 +38,7 @@ def install(processor: str) -> None:  # pragma: no cover - in a child that becom
     """Filters this process and all that it starts from now on.
 
     Raises:
-        OSError: the kernel does not do it.
+        OSError: the kernel refuses.
     """
     code = program(processor)
     buffer = ctypes.create_string_buffer(code, len(code))

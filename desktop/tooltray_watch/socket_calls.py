@@ -1,9 +1,7 @@
-"""What calls on sockets mean: where a program connects, what it sends over UDP, which names it looks up.
+"""The meaning of calls on sockets: where a program connects, what it sends over UDP, which names it looks up.
 
-Above it: tracer. Below it: traced_memory, dns_messages, report.
-
-A UDP socket is connected by glibc for no other reason than to sort addresses, and by Go to ask DNS with plain `write`. So after such a
-`connect` the thread is followed for a few calls, each of which stops then: what it sends on that socket counts, and what it is answered.
+glibc connects a UDP socket only to sort addresses, and Go to ask DNS with plain `write`. So after such a `connect` the thread is followed
+for a few calls, each of which stops then: what it sends on that socket counts, and the answers.
 """
 
 import contextlib
@@ -18,7 +16,7 @@ from tooltray_watch.ptrace import SyscallStop, read_memory
 from tooltray_watch.report import Report
 from tooltray_watch.traced_memory import group_of, number64, parts, result, signed
 
-FOLLOWED_CALLS = 200  # of one thread: from a `connect` to the last answer a resolver needs some dozen
+FOLLOWED_CALLS = 200  # of one thread: from a `connect` to the last answer a resolver needs some dozens
 DNS_PORT = 53
 LONGEST_ADDRESS_BYTES = 128  # sockaddr_storage
 MOST_MESSAGES = 4  # of one sendmmsg; glibc asks for both families of addresses at once
@@ -45,12 +43,12 @@ class Peer:
 
 
 class Followed:
-    """A thread of which every call stops for a while.
+    """A thread whose every call stops for a while.
 
     Attributes:
-        left: calls until it is left alone.
+        left: calls until the thread is no longer followed.
         peers: by the number of the socket.
-        receiving: the socket, the address and length of the memory that an answer goes to; None: it reads none now.
+        receiving: the peer, the call's name and the address of the memory for an answer; None: it reads no answer now.
     """
 
     def __init__(self) -> None:
@@ -60,14 +58,14 @@ class Followed:
 
 
 class SocketCalls:
-    """All calls on sockets of all threads that are watched."""
+    """All calls on sockets of all watched threads."""
 
     def __init__(self, report: Report, pidfd_getfd: int) -> None:
         self._report, self._pidfd_getfd = report, pidfd_getfd
         self.followed: dict[int, Followed] = {}
 
     def begun(self, tid: int, name: str, stop: SyscallStop) -> None:
-        """Tells of a call; the answer does not matter, since one that does not wait has none."""
+        """Reports a call; its result does not matter, since a call that does not wait has none yet."""
         if name == "socket":
             self._socket(signed(stop.args[0]), stop.args[1])
         elif name == "connect":
@@ -100,7 +98,8 @@ class SocketCalls:
             followed.left, followed.peers[fd] = FOLLOWED_CALLS, peer
 
     def _bind(self, tid: int, fd: int, data: bytes) -> None:
-        """What hears datagrams, or has a path. A TCP socket counts when it listens: some bind one only to see whether there is IPv6."""
+        """Reports a socket that receives datagrams, or has a path. A TCP socket counts when it listens: some bind one only to test for
+        IPv6."""
         peer = _peer(data, self._kind(tid, fd, data))
         if peer is None:
             return
@@ -116,10 +115,10 @@ class SocketCalls:
                 self._report.tell("bind", str(Peer(copied.family, address, port, socket.SOCK_STREAM)))
 
     def _send_to(self, tid: int, name: str, stop: SyscallStop) -> None:
-        """A datagram with an address of its own."""
+        """Reports a datagram with an address of its own."""
         fd = signed(stop.args[0])
         if fd in getattr(self.followed.get(tid), "peers", ()):
-            return  # told at the call's begin already
+            return  # reported at the call's begin already
         if name == "sendto":
             address, length = stop.args[4], stop.args[5]
         else:
@@ -138,10 +137,10 @@ class SocketCalls:
             followed = self.followed.setdefault(tid, Followed())
             followed.left, followed.peers[fd] = FOLLOWED_CALLS, peer
 
-    # of a thread that is followed
+    # followed threads
 
     def entered(self, tid: int, name: str, stop: SyscallStop) -> None:
-        """Any call of a followed thread begins; of others there is nothing to tell."""
+        """Handles the begin of any call of a followed thread; other threads have nothing to report."""
         followed = self.followed.get(tid)
         if followed is None:
             return
@@ -157,7 +156,7 @@ class SocketCalls:
             del self.followed[tid]
 
     def left(self, tid: int, returned: int) -> None:
-        """Any call of a followed thread has ended."""
+        """Handles the end of any call of a followed thread."""
         followed = self.followed.get(tid)
         if followed is None or followed.receiving is None:
             return
@@ -184,17 +183,17 @@ class SocketCalls:
             self._report.tell("name", name, found)
 
     def _kind(self, tid: int, fd: int, data: bytes) -> int:
-        """SOCK_STREAM or another kind, asked of the socket itself. Not for those with a path, where it does not matter."""
+        """Returns SOCK_STREAM or another kind, read from the socket itself. Not for sockets with a path, where it does not matter."""
         if data[:2] != struct.pack("=H", socket.AF_UNIX):
             with contextlib.suppress(OSError), self._copy(tid, fd) as copied:
                 return copied.getsockopt(socket.SOL_SOCKET, socket.SO_TYPE)
         return socket.SOCK_STREAM
 
     def _copy(self, tid: int, fd: int) -> socket.socket:
-        """A socket of another process as one of our own.
+        """Returns a socket of another process as one of this process.
 
         Raises:
-            OSError: it is none, or its process has ended.
+            OSError: it is not a socket, or its process has ended.
         """
         pidfd = os.pidfd_open(group_of(tid))
         try:
@@ -209,7 +208,7 @@ class SocketCalls:
 
 
 def _peer(data: bytes, kind: int) -> Peer | None:
-    """A `sockaddr`; None: it is none that counts (no port, an unnamed socket, another family)."""
+    """Parses a `sockaddr`; None: it does not count (no port, an unnamed socket, another family)."""
     family = int.from_bytes(data[:2], "little")
     if family == socket.AF_UNIX:
         path = data[2:]
@@ -226,7 +225,7 @@ def _peer(data: bytes, kind: int) -> Peer | None:
 
 
 def _payload(tid: int, name: str, stop: SyscallStop) -> list[bytes]:
-    """The messages that a call sends."""
+    """Returns the messages that a call sends."""
     if name in ("write", "sendto"):
         return [read_memory(tid, stop.args[1], min(stop.args[2], 4096))]
     if name == "writev":
@@ -236,12 +235,12 @@ def _payload(tid: int, name: str, stop: SyscallStop) -> list[bytes]:
 
 
 def _of_header(tid: int, address: int) -> bytes:
-    """The bytes of a `msghdr`."""
+    """Returns the bytes of a `msghdr`."""
     return parts(tid, number64(tid, address + 16), number64(tid, address + 24))
 
 
 def _without_length(peer: Peer, message: bytes) -> bytes:
-    """DNS over TCP says the length of each message before it."""
+    """Removes the length that DNS over TCP puts before each message."""
     return message[2:] if peer.kind == socket.SOCK_STREAM else message
 
 

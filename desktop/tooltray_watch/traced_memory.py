@@ -1,7 +1,5 @@
-"""What a stopped thread hands to a system call: its strings, its structures, the folder it is in, what its open files are.
-
-Above it: file_calls, socket_calls. Below it: ptrace, /proc. A process that has ended meanwhile has empty strings and no folder.
-"""
+"""Reads what a stopped thread passes to a system call: its strings, its structures, its folder, its open files. A process that has ended
+meanwhile has empty strings and no folder."""
 
 import os
 import struct
@@ -16,7 +14,7 @@ MOST_MESSAGE_BYTES = 4096
 
 
 def text(tid: int, address: int) -> str:
-    """A string that ends with NUL, read page by page: behind its own page there may be nothing."""
+    """Returns a string that ends with NUL, read page by page: the page after its own may not exist."""
     found = b""
     while len(found) <= LONGEST_PATH_BYTES:
         piece = read_memory(tid, address + len(found), PAGE_BYTES - (address + len(found)) % PAGE_BYTES)
@@ -30,23 +28,23 @@ def text(tid: int, address: int) -> str:
 
 
 def number64(tid: int, address: int) -> int:
-    """Eight bytes as a number; 0 where there are none."""
+    """Returns eight bytes as a number; 0 where they cannot be read."""
     return int.from_bytes(read_memory(tid, address, 8), "little")
 
 
 def signed(value: int) -> int:
-    """An argument of 64 bits as the `int` that it means."""
+    """Returns an argument of 64 bits as the `int` that it means."""
     value &= 0xFFFFFFFF
     return value - (1 << 32) if value >= 1 << 31 else value
 
 
 def result(value: int) -> int:
-    """What a call has returned: below 0 it is an error's number."""
+    """Returns the result of a call: below 0 it is an error's number."""
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
 def absolute(tid: int, folder: int, path: str) -> str:
-    """A path of a call as an absolute one, links not resolved; empty: there is none.
+    """Returns a path of a call as an absolute one, links not resolved; empty: it cannot be known.
 
     Args:
         folder: the number of an open folder that a relative path begins at, or AT_FDCWD.
@@ -58,7 +56,7 @@ def absolute(tid: int, folder: int, path: str) -> str:
 
 
 def link(path: str) -> str:
-    """Where a link of /proc leads; empty: nowhere."""
+    """Returns where a link of /proc leads; empty: nowhere."""
     try:
         return os.readlink(path)
     except OSError:
@@ -66,10 +64,10 @@ def link(path: str) -> str:
 
 
 def opened(tid: int, fd: int, asked: str) -> str:
-    """The file that a number stands for, as the kernel knows it: all links resolved. Empty for pipes, sockets and the like.
+    """Returns the kernel's path of an open file: all links resolved. Empty for pipes, sockets and similar ones.
 
     Args:
-        asked: the path that was opened; of a file that has been deleted since, the link's own words are not part of its name.
+        asked: the path that was opened; for a file that has been deleted since, the kernel's mark for that is not part of its name.
     """
     found = link(f"/proc/{tid}/fd/{fd}")
     if not found.startswith("/"):
@@ -78,7 +76,7 @@ def opened(tid: int, fd: int, asked: str) -> str:
 
 
 def parts(tid: int, address: int, count: int) -> bytes:
-    """The bytes of a list of `iovec`."""
+    """Returns the bytes of a list of `iovec`."""
     found = b""
     for i in range(min(count, MOST_PARTS)):
         base, length = struct.unpack("=QQ", read_memory(tid, address + 16 * i, 16).ljust(16, b"\0"))
@@ -87,7 +85,7 @@ def parts(tid: int, address: int, count: int) -> bytes:
 
 
 def group_of(tid: int) -> int:
-    """The process that a thread belongs to; the thread's own number where that is not to be learned."""
+    """Returns the process that a thread belongs to; the thread's own number where that cannot be read."""
     try:
         with open(f"/proc/{tid}/status", "rb") as status:
             return int(status.read().partition(b"\nTgid:")[2].split(b"\n")[0])

@@ -1,8 +1,5 @@
-"""The loop: waits for the next thread that has stopped, hands its call to file_calls or socket_calls, and lets it go on.
-
-Above it: watching. Below it: ptrace, file_calls, socket_calls. A thread may be killed at any moment: then what is asked of it has no
-answer, and nothing is told.
-"""
+"""The loop: waits for the next thread that has stopped, passes its call to file_calls or socket_calls, and resumes it. A thread may be
+killed at any moment: then requests about it fail, and nothing is reported."""
 
 import os
 import signal
@@ -30,7 +27,7 @@ OF_SOCKETS = ("socket", "connect", "bind", "listen", "sendto", "sendmsg", "sendm
 
 
 class Tracer:
-    """Traces one program with all that it starts, until the program itself has ended."""
+    """A tracer of one program with all that it starts, until the program itself has ended."""
 
     def __init__(self, pid: int, report: Report, processor: str) -> None:
         """
@@ -45,7 +42,7 @@ class Tracer:
         self._pending: dict[int, FileCall] = {}
 
     def run(self) -> int:
-        """Returns how the program has ended, as `os.waitpid` says it."""
+        """Returns how the program has ended, as a status of `os.waitpid`."""
         while True:
             tid, status = os.waitpid(-1, ptrace.WAIT_ALL)
             if os.WIFSTOPPED(status):
@@ -84,7 +81,7 @@ class Tracer:
             self._on_interest(tid, name, stop)
 
     def _on_interest(self, tid: int, name: str, stop: SyscallStop) -> None:
-        """A call that the filter has stopped."""
+        """Handles a call at which the filter has stopped."""
         if name in OF_SOCKETS:
             self._sockets.begun(tid, name, stop)
         elif name == "ptrace":
@@ -98,7 +95,7 @@ class Tracer:
         self._sockets.left(tid, returned)
 
     def _on_exec(self, tid: int) -> None:
-        """A new program. The thread that asked for it has become the first of its process, whichever it was before."""
+        """Handles a new program. The thread that called exec has become the first of its process, whichever it was before."""
         before = ptrace.event_message(tid)
         self._files.executed(tid, self._pending.pop(before, None) or self._pending.pop(tid, None))
         self._forget(before)

@@ -1,8 +1,7 @@
 """Starts a program under the tracer and ends as it ends: the same exit code, or the same signal.
 
-Above it: __main__, and run-module of the frozen app. Below it: tracer, seccomp_filter. stdin, stdout and stderr are the program's alone
-once it runs. It leads a session of its own, as without a tracer; SIGTERM and SIGINT are handed on to it, and where this process is killed
-the kernel kills all that it traces.
+stdin, stdout and stderr belong only to the program once it runs. It leads a session of its own, as without a tracer; SIGTERM and SIGINT are
+passed on to it, and where this process is killed the kernel kills all that it traces.
 """
 
 import contextlib
@@ -16,7 +15,7 @@ from tooltray_watch import machine, ptrace, seccomp_filter
 from tooltray_watch.report import Report
 from tooltray_watch.tracer import Tracer
 
-CANNOT_WATCH, CANNOT_RUN = 125, 127  # as `env` and `timeout` say that they themselves have failed, and shells that there is no program
+CANNOT_WATCH, CANNOT_RUN = 125, 127  # as `env` and `timeout` report their own failure, and shells a missing program
 USAGE = "usage: python __main__.py REPORT_FILE -- PROGRAM ARGS, or --check\n"
 YAMA = "/proc/sys/kernel/yama/ptrace_scope"
 HANDED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -34,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def watch(report_file: str, command: list[str]) -> int:
-    """Runs a program, and notes in the file what it does; returns its exit code.
+    """Runs a program, and writes into the file what it does; returns its exit code.
 
     Args:
         command: the program's absolute path and its arguments.
@@ -66,7 +65,7 @@ def watch(report_file: str, command: list[str]) -> int:
 
 
 def why_not(error: OSError) -> str:
-    """In words, why the system does not let one program watch another."""
+    """Returns, in words, why the system does not let one program watch another."""
     scope = _yama_scope()
     if scope == "3":
         return "this system lets no program watch another (kernel.yama.ptrace_scope is 3, until the next start)"
@@ -82,12 +81,12 @@ def _yama_scope() -> str:
 
 
 def _become(command: list[str], ready: int, processor: str) -> None:  # pragma: no cover - as above
-    """In the child: waits until it is traced, and becomes the program."""
+    """Waits, in the child, until it is traced, and becomes the program."""
     code = CANNOT_WATCH
     try:
         os.setsid()
         if os.read(ready, 1):
-            for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and would be ignored in the program, too
+            for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, so that the program would ignore them, too
                 signal.signal(number, signal.SIG_DFL)
             seccomp_filter.install(processor)
             code = CANNOT_RUN
@@ -99,7 +98,7 @@ def _become(command: list[str], ready: int, processor: str) -> None:  # pragma: 
 
 
 def _environment() -> dict[str, str]:  # pragma: no cover - as above
-    """Ours, without what Python itself has set for a locale that it does not like."""
+    """Returns this process's environment, without a variable that Python itself sets for a locale that it replaces."""
     env = dict(os.environ)
     if "LC_CTYPE" in env and not getattr(sys, "frozen", False):
         with open("/proc/self/environ", "rb") as file:
@@ -109,7 +108,7 @@ def _environment() -> dict[str, str]:  # pragma: no cover - as above
 
 
 def _leave_streams() -> None:
-    """What reads the program's output sees its end when the program closes it."""
+    """Closes the streams here, so that readers of the program's output see its end when the program closes it."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(nothing, fd)
@@ -126,7 +125,7 @@ def _end_like(status: int) -> int:
     if os.WIFEXITED(status):
         return os.WEXITSTATUS(status)
     number = os.WTERMSIG(status)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the program's own core is there, if one was wanted
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the program's own core is written already, if one was wanted
     with contextlib.suppress(OSError, ValueError):
         signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)

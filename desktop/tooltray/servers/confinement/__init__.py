@@ -1,1 +1,1 @@
-"""Servers that may do less than their person: profiles, what is put around their processes, and what was refused to them."""
+"""Servers that may do less than their user: profiles, what is put around their processes, and what was refused to them."""

@@ -1,7 +1,4 @@
-"""What a server's confinement becomes where something that was refused to it is allowed.
-
-Above it: ConfinementApi. Below it: Refusals, and which folders nobody gets.
-"""
+"""What a server's confinement becomes when something that was refused to the server is allowed."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,19 +15,19 @@ from tooltray.servers.confinement.refusals import Refusals
 
 
 class Allowances:
-    """Belongs to the engine's loop."""
+    """Decides which refused things may be allowed. Belongs to the engine's loop."""
 
     def __init__(self, *, refusals: Refusals, home: Home, user_folder: Path, moving_line: Callable[[str], str]) -> None:
         """
         Args:
-            user_folder: the person's own.
+            user_folder: the user's own.
             moving_line: returns the command that has a server keep its file elsewhere; empty if none is known.
         """
         self._refusals, self._moving_line = refusals, moving_line
         self._guarded = GuardedFolders(str(user_folder), str(home.root))
 
     async def find(self, server: str, kind: str, name: str) -> RefusedThing:
-        """What was refused, if it may be allowed.
+        """Returns what was refused, if it may be allowed.
 
         Raises:
             NotFound: it was not refused.
@@ -44,14 +41,15 @@ class Allowances:
         return thing
 
     def note(self, server: str, thing: RefusedThing) -> None:
-        """It has been allowed."""
+        """Records that a thing has been allowed."""
         self._refusals.allowed(server, thing)
 
 
 def with_allowed(before: Confinement, server: str, thing: RefusedThing) -> Confinement:
-    """
+    """Returns a confinement that allows a thing besides.
+
     Raises:
-        TooltrayError: it is not what keeps the server from it.
+        TooltrayError: the confinement is not what keeps the server from it.
     """
     return _with_host(before, server, thing.name) if thing.kind == "host" else _with_path(before, server, thing)
 

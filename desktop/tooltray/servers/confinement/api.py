@@ -1,7 +1,4 @@
-"""The API about confinement: how a server is confined, how it is to be, what was refused to it, and what this computer can.
-
-Below it: the settings, where the entries are, Confinements, Allowances, and Watches.
-"""
+"""The verbs for confinement: how a server is confined, what was refused to it, and what this computer can do."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
@@ -24,7 +21,7 @@ from tooltray.servers.confinement.guarded_folders import GuardedFolders
 from tooltray.servers.confinement.watches import Watches
 
 MakeGuarded = Callable[[], GuardedFolders]
-LONGEST_SHOWN = 200  # characters of a name that is none
+LONGEST_SHOWN = 200  # characters of an invalid name
 WATCHED_S = 300.0  # long enough to try each tool of a server once
 
 
@@ -40,18 +37,18 @@ class ConfinementApi:
     ) -> None:
         """
         Args:
-            guarded: says which folders are given to no server.
+            guarded: returns which folders are given to no server.
             allowances, watches: None where no server runs, and so nothing was refused, and nothing is watched.
         """
         self._config, self._confinements, self._guarded = config, confinements, guarded
         self._allowances, self._watches = allowances, watches
 
     async def get_confinement(self, server: str) -> ConfinementSnapshot:
-        """How a server is confined: which files and hosts it may reach, what of that this computer cannot do, and what was refused.
+        """Returns how a server is confined: which files and hosts it may reach, what of that this computer cannot do, and what was refused.
 
         Raises:
             NotFound: there is no such server.
-            TooltrayError: it is no process of this computer.
+            TooltrayError: it is not a process of this computer.
         """
         found = self._confinements.of(server, self._process(server))
         assert found is not None
@@ -66,21 +63,21 @@ class ConfinementApi:
         read: Sequence[str] = (),
         write: Sequence[str] = (),
     ) -> ConfinementSnapshot:
-        """Confines a server, or opens it; one that runs is restarted. More than before needs a person's yes, less does not.
+        """Confines a server, or opens it; a running one is restarted. A wider confinement needs approval, a narrower one does not.
 
         Args:
-            files: "open": whatever its person may do; "own": its package, its caches, its project, and the folders named here; "read": the
-                same, and nothing changed but its own caches.
-            network: "open"; "none"; "hosts": those in `hosts` alone.
+            files: "open": whatever its user may do; "own": its package, its caches, its project, and the folders named here; "read": the
+                same, but only its own caches may be changed.
+            network: "open"; "none"; "hosts": only those in `hosts`.
             hosts: as "api.example.org", "*.example.org" or "example.org:8443"; with another network they are kept for when it is "hosts".
-            read: folders and files that it may read besides; absolute, or beginning with `~/`. With all files open they are kept, too.
+            read: further folders and files that it may read; absolute, or beginning with `~/`. With all files open they are kept, too.
             write: those that it may change, too.
 
         Raises:
             NotFound: there is no such server.
-            Denied: it would be more open, and nobody has confirmed that.
-            Conflict: it is another program, or confined otherwise, than when the person was asked.
-            TooltrayError: this computer cannot do it, a path or a host cannot be used, or the settings not be written.
+            Denied: it would be more open, and that was not confirmed.
+            Conflict: since the question was asked it has become another program, or is confined differently.
+            TooltrayError: this computer cannot do it, a path or a host cannot be used, or the settings cannot be written.
         """
         given = self._process(server).confinement
         chosen = _checked(server, {"files": files, "network": network, "hosts": tuple(hosts), "read": tuple(read), "write": tuple(write)})
@@ -97,17 +94,17 @@ class ConfinementApi:
         return await self.get_confinement(server)
 
     async def allow_refused(self, server: str, kind: Literal["host", "path"], name: str) -> ConfinementSnapshot:
-        """Allows a server what was refused to it: a host at once, a path by a restart. The path may be read; it may be changed if it was
-        refused for that.
+        """Allows a server what was refused to it: a host at once, a path by a restart. The path may be read; it may be changed if a change
+        was refused.
 
         Args:
             name: the host with its port, or the path, as `refused` of its confinement has it.
 
         Raises:
             NotFound: there is no such server, or nothing of that name was refused to it.
-            Denied: nobody has confirmed it, or no server may have it.
+            Denied: it was not confirmed, or no server may have it.
             Conflict: as in `set_confinement`.
-            TooltrayError: its confinement is another one meanwhile, or the settings cannot be written.
+            TooltrayError: its confinement has changed meanwhile, or the settings cannot be written.
         """
         about = self._about(server)
         await confirm_widening(Phrase("Allowing what was refused to a server"), server=server, name=name)
@@ -121,21 +118,21 @@ class ConfinementApi:
         return await self.get_confinement(server)
 
     async def get_confinement_support(self) -> ConfinementSupport:
-        """What this computer can put around servers."""
+        """Returns what this computer can put around servers."""
         return self._confinements.here
 
     async def watch_server(self, server: str, duration_s: float = WATCHED_S) -> WatchSnapshot:
-        """Starts a server again and notes for a while which files it opens and where it connects. It is not confined meanwhile: of a server
-        that is confined, this needs a person's yes.
+        """Restarts a server and records for a while which files it opens and where it connects. The server is not confined meanwhile: if it
+        is confined otherwise, this needs approval.
 
         Args:
-            duration_s: seconds, at most 3600; then the server is started again as it was.
+            duration_s: seconds, at most 3600; then the server is restarted as before.
 
         Raises:
             NotFound: there is no such server.
-            Denied: it is confined, and nobody has confirmed that it runs unconfined.
+            Denied: it is confined, and running it unconfined was not confirmed.
             Conflict: it is watched already, or two others are; or as in `set_confinement`.
-            TooltrayError: it is no process of this computer, or nothing can be watched here.
+            TooltrayError: it is not a process of this computer, or nothing can be watched here.
         """
         if not self._process(server).confinement.is_open:
             about = self._about(server)
@@ -144,7 +141,7 @@ class ConfinementApi:
         return await self._running_watches.start(server, duration_s, what_runs(self._process(server)))
 
     async def stop_watching(self, server: str) -> WatchSnapshot:
-        """Ends the watching of a server before its time is over; it is started again as it was.
+        """Ends the watching of a server before its time is over; the server is restarted as before.
 
         Raises:
             NotFound: it is not watched.
@@ -152,7 +149,7 @@ class ConfinementApi:
         return await self._running_watches.stop(server)
 
     async def get_watch(self, server: str) -> WatchSnapshot:
-        """What a server did while it was watched, and the tightest profile for that, with what it would have refused.
+        """Returns what a server did while it was watched, and the tightest profile for that, with what the profile would have refused.
 
         Raises:
             NotFound: there is no such server.
@@ -161,12 +158,12 @@ class ConfinementApi:
         return await self._running_watches.get(server)
 
     async def apply_proposal(self, server: str) -> ConfinementSnapshot:
-        """Confines a server as Watch has proposed when it was last looked at (`get_watch`); one that is being watched is not any more. More
-        than before needs a person's yes.
+        """Confines a server as proposed by the last `get_watch`; if the server is being watched, that ends. A wider confinement needs
+        approval.
 
         Raises:
             NotFound: nothing is proposed for it.
-            Denied: it would be more open, and nobody has confirmed that.
+            Denied: it would be more open, and that was not confirmed.
             TooltrayError: this computer cannot do it, or the settings cannot be written.
         """
         self._process(server)
@@ -202,12 +199,13 @@ class ConfinementApi:
         return config
 
     def _about(self, server: str) -> tuple[str, Confinement]:
-        """What a yes about a server's confinement is for: what runs, and how it is confined now."""
+        """Returns what an approval about a server's confinement is for: what runs, and how it is confined now."""
         config = self._process(server)
         return what_runs(config), config.confinement
 
     def _written(self, server: str, chosen: Confinement) -> dict[str, Any] | None:
-        """As it goes into the settings. Of a server of another file that it is open is said, too: its file may say something else."""
+        """Returns the confinement for the settings. For a server of another file "open" is written out, since that file may set something
+        else."""
         if chosen == Confinement() and self._config.file_server(server) is None:
             return None
         given = chosen.model_dump(mode="json", by_alias=True)
@@ -225,7 +223,7 @@ def _checked(server: str, given: dict[str, object]) -> Confinement:
 
 
 def _why(error: ValidationError, given: Mapping[str, object]) -> str:
-    """In words for whoever has typed it: the name itself in the place of where it stands in a list."""
+    """Returns the error in words for the user who typed the value, with the value in the place of its position in a list."""
     member, *inside = first_path(error)
     values = given.get(str(member))
     if not (isinstance(values, tuple) and len(inside) == 1 and isinstance(inside[0], int)):

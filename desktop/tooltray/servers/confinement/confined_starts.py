@@ -1,8 +1,5 @@
-"""The way from an entry to a confined process: its environment, what is installed beforehand, and what is put around its program.
-
-Above it: ServerTransports, which asks for a start of a confined server; StdioTransport, which calls what is put around. Below it: profiles,
-preparations, launch_line, the proxies. Nothing of it is asked for a call.
-"""
+"""Starts a confined process for an entry: its environment, what is installed beforehand, and what is put around its program. Calls of tools
+do not pass here."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -34,12 +31,12 @@ from tooltray.servers.launch.network_variables import INDEX, VARIABLES, meaning
 from tooltray.servers.launch.program_launch import CannotStart, CommandLine, Launch, RunFirst
 
 WATCHED = Confinement(files="own", network="none")
-"""Of a watched server: it gets the environment and the folder that it will have when it is confined, and nothing is put around it."""
+"""For a watched server: it gets the environment and the folder that it will have when it is confined, and nothing is put around it."""
 PROXIES = frozenset(name for name in VARIABLES if meaning(name).endswith("_proxy"))
 
 
 class Door(Protocol):
-    """Of the hub's proxy, for one server."""
+    """The hub's proxy for one server."""
 
     @property
     def port(self) -> int: ...
@@ -48,13 +45,11 @@ class Door(Protocol):
 
 
 class Doors(Protocol):
-    """The hub's proxies."""
-
     async def door(self, server: str, hosts: tuple[str, ...]) -> Door: ...
 
 
 class ConfinedStarts:
-    """Belongs to the engine's loop."""
+    """Makes the starts of confined servers. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -69,22 +64,22 @@ class ConfinedStarts:
         """
         Args:
             watches: which servers run through the tracer now; None: none ever does.
-            user_folder: the person's own.
-            proxies: let servers that are kept to some hosts out; None: there are none, and such servers have no network.
+            user_folder: the user's own.
+            proxies: let servers reach their listed hosts; None: there are no proxies, and such servers have no network.
         """
         self._confinements, self._refusals, self._home = confinements, refusals, home
         self._watches, self._proxies = watches, proxies
         self._user_folder = str(user_folder)
 
     async def begin(self, server: str, config: MCPServerConfig, project: str, environ: Mapping[str, str]) -> "ConfinedStart | None":
-        """What the start of a server goes through; None: it is open, or this computer can put nothing around it.
+        """Returns what the start of a server goes through; None: it is open, or this computer can put nothing around it.
 
         Args:
             project: the folder that it works for; empty: none.
-            environ: the person's environment.
+            environ: the user's environment.
 
         Raises:
-            TooltrayError: its folder cannot be made, or there is no port for its proxy.
+            TooltrayError: its folder cannot be created, or there is no port for its proxy.
         """
         watch = self._watches.begin(server, what_runs(config)) if self._watches else None
         chosen = WATCHED if watch else config.confinement
@@ -114,19 +109,19 @@ class ConfinedStarts:
         )
 
     async def forget(self, server: str) -> None:
-        """A server was removed for good: what it has written goes."""
+        """Deletes the files of a server that was removed for good."""
         self._refusals.end(server)
         await finish_in_thread(forget, self._home.confined, server)
 
     async def _door(self, server: str, chosen: Confinement) -> Door | None:
-        """None: it is kept to no hosts, or cannot be, and then gets no network at all."""
+        """Returns the server's proxy; None: it is not limited to hosts, or cannot be, and then gets no network at all."""
         if chosen.network != "hosts" or not self._confinements.here.hosts or self._proxies is None:
             return None
         return await self._proxies.door(server, chosen.hosts)
 
 
 def _is_for_installing(name: str, value: str) -> bool:
-    """Proxies, and package indexes with a password or a key in their address."""
+    """Reports whether a variable is only for installing: proxies, and package indexes with a password or a key in their address."""
     return name in PROXIES or (name in VARIABLES and VARIABLES[name] is INDEX and not INDEX.can_be_remembered(value))
 
 
@@ -134,9 +129,9 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """One start of one server. Satisfies Around.
 
     Attributes:
-        environ: what it gets of the person's environment.
+        environ: what it gets of the user's environment.
         project: the folder that it works for; empty: none.
-        door: the proxy that it is kept to; None: it is kept to none.
+        door: the proxy that it is limited to; None: it has no proxy.
         ahead: what is installed before it starts.
         plain: names of the variables of its entry that hold no secret: its installation gets them, too.
         watch: runs it through the tracer, with nothing put around it; None: it is not watched.
@@ -158,28 +153,29 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def folder(self) -> str:
-        """Where it runs unless its entry says otherwise."""
+        """Returns where the server runs unless its entry names another place."""
         return str(self.state.work)
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The person's environment, as far as it gets it: without their own way out it has no use for the passwords on it."""
+        """Returns what the server gets of the user's environment: without its own way to the network it has no use for the passwords of
+        proxies."""
         if self.chosen.network == "open":
             return self.environ
         return {name: value for name, value in self.environ.items() if not _is_for_installing(name, value)}
 
     def variables(self, variables: Mapping[str, str]) -> dict[str, str]:
-        """What the hub adds to it. `variables`: what it adds for all servers."""
+        """Returns the hub's additions to the environment. `variables`: the additions for all servers."""
         return {**variables, **own_places(self.state)}
 
     def put_around(self, launch: Launch) -> Launch:
-        """The launch of the server with its confinement."""
+        """Returns the launch of the server with its confinement."""
         ahead = preparation(launch.command, launch.args, self.state.packages) if self.chosen.network != "open" else None
         store = pnpm_store(self.state, (launch.command, *launch.args))
         return replace(launch, env={**launch.env, **store, **(self.door.variables if self.door else {})}, around=replace(self, ahead=ahead))
 
     async def command(self, program: str, launch: Launch, run_first: RunFirst) -> CommandLine:
-        """See Around."""
+        """Implements Around."""
         args = launch.args
         if self.ahead is not None:
             program, args = await self._install(self.ahead, program, launch, run_first), self.ahead.rest
@@ -192,9 +188,10 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return await self._around(profile.policy, program, args, launch.env)
 
     async def _watched(self, watch: Watch, subject: Subject) -> Sequence[str]:
-        """
+        """Returns the command line that runs the server through the tracer.
+
         Raises:
-            TooltrayError: the watching is over since this start has begun; the next one is as before.
+            TooltrayError: the watching has ended since this start has begun; the next start is as before.
         """
         words = await finish_in_thread(watch.command, subject)
         if not watch.until:
@@ -221,7 +218,8 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return await finish_in_thread(ahead.program)
 
     def _open_environment(self, launch: Launch, ahead: Preparation) -> dict[str, str]:
-        """Of an installation: it goes through the person's own proxies, and writes nothing where the server could read or change it."""
+        """Returns the environment of an installation: it uses the user's own proxies, and writes nothing where the server could read or
+        change it."""
         env = installing_environment(
             {name: value for name, value in launch.env.items() if not self.door or name not in self.door.variables},
             self.plain,

@@ -1,7 +1,4 @@
-"""How each server is confined, as the settings have it and as far as this computer can: for cards, and for the verbs.
-
-Above it: ConfinementApi, the snapshots of servers, new servers. Below it: the settings, and what the launcher can do here.
-"""
+"""How each server is confined, by the settings and as far as this computer can: for cards, and for the verbs."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -19,32 +16,32 @@ def nothing(server: str) -> tuple[RefusedThing, ...]:
 
 
 class Confinements:
-    """Belongs to the engine's loop."""
+    """The confinements of all servers. Belongs to the engine's loop."""
 
     def __init__(self, *, support: Support, refused: Refused = nothing) -> None:
         """
         Args:
-            refused: what was refused to a server since it started, the latest first.
+            refused: returns what was refused to a server since it started, the latest first.
         """
         self.support, self._refused = support, refused
         self._left_out: dict[str, tuple[str, ...]] = {}  # by server, since it last started
 
     @cached_property
     def here(self) -> ConfinementSupport:
-        """What this computer can do."""
+        """Returns what this computer can do."""
         lacks, can = missing("own", "none", self.support), can_confine(self.support)
         return ConfinementSupport(files=can and NO_LANDLOCK not in lacks, network=can, hosts=can_have_hosts(self.support), missing=lacks)
 
     def applies(self, chosen: Confinement) -> bool:
-        """Whether anything is put around a process; else it runs as if it were open, and its card says so."""
+        """Reports whether anything is put around a process; else it runs as if it were open, and its card reports that."""
         return not chosen.is_open and can_confine(self.support)
 
     def note_left_out(self, server: str, left_out: tuple[str, ...]) -> None:
-        """What a server did not get at its start although it is named, each as a sentence; its card says so."""
+        """Records what a server did not get at its start although it is named, each as a sentence for its card."""
         self._left_out[server] = left_out
 
     def of(self, name: str, config: MCPServerConfig) -> ConfinementSnapshot | None:
-        """How a server is confined; None: it is no process."""
+        """Returns how a server is confined; None: it is not a process."""
         if config.transport != "stdio":
             return None
         chosen = config.confinement

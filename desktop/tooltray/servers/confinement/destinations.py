@@ -1,11 +1,8 @@
-"""Where a confined server may connect to: names and addresses as a person lists them, and as a request names them, in one spelling.
-
-Above it: the proxy, and the verb that lists a refused host. Below it: nothing but the standard library, and yarl, which knows how names
-beyond ASCII are written. Nothing here asks DNS.
+"""Where a confined server may connect to: names and addresses in the settings and in requests, in one spelling. Nothing here asks DNS.
 
 - A name is written in lower case, in ASCII, without the dot at its end. `*.example.org` is all below `example.org`, not that name itself.
-- An address is listed as itself alone; no pattern covers one. Other spellings (`2130706433`, `0x7f.1`, `::ffff:127.0.0.1`) mean it, too.
-- Without a port an entry means 443 and 80, with one that port alone.
+- A listed address covers only itself; no pattern covers one. Other spellings (`2130706433`, `0x7f.1`, `::ffff:127.0.0.1`) mean it, too.
+- Without a port an entry means 443 and 80, with one only that port.
 """
 
 import ipaddress
@@ -28,7 +25,8 @@ _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")  # as the last part of a host it mak
 
 
 class Destination(msgspec.Struct, frozen=True):
-    """
+    """A host and a port.
+
     Attributes:
         host: a name or an address, in its one spelling.
         port: 1 to 65535.
@@ -42,12 +40,12 @@ class Destination(msgspec.Struct, frozen=True):
 
     @property
     def address(self) -> Address | None:
-        """The address that it names; None: it has a name."""
+        """Returns the address that the host is; None: it is a name."""
         return as_address(self.host)
 
 
 def as_address(host: str) -> Address | None:
-    """The address that a host is, in its usual spelling; an IPv4 address in IPv6's clothes is the IPv4 address."""
+    """Returns the address that a host is, in its usual spelling; an IPv4-mapped IPv6 address becomes the IPv4 address."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -57,13 +55,14 @@ def as_address(host: str) -> Address | None:
 
 
 def read_destination(authority: str, port: int | None = None) -> Destination:
-    """
+    """Reads a destination.
+
     Args:
         authority: `host:port`, as in a request: ASCII, an IPv6 address in brackets.
         port: where the authority names none.
 
     Raises:
-        ValueError: it is none; a user, a space, a percent sign or anything else beside host and port is none, too.
+        ValueError: it is not valid; also for a user, a space, a percent sign or anything else beside host and port.
     """
     found = _AUTHORITY.fullmatch(authority)
     number = int(found["port"]) if found and found["port"] else port
@@ -73,9 +72,10 @@ def read_destination(authority: str, port: int | None = None) -> Destination:
 
 
 def _host(text: str) -> str:
-    """
+    """Returns a host in its one spelling.
+
     Raises:
-        ValueError: no host is written like that.
+        ValueError: the text cannot be a host.
     """
     bare = text.strip("[]").lower().removesuffix(".")
     if text.startswith("["):
@@ -94,7 +94,8 @@ def _host(text: str) -> str:
 
 
 class HostPattern(msgspec.Struct, frozen=True):
-    """
+    """An entry of `hosts`, read.
+
     Attributes:
         host: a name or an address.
         is_below: all below the name, and not the name itself.
@@ -111,10 +112,10 @@ class HostPattern(msgspec.Struct, frozen=True):
 
 
 def read_pattern(text: str) -> HostPattern:
-    """An entry of `hosts`.
+    """Reads an entry of `hosts`.
 
     Raises:
-        TooltrayError: it is none.
+        TooltrayError: it is not valid.
     """
     is_below = text.startswith("*.")
     try:
@@ -140,7 +141,7 @@ def _split(text: str) -> tuple[str, frozenset[int]]:
 
 
 class HostList:
-    """The hosts of one server. An entry that is none allows nothing."""
+    """The hosts of one server. An invalid entry allows nothing."""
 
     def __init__(self, hosts: Iterable[str]) -> None:
         self._patterns = tuple(pattern for host in hosts if (pattern := _pattern(host)))
@@ -157,5 +158,5 @@ def _pattern(text: str) -> HostPattern | None:
 
 
 def entry_for(destination: Destination) -> str:
-    """What a person lists to allow a destination and nothing else of that host."""
+    """Returns the entry of `hosts` that allows a destination and nothing else of that host."""
     return str(destination).removesuffix(f":{destination.port}") if destination.port in DEFAULT_PORTS else str(destination)

@@ -1,19 +1,17 @@
-"""Many paths as few folders: a file, or its folder where several in it were used, never one that may not be opened as a whole.
-
-Above it: the proposal. Below it: nothing.
-"""
+"""Shortens many paths to few folders: a file, or its folder where several in it were used, never one that may not be opened as a whole."""
 
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
-FILES_OF_FOLDER = 3  # so many files of one folder stand for the folder: fewer are named one by one
-FOLDERS_OF_FOLDER = 4  # so many folders side by side stand for the one that they are in
-MOST_FOLDERS = 24  # a person reads the list; beyond it, two side by side are enough
+FILES_OF_FOLDER = 3  # so many files of one folder are replaced by the folder: fewer are named one by one
+FOLDERS_OF_FOLDER = 4  # so many folders side by side are replaced by their common one
+MOST_FOLDERS = 24  # the user reads the list; beyond it, two side by side are enough
 
 
 def fewest(paths: Iterable[str], may_be_opened: Callable[[str], bool], folders: Iterable[str] = ()) -> set[str]:
-    """
+    """Returns few folders and files that cover all paths.
+
     Args:
         paths: absolute, of files.
         folders: those that are needed as they are.
@@ -24,7 +22,7 @@ def fewest(paths: Iterable[str], may_be_opened: Callable[[str], bool], folders: 
 
 
 def without_nested(paths: Iterable[str]) -> set[str]:
-    """Without those that are in another of them."""
+    """Returns the paths that are in none of the others."""
     kept: set[str] = set()
     for path in sorted(paths, key=len):
         if not any(parent in kept for parent in _parents(path)) and path not in kept:

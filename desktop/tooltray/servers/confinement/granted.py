@@ -1,8 +1,5 @@
-"""What profiles let a server read and change, asked path by path.
-
-Above it: Watches. Below it: what the launcher makes of policies. Paths that were seen are those of the kernel, with links resolved, and so
-are those compared here.
-"""
+"""What profiles let a server read and change, path by path. Paths that were seen are the kernel's, with links resolved, and so are the
+paths compared here."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -18,7 +15,7 @@ ONE_S_OWN = "/proc/self"  # how reports name the process itself
 
 
 def granted_by(policies: Mapping[Files, Policy], program: str) -> Granted:
-    """A question to these policies, each for the profile that is its key. Blocks: links are resolved once, here."""
+    """Returns a function that checks a path against the policy of a profile. Blocks: links are resolved once, here."""
     readable, writable = {}, {}
     for files, policy in policies.items():
         read, write = lasting(policy, program)

@@ -1,8 +1,5 @@
-"""Which folders nobody gives a server by naming them: those with keys and passwords, the home as a whole, Tooltray's own.
-
-Above it: the profiles, ConfinementApi. Below it: the file system. What is put around a process cannot take a part of a folder away again,
-so a folder that holds one of these is refused as a whole.
-"""
+"""Folders that no server gets by name: those with keys and passwords, the home as a whole, Tooltray's own. A sandbox cannot exclude a part
+of a folder again, so a folder that holds one of these is refused as a whole."""
 
 import os
 import sys
@@ -16,25 +13,25 @@ KEYS = (
     *(".ssh", ".aws", ".gnupg", ".azure", ".kube", ".docker", ".config/gcloud", ".config/gh", ".config/op", ".password-store"),
     *(".netrc", ".git-credentials", ".pypirc", ".local/share/keyrings", ".local/share/kwalletd", "Library/Keychains"),
 )
-"""In the home: what opens a person's accounts and machines."""
+"""In the home: what opens the user's accounts and machines."""
 BROWSERS = (
     *(".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge"),
     *(".config/vivaldi", ".config/opera", "snap/firefox", "snap/chromium", ".var/app", "Library/Application Support/Google/Chrome"),
     *("Library/Application Support/Firefox", "Library/Safari", "Library/Cookies"),
 )
-"""In the home: profiles of browsers, with who is signed in where."""
+"""In the home: profiles of browsers, with the user's sessions."""
 RUN_USER = "/run/user"
 SHARED_PLACES = ("/dev/pts", "/dev/shm", "/proc", "/sys", RUN_USER)
-"""Terminals, memory, processes and sockets of all programs: given by no folder that they are in. What lies in them may be named, but for
+"""Terminals, memory, processes and sockets of all programs: never given with a folder above them. What lies in them may be named, but for
 terminals and processes."""
 OF_OTHERS = ("/dev/pts", "/proc")
 
 
 class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
-    """As they are at one moment: made anew for each start of a server.
+    """The guarded folders at one moment: created for each start of a server.
 
     Attributes:
-        home: the person's own folder, absolute.
+        home: the user's own folder, absolute.
         own: Tooltray's home, absolute.
     """
 
@@ -42,11 +39,11 @@ class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
     own: str
 
     def whole(self, path: str) -> str:
-        """The whole path of one that somebody has named; `~` is the person's. Links in it stay."""
+        """Returns the whole path for one that was named; `~` is the user's home. Links in it stay."""
         return self.home + path[1:] if path == "~" or path.startswith("~/") else path
 
     def why_not(self, path: str) -> Phrase | None:
-        """Why a server does not get a folder or file that is named; None: it may. Looks at the file system."""
+        """Returns why a server does not get a folder or file that is named; None: it may. Looks at the file system."""
         real = _folded(os.path.realpath(self.whole(path)))
         if is_below(self._homes[0], real):
             return Phrase("{path} is all that you have", path=path)
@@ -65,7 +62,8 @@ class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
         return None
 
     def instead_of(self, path: str) -> Phrase:
-        """What to do where a server does not get a folder or file: only those that hold a guarded one have others in them."""
+        """Returns what to do where a server does not get a folder or file: only a folder that holds a guarded one has other folders in
+        it."""
         real = os.path.realpath(self.whole(path))
         if any(is_below(real, each) for each in (self._homes[1], *self._guarded)):
             return Phrase("Most servers can be told another place for their files, by an argument or a variable: name that place")
@@ -77,12 +75,12 @@ class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _guarded(self) -> dict[str, str]:
-        """By their real paths."""
+        """Returns the guarded folders by their real paths."""
         return {_folded(os.path.realpath(os.path.join(self.home, each))): each for each in (*KEYS, *BROWSERS)}
 
 
 def _folded(path: str, *, platform: str = sys.platform) -> str:
-    """The same for two spellings of a path that are one file: macOS takes `~/.SSH` for `~/.ssh`."""
+    """Returns the same for two spellings of a path that are one file: to macOS `~/.SSH` is `~/.ssh`."""
     return path.casefold() if platform == "darwin" else path
 
 
@@ -97,5 +95,5 @@ def _touches(path: str, guarded: str) -> bool:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Whether a path is a folder, or in it; both real."""
+    """Reports whether a path is a folder, or in it; both real."""
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -1,8 +1,8 @@
 """The proxies of servers that may reach only some hosts: one for each server, at a port of its own.
 
-Above it: the profiles, which ask for a door when such a server starts. Below it: proxy_connection, and the settings, whose hosts count at
-once, for servers that run, too. A server has a port of its own because Landlock allows a process ports, and not addresses or paths; its
-token is there for systems where nothing keeps other processes from the port. It stands in the server's environment and nowhere else.
+The hosts in the settings count at once, also for servers that run. A server has a port of its own because Landlock allows a process ports,
+and not addresses or paths; its token is for systems where nothing keeps other processes from the port. The token is only in the server's
+environment.
 """
 
 import asyncio
@@ -24,17 +24,18 @@ from tooltray.servers.confinement.proxy_connection import REQUEST_S, USER, Proxy
 from tooltray.servers.confinement.proxy_requests import MAX_HEAD_BYTES
 from tooltray.servers.confinement.refusals import Refusals
 
-MAX_CONNECTIONS = 200  # of one server; a browser opens 6 to one host and 256 in all
+MAX_CONNECTIONS = 200  # for one server; a browser opens 6 to one host and 256 in all
 LOOPBACK = "127.0.0.1"
 
 logger = logging.getLogger(__name__)
 
 
 class ProxyDoor(HidesFields, frozen=True):
-    """
+    """The way of one server to its proxy.
+
     Attributes:
         port: of 127.0.0.1.
-        variables: of the server's process; they go before the person's and before the entry's own.
+        variables: of the server's process; they go before the user's and before the entry's own.
     """
 
     hidden: ClassVar = ("variables",)
@@ -44,7 +45,8 @@ class ProxyDoor(HidesFields, frozen=True):
 
 
 def proxy_variables(port: int, token: str) -> dict[str, str]:
-    """What makes programs use a proxy: in both spellings, as curl reads the one, Go the other; for Node.js and npm by their own names."""
+    """Returns what makes programs use a proxy: in both spellings, as curl reads the one, Go the other; for Node.js and npm by their own
+    names."""
     url = f"http://{USER}:{token}@{LOOPBACK}:{port}"
     names = ("http_proxy", "https_proxy", "all_proxy")
     urls = dict.fromkeys((*names, *map(str.upper, names), "npm_config_proxy", "npm_config_https_proxy"), url)
@@ -63,9 +65,10 @@ class _Door:
         self._listener: asyncio.Server | None = None
 
     async def open(self) -> None:
-        """
+        """Opens the port.
+
         Raises:
-            OSError: no port can be had.
+            OSError: there is no free port.
         """
         self._listener = await asyncio.start_server(self._on_connected, LOOPBACK, 0, limit=MAX_HEAD_BYTES)
 
@@ -75,7 +78,7 @@ class _Door:
         return int(self._listener.sockets[0].getsockname()[1])
 
     def use(self, hosts: Collection[str]) -> None:
-        """Counts at once: what leads to a host that is not listed any more ends."""
+        """Sets the hosts at once: connections to a host that is not listed any more end."""
         self.hosts = HostList(hosts)
         for connection in self._connections:
             if connection.destination and not self.hosts.allows(connection.destination):
@@ -107,7 +110,7 @@ class _Door:
 
 
 class HostProxies:
-    """Belongs to the engine's loop."""
+    """The proxies of all servers. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -123,7 +126,7 @@ class HostProxies:
         """
         Args:
             note: has values masked in logs from now on.
-            request_s: seconds in which a request has to come.
+            request_s: seconds within which a request has to arrive.
         """
         self._outward, self._refusals, self._request_s = outward, refusals, request_s
         self._config, self._note, self._spawn = config, note, spawn
@@ -133,13 +136,13 @@ class HostProxies:
         bus.subscribe(ConfigChanged, self._on_config_changed)
 
     async def door(self, server: str, hosts: Collection[str]) -> ProxyDoor:
-        """The proxy of a server; it stays at its port until it is closed, whatever hosts are given later.
+        """Returns the proxy of a server; it stays at its port until it is closed, whatever hosts are given later.
 
         Args:
             hosts: what the server may reach from now on, as its entry lists them.
 
         Raises:
-            TooltrayError: no port can be had.
+            TooltrayError: there is no free port.
         """
         async with self._opening:
             door = self._doors.get(server) or await self._opened(server)
@@ -158,7 +161,7 @@ class HostProxies:
         return door
 
     async def close_door(self, server: str) -> None:
-        """May be called of a server without one."""
+        """Closes the proxy of a server, if it has one."""
         if door := self._doors.pop(server, None):
             await door.close()
 

@@ -1,11 +1,10 @@
 """The command line and the environment of a confined server: the launcher, and bubblewrap around it where that works.
 
-Above it: whoever starts servers. Below it: policy, support, and tooltray_confine, which takes these words. bubblewrap makes what Landlock
-cannot: all else of the disk read-only, a /tmp, a /dev and an own list of processes for the server; the launcher, inside, does the rest,
-and does without bubblewrap, too. On macOS it is `sandbox-exec`.
+The words are those that tooltray_confine takes. bubblewrap makes what Landlock cannot: all else of the disk read-only, and a /tmp, a /dev
+and a PID namespace for the server. The launcher, inside, does the rest, also without bubblewrap. On macOS it is `sandbox-exec`.
 
-How all of it ends with the server: the hub kills the process group. With bubblewrap its first process falls with the group, and the kernel
-ends with it whatever has its list of processes. Without it no process can leave the group, since `setsid` and `setpgid` do nothing
+How all of it ends with the server: the hub kills the process group. With bubblewrap its first process is killed with the group, and the
+kernel then ends everything in its PID namespace. Without it no process can leave the group, since `setsid` and `setpgid` do nothing
 (tooltray/servers/launch/process_family_posix.py).
 """
 
@@ -24,13 +23,13 @@ CARRIED = "TOOLTRAY_CONFINED_"
 """Begins the names of a server's variables on their way through bubblewrap and the launcher, which hands them on under their own names."""
 MOST_LINKS = 40  # on the way to a path, as the kernel has it
 EVERYTHING = "/"
-KERNEL_KEYS = "/proc/keys"  # the names of all keys that the kernel keeps for the user; the keys are had by calls that are refused
+KERNEL_KEYS = "/proc/keys"  # the names of all keys that the kernel keeps for the user; the calls that read the keys are refused
 
 
 def confined(policy: Policy, support: Support, program: str, args: Sequence[str]) -> tuple[str, ...]:
-    """What is run in the place of a program. Its environment is `carried(env)`, without which it gets none.
+    """Returns what is run in the place of a program. Its environment is `carried(env)`, without which the program gets no variables.
 
-    Looks at the disk for a moment. Returns the program itself where nothing can be put around it: `missing` says so.
+    Looks at the disk for a moment. Returns the program itself where nothing can be put around it, which `missing` reports.
 
     Args:
         program: its absolute path.
@@ -53,18 +52,18 @@ def confined(policy: Policy, support: Support, program: str, args: Sequence[str]
 
 
 def carried(env: Mapping[str, str], support: Support) -> dict[str, str]:
-    """A server's environment, for what `confined` has made: no variable of it acts on the launcher (LD_PRELOAD would, before anything is
-    confined)."""
+    """Returns a server's environment for a command line of `confined`: no variable acts on the launcher (LD_PRELOAD would, before anything
+    is confined)."""
     if support.system != "linux" or not can_confine(support):
         return dict(env)
     return {CARRIED + name: value for name, value in env.items()}
 
 
 def lasting(policy: Policy, program: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The paths of a policy without links, those to read and those to write; what is not there is left out.
+    """Returns the paths of a policy without links, first those to read, then those to write; missing ones are left out.
 
-    A path is left out, too, if it lies in a folder that may be written, or a link in such a folder leads to it: it is the server's own
-    choice then what is there, and it could be a link to anything at its next start.
+    A path is left out, too, if it lies in a folder that may be written, or a link in such a folder leads to it: the server itself decides
+    then what is at that path, which could be a link to anything at its next start.
     """
     write = (*policy.write, *((policy.private_tmp,) if policy.private_tmp else ()))
     certain = [path for path in write if os.path.realpath(path) == path]  # no links: these are what was meant
@@ -78,7 +77,7 @@ def _without_links(paths: Iterable[str], folders: Sequence[str]) -> tuple[str, .
 
 
 def leads_through(path: str, folders: Sequence[str]) -> bool:
-    """Whether on the way to a path something lies in one of these folders."""
+    """Reports whether the way to a path passes through something in one of these folders."""
     ahead, here, links = path.split("/"), EVERYTHING, 0
     while ahead:
         name, *ahead = ahead

@@ -1,8 +1,5 @@
-"""The profile of `sandbox-exec` for a policy: what macOS has in the place of the launcher.
-
-Above it: launch_line. Below it: policy, system_paths. A profile is a list of rules of which the last that fits counts; the first refuses
-everything. `sandbox-exec` is called deprecated by its manual page, and is what browsers and AI clients use on macOS.
-"""
+"""The profile of `sandbox-exec` for a policy, which macOS has in the place of the launcher. The last rule that matches counts, and the
+first one refuses everything. The manual page of `sandbox-exec` calls it deprecated; browsers and AI clients use it on macOS."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -10,14 +7,15 @@ from tooltray.servers.confinement.policy import Policy
 from tooltray.servers.confinement.system_paths import MAC_DEVICES, MAC_READ
 
 MACH_NAMES = ("com.apple.system.opendirectoryd.libinfo", "com.apple.system.notification_center", "com.apple.system.logger")
-"""Who a user is, changes of the time zone, the log: what any program asks for when it starts. No clipboard, keychain, Apple events."""
+"""User names, changes of the time zone, the log: what any program asks for when it starts. No clipboard, keychain, Apple events."""
 MACH_NAMES_OF_NETWORK = ("com.apple.trustd", "com.apple.trustd.agent", "com.apple.SystemConfiguration.configd", "com.apple.dnssd.service")
 """Certificates, proxies, names of hosts."""
 RESOLVER = "/private/var/run/mDNSResponder"  # a socket by path: the only one that leads outside, for names of hosts
 
 
 def sandbox_profile(policy: Policy, read: Sequence[str], write: Sequence[str], private_tmp: str = "") -> str:
-    """
+    """Returns the text of the profile.
+
     Args:
         read, write, private_tmp: the policy's paths without links, since rules are compared with such.
     """

@@ -1,11 +1,9 @@
-"""Code that a program imports from beside its package: hoisted `node_modules`, and the sources of editable installs.
-
-Above it: the profiles. Below it: the file system, all of which blocks. Only where such code lies is found; whether a server may read it,
-the profiles decide.
+"""Code that a program imports from beside its package: hoisted `node_modules`, and the sources of editable installs. Blocks on the disk.
+Such code is only found here; the profiles decide whether a server may read it.
 
 Node.js looks for a package in the `node_modules` of each folder above the file that requires it; npm's and pnpm's workspaces rely on that.
-pip, uv and Poetry note in `direct_url.json` where the sources of an editable install are. A wheel could bring such a note that names any
-folder, so it counts only for a project of the same name. `.pth` files do not count: of them nobody can tell who wrote them.
+pip, uv and Poetry write into `direct_url.json` where the sources of an editable install are. A wheel could bring such a file that names any
+folder, so it counts only for a project of the same name. `.pth` files do not count: their author cannot be known.
 """
 
 import json
@@ -24,7 +22,7 @@ MAX_FILE_BYTES = 1_000_000  # of a direct_url.json, which has a line, or a pypro
 
 
 def hoisted_modules(path: str) -> Iterator[str]:
-    """The `node_modules` that Node.js looks into for a file of code, the nearest first."""
+    """Yields the `node_modules` that Node.js looks into for a file of code, the nearest first."""
     folder = os.path.dirname(path)
     while folder != os.path.dirname(folder):
         if os.path.basename(folder) != MODULES and os.path.isdir(modules := os.path.join(folder, MODULES)):
@@ -33,10 +31,10 @@ def hoisted_modules(path: str) -> Iterator[str]:
 
 
 def editable_sources(environment: str, changeable: Sequence[str] = ()) -> Iterator[str]:
-    """The projects that a virtual environment imports packages from, where these are not copied into it.
+    """Yields the projects that a virtual environment imports packages from, where these are not copied into it.
 
     Args:
-        changeable: folders that the server may write: what is noted there counts for nothing.
+        changeable: folders that the server may write: a `direct_url.json` there is ignored.
     """
     for note in glob(os.path.join(glob_safe(environment), "lib", "python*", "site-packages", "*.dist-info", "direct_url.json")):
         package = os.path.basename(os.path.dirname(note)).partition("-")[0]
@@ -53,7 +51,7 @@ def _bytes(file: str) -> bytes:
 
 
 def _editable(note: bytes) -> str:
-    """The folder of an editable install; empty: it is none."""
+    """Returns the folder of an editable install; empty for any other install."""
     try:
         found = json.loads(note)
         is_editable, url = found["dir_info"]["editable"] is True, urlsplit(found["url"])
@@ -64,7 +62,7 @@ def _editable(note: bytes) -> str:
 
 
 def _names(project: str) -> Iterator[str]:
-    """What a project calls itself."""
+    """Yields the names that a project gives itself."""
     try:
         found = tomllib.loads(_bytes(os.path.join(project, "pyproject.toml")).decode(errors="replace"))
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""Opens the connection to a host that a confined server may reach: straight, or through the proxy that the person's environment names.
+"""Opens the connection to a host that a confined server may reach: directly, or through the proxy that the user's environment names.
 
-Above it: the proxy's connections. Below it: DNS (public_addresses), launch/proxies. The address that was checked is the one that is
-connected to. A person's own proxy asks DNS itself: what a name means there cannot be checked here, only what it means on this computer.
+The connection is made to the address that was checked. The user's own proxy asks DNS itself: what a name means there cannot be checked
+here, only what it means on this computer.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class HostRefused(Exception):
-    """A destination that the server may not reach; `destination` is what a person would have to list."""
+    """A destination that the server may not reach; `destination` is what the user would have to list."""
 
     def __init__(self, destination: Destination) -> None:
         super().__init__()
@@ -37,9 +37,10 @@ class HostRefused(Exception):
 
 
 class Opened(msgspec.Struct, frozen=True, eq=False):
-    """
+    """An opened connection.
+
     Attributes:
-        head: what is to be sent before anything else; empty of a tunnel.
+        head: what is to be sent before anything else; empty for a tunnel.
     """
 
     streams: Streams
@@ -47,22 +48,23 @@ class Opened(msgspec.Struct, frozen=True, eq=False):
 
 
 class Outward:
-    """Belongs to the engine's loop."""
+    """Opens connections for confined servers. Belongs to the engine's loop."""
 
     def __init__(self, environ: Callable[[], Awaitable[Mapping[str, str]]], *, resolve: Resolve = resolve) -> None:
         """
         Args:
-            environ: gives the person's environment.
+            environ: returns the user's environment.
         """
         self._environ, self._resolve = environ, resolve
 
     async def open(self, request: ProxyRequest, hosts: HostList) -> Opened:
-        """
+        """Opens the connection for a request.
+
         Args:
-            hosts: those of the server; they allow the destination by its name.
+            hosts: of the server; they allow the destination by its name.
 
         Raises:
-            HostRefused: the name stands for addresses that are not listed, and not for one of the internet.
+            HostRefused: the name resolves only to addresses that are neither listed nor on the internet.
             OSError, TooltrayError, UnicodeError, EOFError, ValueError: it cannot be reached.
         """
         from yarl import URL  # with the HTTP library, which a hub imports when it is needed
@@ -92,9 +94,10 @@ class Outward:
 
 
 async def _connect(addresses: list[Address], port: int) -> Streams:
-    """
+    """Connects to the first address that answers.
+
     Raises:
-        OSError: none of them answers.
+        OSError: no address answers.
     """
     for address in addresses:
         with contextlib.suppress(OSError):
@@ -104,7 +107,8 @@ async def _connect(addresses: list[Address], port: int) -> Streams:
 
 
 async def _through(proxy: "URL", request: ProxyRequest) -> Opened:
-    """
+    """Connects through the user's proxy.
+
     Raises:
         OSError, EOFError, ValueError: the proxy does not answer, or refuses.
     """

@@ -1,8 +1,7 @@
-"""The environment of a confined server: what any program needs to run and to reach the network, and nothing else of the person's.
+"""The environment of a confined server: what any program needs to run and to reach the network, and nothing else of the user's.
 
-Above it: the starts of confined servers. Below it: launch/network_variables. Pure.
-
-Keys of clouds, tokens, the agent with a person's keys and the session bus stay out; what a server needs of them its entry's `env` says.
+Keys of clouds, tokens, the agent with the user's keys and the session bus stay out; the entry's `env` has to name what a server needs of
+them.
 """
 
 import re
@@ -19,20 +18,20 @@ KEPT = frozenset(
         *(VARIABLES.keys() - {"SSH_AUTH_SOCK"}),
     }
 )
-"""Of the person's environment: who and where, the language, where runtimes are, proxies, certificates and package indexes."""
+"""Of the user's environment: user and home, the language, places of runtimes, proxies, certificates and package indexes."""
 _PNPM = re.compile(r"(?:^|[\s/\\])pn(?:pm|px)(?:\.cmd|\.exe)?(?:\s|$)")
-LANGUAGES = "LC_"  # LC_ALL and its relatives
+LANGUAGES = "LC_"  # LC_ALL and the others
 INSTALLERS = ("npm_config_", "uv_", "pip_")  # settings of npm, uv and pip; npm reads them in any case
 
 
 def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """What a confined server gets of the person's environment."""
+    """Returns what a confined server gets of the user's environment."""
     return {name: value for name, value in environ.items() if _is_kept(name)}
 
 
 def installing_environment(env: Mapping[str, str], plain: Container[str] = ()) -> dict[str, str]:
-    """Returns what the installation of a package gets of its server's environment. It has the network and runs programs of the package, so
-    keys are not for them.
+    """Returns what the installation of a package gets of its server's environment, without keys: it has the network and runs programs of
+    the package.
 
     Args:
         env: of the server.
@@ -46,7 +45,7 @@ def _is_kept(name: str) -> bool:
 
 
 def pnpm_store(state: StateFolder, words: Iterable[str]) -> dict[str, str]:
-    """Returns where pnpm keeps its packages, for a command line that runs it; npm warns at every start of a setting of pnpm.
+    """Returns the variable for pnpm's store, for a command line that runs pnpm; npm would warn of this setting at every start.
 
     Args:
         words: the command and its arguments; one of them may be a line for a shell.
@@ -56,8 +55,8 @@ def pnpm_store(state: StateFolder, words: Iterable[str]) -> dict[str, str]:
 
 
 def own_places(state: StateFolder) -> dict[str, str]:
-    """The variables by which programs keep their temporary files, caches and packages in the server's own folder: in a shared cache one
-    server could change what another one runs."""
+    """Returns the variables by which programs keep their temporary files, caches and packages in the server's own folder: in a shared cache
+    one server could change what another one runs."""
     cache = {
         "XDG_CACHE_HOME": state.cache,
         "npm_config_cache": state.cache / "npm",

@@ -1,7 +1,4 @@
-"""What the launcher puts around one process, as plain values: paths, network, limits.
-
-Above it: the profiles, which make one of what a person chose. Below it: nothing. `tooltray_confine` does what it says.
-"""
+"""What the launcher puts around one process, as plain values: paths, network, limits. `tooltray_confine` applies it."""
 
 from typing import Literal
 
@@ -11,13 +8,14 @@ Network = Literal["all", "none", "proxy"]
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """
+    """The limits of one process.
+
     Attributes:
-        read: absolute paths that may be read and run, each with all below it; those that are not there are left out.
+        read: absolute paths that may be read and run, each with all below it; missing ones are left out.
         write: absolute paths that may be changed, too.
         network: "all"; "none": no socket but a pair of one's own; "proxy": TCP to `proxy_port` of this computer, and nothing else.
         proxy_port: of the hub's proxy for this server; 0 unless `network` is "proxy".
-        private_tmp: a folder that stands in the place of /tmp where bubblewrap is there; it may be changed in any case. It must lie in none
+        private_tmp: a folder that replaces /tmp where bubblewrap is available; it may be changed in any case. It must lie in none
             of `write`, where the server could replace it. Empty: there is none.
         file_bytes: the size of the largest file that it may write; 0: any.
         processes: how many processes and threads its user may have meanwhile; 0: any.

@@ -1,9 +1,7 @@
-"""Packages of npx and uvx that are installed before their server starts, since that has no network, or none to their registry.
-
-Above it: the starts of confined servers. Below it: npm and uv, whose command lines these are, and the file system. Knows no process.
+"""Packages of npx and uvx that are installed before their server starts, since the server cannot reach their registry.
 
 npx and uvx ask their registry at each start. For a server without it the package is installed once, into a folder that the server may read
-and not change, and then run without them. Only what they are known to take is read here; with any other option they are left to themselves.
+and not change, and then run without them. Only known options are read here; with any other option the start is left to npx or uvx.
 """
 
 import hashlib
@@ -22,7 +20,7 @@ from tooltray.servers.launch.command_lookup import program_name
 from tooltray.servers.launch.npx import bin_of
 from tooltray.servers.launch.program_launch import CannotStart
 
-_DONE = "installed"  # the file that says so
+_DONE = "installed"  # the file that marks a completed installation
 _FLAGS = frozenset({"-y", "--yes", "-q", "--quiet", "--isolated"})
 _NPX_OPTIONS = {"-p": "package", "--package": "package"}
 _UVX_OPTIONS = {"--from": "from", "--with": "with", "-p": "python", "--python": "python", "-w": "with"}
@@ -30,11 +28,12 @@ _UV_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:[\[@=<>~!
 
 
 class Preparation(msgspec.Struct, frozen=True, kw_only=True):
-    """
+    """An installation of a package, and the way to the program in it.
+
     Attributes:
         command, args: install the package.
         env: variables for that.
-        folder: of the package; all of it is made anew by an installation.
+        folder: of the package; an installation replaces all of it.
         find: returns the program in it; empty: it has none of that name.
         rest: arguments of the server.
     """
@@ -51,15 +50,15 @@ class Preparation(msgspec.Struct, frozen=True, kw_only=True):
         return (self.folder / _DONE).is_file()
 
     def begin(self) -> None:
-        """Removes what is left of an installation that was not completed."""
+        """Removes the remains of an installation that was not completed."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(mode=0o700, parents=True)
 
     def program(self) -> str:
-        """The program that the package brings, and notes that it is installed.
+        """Returns the program that the package brings, and marks the installation as completed.
 
         Raises:
-            CannotStart: there is none.
+            CannotStart: the package has no program.
         """
         found = self.find()
         if not found or not os.path.realpath(found).startswith(os.path.realpath(self.folder) + os.sep):
@@ -69,7 +68,7 @@ class Preparation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What stands on a launcher's command line: options by their meaning, the first word that is none, and what follows."""
+    """A launcher's command line: options by their meaning, the first word that is not an option, and what follows."""
 
     options: Mapping[str, tuple[str, ...]]
     word: str
@@ -77,7 +76,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 def preparation(command: str, args: Sequence[str], packages: Path) -> Preparation | None:
-    """What is to be installed before a server starts; None: it is not started by npx or uvx, or by options that are not known here.
+    """Returns what is to be installed before a server starts; None: it is not started by npx or uvx, or by options that are not known here.
 
     Args:
         packages: the server's own folder for them.

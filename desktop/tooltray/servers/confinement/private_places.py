@@ -1,7 +1,5 @@
-"""What Watch never proposes to open to a server: where a person's keys, passwords and browsers are, and folders that many programs share.
-
-Above it: the proposal. Below it: guarded_folders, which no profile opens; the file system: folders that might be proposed are listed.
-"""
+"""What Watch never proposes to open to a server: places of the user's keys, passwords and browsers, and folders that many programs
+share."""
 
 import os
 import re
@@ -15,19 +13,19 @@ MORE_PLACES = (
     *(".bash_history", ".zsh_history", ".config/git/credentials", ".config/Claude", ".config/Code", ".config/Cursor"),
     ".cargo/credentials.toml",
 )
-"""In the home: a profile may open them where a person names them; Watch does not propose it."""
+"""In the home: a profile may open them where the user names them; Watch does not propose it."""
 NO_FOLDERS = ("/var/tmp", "/var/lib", "/var/log", "/run/user", "/dev/shm", "/usr/local", "/usr/share", "/usr/lib")
 SHARED = (".cache", ".config", ".local", ".local/share", ".local/state", ".local/bin", ".local/lib")
-"""In the home. What is shared by too many programs to be opened as a whole."""
+"""In the home: shared by too many programs to be opened as a whole."""
 _KEY_FILE = re.compile(
     r"\.env(\..*)?|id_(rsa|dsa|ecdsa|ed25519).*|.*\.(kdbx|ppk|p12|pfx|jks|keystore|key)|.*key.*\.pem|credentials(\.json)?|\.htpasswd"
 )
 MOST_LISTED = 2_000  # names of a folder that are looked at
-MOST_FOLDERS = 65_536  # of which is remembered what they are
+MOST_FOLDERS = 65_536  # whose kind is cached
 
 
 class PrivatePlaces:
-    """Of one person."""
+    """The private places of one user."""
 
     def __init__(self, guarded: GuardedFolders) -> None:
         self.home = os.path.realpath(guarded.home)
@@ -38,21 +36,21 @@ class PrivatePlaces:
         self._is_folder = lru_cache(maxsize=MOST_FOLDERS)(os.path.isdir)
 
     def look_again(self) -> None:
-        """Folders may be others by now."""
+        """Drops what is cached about folders, which may have changed."""
         self._may_be_opened.cache_clear()
         self._is_folder.cache_clear()
 
     def is_private(self, path: str) -> bool:
-        """Whether keys or the like are in a file."""
+        """Reports whether a file may have keys or similar secrets in it."""
         return bool(_KEY_FILE.fullmatch(path[path.rfind("/") + 1 :])) or is_in(path, self._places)
 
     def is_folder(self, path: str) -> bool:
-        """Looks once, until `look_again`."""
+        """Reports whether a path is a folder; cached until `look_again`."""
         return self._is_folder(path)
 
     def may_be_opened(self, folder: str) -> bool:
-        """Whether a folder may be proposed as a whole: it is no home, nothing private is in it, and it is not everybody's. Lists it, once
-        until `look_again`."""
+        """Reports whether a folder may be proposed as a whole: it is not a home, has nothing private in it, and is not shared. Lists the
+        folder, once until `look_again`."""
         return self._may_be_opened(folder)
 
     def _look_at(self, folder: str) -> bool:
@@ -65,7 +63,8 @@ class PrivatePlaces:
 
 
 def is_in(path: str, folders: Set[str]) -> bool:
-    """Whether a path is one of these, or in one of them. By its parents, since there may be a hundred thousand paths."""
+    """Reports whether a path is one of these folders, or in one of them. Checks its parents, since there may be a hundred thousand
+    paths."""
     while path not in folders:
         end = path.rfind("/")
         if end < 0 or path == "/":
@@ -75,7 +74,7 @@ def is_in(path: str, folders: Set[str]) -> bool:
 
 
 def _has_keys(folder: str) -> bool:
-    """Whether there is a file in it that is named as keys are; not in the folders in it."""
+    """Reports whether a folder has a file that is named as keys are; folders in it are not searched."""
     try:
         with os.scandir(folder) as entries:
             return any(_KEY_FILE.fullmatch(entry.name) for entry, _ in zip(entries, range(MOST_LISTED), strict=False))

@@ -1,11 +1,8 @@
-"""The policy of a confined server: what a person chose, as paths.
-
-Above it: the starts of confined servers. Below it: where programs lie, which folders are guarded, the server's own folder. Blocks on the
-disk.
+"""Makes the policy of a confined server: the user's choice, as paths. Blocks on the disk.
 
 *Own files* may read the program with its interpreter and its package, and read and change its own folder, the project, its `cwd`, the
-folders that its entry names, and those that stand among its arguments. *Read only* may read the same, and change its own folder alone.
-What every program reads of a system `launch_line` adds. Nobody gets a guarded folder; what is left out for that is said.
+folders that its entry names, and the paths among its arguments. *Read only* may read the same, and change only its own folder.
+`launch_line` adds what every program reads of a system. No server gets a guarded folder; what is left out for that is reported.
 """
 
 import os
@@ -28,7 +25,7 @@ _NETWORKS: Mapping[str, Network] = {"open": "all", "none": "none", "hosts": "pro
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to run.
+    """A program to run.
 
     Attributes:
         program: absolute.
@@ -51,9 +48,10 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """
+    """A policy, and what is missing in it.
+
     Attributes:
-        left_out: what it does not get although it is named, each as a sentence for a person.
+        left_out: what the server does not get although it is named, each as a sentence for the user.
     """
 
     policy: Policy
@@ -61,7 +59,7 @@ class Profile(msgspec.Struct, frozen=True):
 
 
 def profile_of(subject: Subject, chosen: Confinement) -> Profile:
-    """What a server may do as it was chosen."""
+    """Returns the profile of a server for a choice."""
     port = subject.proxy_port
     network: Network = _NETWORKS[chosen.network] if port or chosen.network != "hosts" else "none"
     if chosen.files == "open":
@@ -75,7 +73,7 @@ def profile_of(subject: Subject, chosen: Confinement) -> Profile:
 
 
 def preparing_policy(subject: Subject) -> Policy:
-    """Of what installs a server's package beforehand: it gets the network, and nothing that the server has seen or is given."""
+    """Returns the policy of a server's installation: it gets the network, and nothing that the server has seen or is given."""
     read = program_paths(subject.program, env=subject.env, cwd=subject.cwd, guarded=subject.guarded)
     return Policy(read=tuple(sorted(read)), write=(str(subject.state.packages),), file_bytes=FILE_BYTES, processes=PROCESSES)
 
@@ -93,13 +91,13 @@ def _policy(subject: Subject, read: set[str], write: set[str], network: Network)
 
 
 def _changeable(write: Sequence[str]) -> list[str]:
-    """The real folders that a server may write, but for those that are reached by a link in another of them."""
+    """Returns the real folders that a server may write, but for those that are reached by a link in another of them."""
     certain = [path for path in write if os.path.realpath(path) == path]
     return certain + [os.path.realpath(path) for path in write if not leads_through(path, certain)]
 
 
 def _own_read(subject: Subject, changeable: Sequence[str]) -> set[str]:
-    """The program, what runs it, and its package."""
+    """Returns the program, its interpreter, and its package."""
     guarded, cwd = subject.guarded, os.path.realpath(subject.cwd)
     found = program_paths(subject.program, env=subject.env, cwd=subject.cwd, guarded=guarded, changeable=changeable)
     for path in (subject.program, *paths_among(subject.args, guarded)):
@@ -114,7 +112,7 @@ def _own_read(subject: Subject, changeable: Sequence[str]) -> set[str]:
 
 
 def _given(subject: Subject) -> list[str]:
-    """The project, where it runs, and what stands among its arguments, but for its code and what is its own already."""
+    """Returns the project, the folder in which the server runs, and the paths among its arguments, without its code and its own folders."""
     args = [path for path in paths_among(subject.args, subject.guarded) if os.path.isdir(path) or not is_code(path)]
     own = [os.path.realpath(each) for each in (subject.bundles, str(subject.state.root))]
     given = [*filter(None, [subject.project]), subject.cwd, *args]
@@ -122,19 +120,20 @@ def _given(subject: Subject) -> list[str]:
 
 
 def _is_fixed(path: str) -> bool:
-    """Whether it is the system's; what people put into /opt may be a project."""
+    """Reports whether a path belongs to the system; what users put into /opt may be a project."""
     return is_of_system(path) and not is_below(path, "/opt")
 
 
 class _Named:
-    """Takes what may be given of named paths, and notes what may not."""
+    """Named paths, separated into those that may be given and those that may not."""
 
     def __init__(self, guarded: GuardedFolders) -> None:
         self._guarded = guarded
         self.left_out: list[Phrase] = []
 
     def usable(self, paths: Iterable[str]) -> list[str]:
-        """Those that may be given, whole. Links in them stay: `launch_line` leaves out what such a link in a writable folder leads to."""
+        """Returns the whole paths that may be given. Links in them stay: `launch_line` leaves out the target of such a link in a writable
+        folder."""
         usable = []
         for path in paths:
             if why := self._guarded.why_not(path):

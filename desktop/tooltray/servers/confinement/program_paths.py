@@ -1,9 +1,7 @@
-"""Where a program lies with all that it needs of its own: the interpreter's installation, a virtual environment, its package.
-
-Above it: the profiles. Below it: the file system, and launch, which finds commands. All of it blocks.
+"""Finds a program with all its own files: the interpreter's installation, a virtual environment, its package. Blocks on the disk.
 
 A command is a chain: `~/.local/bin/x` is a link to a script of a virtual environment, whose first line names a Python that is a link to the
-installation of a version manager. Each link of it counts, and of each the folder above its `bin` where that is an installation.
+installation of a version manager. Each link of the chain counts, and with each the folder above its `bin` where that is an installation.
 """
 
 import os
@@ -22,7 +20,7 @@ COMPANIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("uvx", "uv"), ("uv", "python3")),
     "pipx": ("python3",),
 }
-"""What launchers start by its bare name."""
+"""What launchers start by bare name."""
 SYSTEM_READ = MAC_READ if sys.platform == "darwin" else LINUX_READ
 RUNTIMES = (
     *(".pyenv", ".nvm", ".volta", ".asdf", ".nodenv", ".rbenv", ".fnm", ".n", "n", ".bun", ".deno", ".sdkman"),
@@ -37,7 +35,7 @@ RUNTIMES = (
         "mambaforge",
     ),
 )
-"""In the home: where version managers keep interpreters, and nobody keeps anything else."""
+"""In the home: where version managers keep interpreters, and nothing else is kept."""
 PROGRAM_FOLDERS = ("bin", "sbin", "shims")
 _INSTALLED = ("pyvenv.cfg", "lib/node_modules", "lib/python*", "include/node", "package.json", "shims", "conda-meta")
 _PACKAGE = ("package.json", "pyproject.toml", "setup.py", "requirements.txt", "node_modules", "Cargo.toml", "go.mod", "deno.json", ".git")
@@ -49,7 +47,7 @@ MAX_LINKS = 40  # as the kernel follows
 
 
 def program_paths(program: str, *, env: Mapping[str, str], cwd: str, guarded: GuardedFolders, changeable: Sequence[str] = ()) -> set[str]:
-    """What has to be readable for a program to run.
+    """Returns what has to be readable for a program to run.
 
     Args:
         program: absolute.
@@ -73,18 +71,18 @@ def program_paths(program: str, *, env: Mapping[str, str], cwd: str, guarded: Gu
 
 
 def _is_runtime(path: str, guarded: GuardedFolders) -> bool:
-    """Whether it lies where a version manager keeps interpreters."""
+    """Reports whether a path lies where a version manager keeps interpreters."""
     return any(is_below(path, os.path.join(guarded.home, each)) for each in RUNTIMES)
 
 
 def is_of_system(path: str) -> bool:
-    """Whether it lies in what every confined program may read and nobody but the system changes."""
+    """Reports whether a path lies in what every confined program may read and only the system changes."""
     return any(is_below(path, folder) for folder in SYSTEM_READ)
 
 
 def package_of(path: str, guarded: GuardedFolders) -> str:
-    """The package that a file of code belongs to, with those that it stands beside: the folder of installed packages that it lies in, or
-    the next folder above that looks like a package; else the file alone."""
+    """Returns the package that a file of code belongs to, with the packages beside it: the folder of installed packages that contains the
+    file, or the next folder above that looks like a package; else only the file."""
     for name in _PACKAGES:
         before, found, _ = path.partition(f"/{name}/")
         if found and not guarded.why_not(installed := f"{before}/{name}"):
@@ -102,7 +100,7 @@ def is_code(path: str) -> bool:
 
 
 def paths_among(args: Sequence[str], guarded: GuardedFolders) -> Iterator[str]:
-    """The absolute paths among arguments, as `/srv`, `~/notes` or `--root=/srv`, that are there; links in them stay."""
+    """Yields the existing absolute paths among arguments, as `/srv`, `~/notes` or `--root=/srv`; links in them stay."""
     for word in args:
         for text in (word, word.partition("=")[2]):
             if text.startswith(("/", "~/")) and "\0" not in text and os.path.exists(path := guarded.whole(text)):
@@ -110,7 +108,7 @@ def paths_among(args: Sequence[str], guarded: GuardedFolders) -> Iterator[str]:
 
 
 def _hops(path: str) -> Iterator[str]:
-    """The path, and each one that it leads to as a link."""
+    """Yields the path, and each one that it leads to as a link."""
     for _ in range(MAX_LINKS):
         yield path
         if not os.path.islink(path):
@@ -132,12 +130,12 @@ def _installation(program: str, guarded: GuardedFolders) -> Iterator[str]:
 
 
 def glob_safe(path: str) -> str:
-    """A path in which no sign is a pattern."""
+    """Returns a path in which no character is a pattern."""
     return re.sub(r"([*?[])", r"[\1]", path)
 
 
 def _interpreter(script: str) -> str:
-    """The program that a script's first line names; empty: it is no script, or cannot be read."""
+    """Returns the program that a script's first line names; empty: it is not a script, or cannot be read."""
     try:
         with open(script, "rb") as opened:
             found = _SHEBANG.match(opened.readline(MAX_LINE_BYTES))

@@ -1,7 +1,4 @@
-"""From what a server did while it was watched to the tightest profile for that, and what the profile would have refused.
-
-Above it: Watches. Below it: what was seen, private_places, fewest_folders. What a profile grants by itself is asked, not decided here.
-"""
+"""Derives the tightest profile from what a server did while it was watched, and what the profile would have refused."""
 
 import ipaddress
 import os
@@ -16,18 +13,19 @@ from tooltray.servers.confinement.private_places import PrivatePlaces, is_in
 from tooltray.servers.confinement.watched import Watched, is_text, printable
 
 Granted = Callable[[Files, str, bool], bool]
-"""Whether a profile without anything named lets a server read (False) or change (True) a path."""
+"""Reports whether a profile without anything named lets a server read (False) or change (True) a path."""
 WEB_PORTS = (80, 443)
-BYTECODE = "/__pycache__/"  # Python writes there what it has compiled, and goes on where it cannot
+BYTECODE = "/__pycache__/"  # Python writes there what it has compiled, and continues where it cannot
 MOST_SHOWN = 200  # things in one list of a snapshot
 EVERYBODYS_SOCKETS = ("/run/nscd/socket", "/run/systemd/resolve/io.systemd.Resolve", "/dev/log", "/run/systemd/journal/socket")
-"""What libc and loggers try, and go on without."""
+"""What libc and loggers try, and do without."""
 
 
 class Proposer(msgspec.Struct, frozen=True, kw_only=True):
-    """
+    """Proposes profiles for one server.
+
     Attributes:
-        granted: what the profiles grant this server by themselves.
+        granted: what the profiles grant this server without any named path.
         places: what is never proposed.
     """
 
@@ -35,7 +33,7 @@ class Proposer(msgspec.Struct, frozen=True, kw_only=True):
     places: PrivatePlaces
 
     def propose(self, seen: Watched) -> WatchProposal:
-        """Lists folders; blocks for as long as that takes."""
+        """Returns the tightest profile. Lists folders; blocks for as long as that takes."""
         self.places.look_again()
         changed = {path for path in seen["write"] | seen["create"] if BYTECODE not in path}
         written, read = self._beyond(changed, writes=True), self._beyond(seen["read"] | seen["exec"], writes=False)
@@ -58,8 +56,8 @@ class Proposer(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def shown(self, seen: Watched) -> tuple[SeenThing, ...]:
-        """What was seen and is more than every program does: what no profile grants by itself, in as few folders as it can be said, and all
-        of the network."""
+        """Returns the things seen that go beyond what every program does: what no profile grants without named paths, in as few folders as
+        possible, and all of the network."""
         kinds: tuple[SeenKind, ...] = ("connect", "name", "dgram", "bind", "socket", "setuid", "ptrace")
         found = [SeenThing(kind, printable(name)) for kind in kinds for name in sorted(seen[kind])]
         found += [SeenThing("unix", printable(name)) for name in _odd_sockets(seen)]
@@ -72,17 +70,17 @@ class Proposer(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(found[:MOST_SHOWN])
 
     def _beyond(self, paths: Iterable[str], *, writes: bool) -> list[str]:
-        """Those that the profile "own" does not grant by itself."""
+        """Returns the paths that the profile "own" does not grant without named paths."""
         return [path for path in paths if not self.granted("own", path, writes)]
 
     def _readable(self, paths: Iterable[str], folders: Iterable[str]) -> set[str]:
-        """What is to be named for what was read, and for folders that were listed."""
+        """Returns what is to be named for what was read, and for folders that were listed."""
         files = (self._place(path) for path in paths if not self._is_never_proposed(path))
         return self._fewest(files, (folder for folder in folders if self.places.may_be_opened(folder)))
 
     def _writable(self, paths: Iterable[str], created: Set[str]) -> set[str]:
-        """What is to be named for what was changed. A name that was made or removed is a change of its folder; a folder that was made is
-        there from now on."""
+        """Returns what is to be named for what was changed. A name that was created or removed is a change of its folder; a folder that was
+        created exists from now on."""
         changed = [path for path in paths if not self._is_never_proposed(path)]
         folders = {self._folder_of(path) or self._place(path) for path in changed if path in created}
         return self._fewest((self._place(path) for path in changed if path not in created), filter(None, folders))
@@ -92,14 +90,14 @@ class Proposer(msgspec.Struct, frozen=True, kw_only=True):
         return without_nested(path for path in found if is_text(path))
 
     def _folder_of(self, created: str) -> str:
-        """The folder that changes when a name is made or removed; empty where it may not be opened."""
+        """Returns the folder that changes when a name is created or removed; empty where it may not be opened."""
         if self.places.is_folder(created):
             return created
         folder = os.path.dirname(created)
         return folder if self.places.is_folder(folder) and self.places.may_be_opened(folder) else ""
 
     def _place(self, path: str) -> str:
-        """The path itself, or of what is gone, or cannot be named, its folder; empty where that may not be opened."""
+        """Returns the path itself, or its folder if the path is gone or cannot be named; empty where that may not be opened."""
         return path if is_text(path) and os.path.lexists(path) else self._folder_of(path)
 
     def _is_never_proposed(self, path: str) -> bool:
@@ -136,7 +134,7 @@ class _Network(msgspec.Struct, frozen=True):
 
 
 def _network(seen: Watched) -> _Network:
-    """None, some hosts, or, where something was seen that a proxy for HTTP cannot carry, open."""
+    """Returns none, some hosts, or, where something was seen that a proxy for HTTP cannot carry, open."""
     kinds: tuple[SeenKind, ...] = ("dgram", "bind", "socket")
     why = [SeenThing(kind, name) for kind in kinds for name in sorted(seen[kind])]
     why += [SeenThing("connect", name) for name in sorted(seen["connect"]) if _is_here(name)]
@@ -147,7 +145,7 @@ def _network(seen: Watched) -> _Network:
 
 
 def _hosts(seen: Watched) -> Iterator[str]:
-    """The hosts of all connections: by the names that were looked up for the addresses, else by those of which no answer was seen."""
+    """Yields the hosts of all connections: the names that were looked up for the addresses, else the names whose answers were not seen."""
     names: dict[str, set[str]] = {}
     for name, addresses in seen.addresses.items():
         for address in addresses:
@@ -174,7 +172,7 @@ def _odd_sockets(seen: Watched) -> list[str]:
 
 
 def _is_here(peer: str) -> bool:
-    """Whether a connection goes to this computer itself, where the proxy connects to nothing."""
+    """Reports whether a connection goes to this computer itself, where the proxy connects to nothing."""
     try:
         address = ipaddress.ip_address(split(peer)[0])
     except ValueError:
@@ -183,6 +181,6 @@ def _is_here(peer: str) -> bool:
 
 
 def split(peer: str) -> tuple[str, int]:
-    """ "address:port", or "[address]:port"; port 0 where it is neither."""
+    """Splits "address:port", or "[address]:port"; port 0 where the text is neither."""
     address, _, port = peer.rpartition(":")
     return address.strip("[]"), int(port) if port.isdecimal() else 0

@@ -1,8 +1,5 @@
-"""Passes on what follows a request's head: a tunnel both ways, or one body to its end and no byte further.
-
-Above it: the proxy's connections. Below it: asyncio's streams. A body is measured, since what came behind it would be a second request that
-nobody has looked at.
-"""
+"""Passes on what follows a request's head: a tunnel both ways, or one body to its end and no byte further. A body is measured, since bytes
+after it would be a second request that was not checked."""
 
 import asyncio
 import re
@@ -15,14 +12,15 @@ _CHUNK = re.compile(rb"([0-9a-fA-F]{1,12})[ \t]*(?:;[^\r\n]*)?\r\n")
 async def relay_tunnel(
     inner: tuple[asyncio.StreamReader, asyncio.StreamWriter], outer: tuple[asyncio.StreamReader, asyncio.StreamWriter]
 ) -> None:
-    """Until both sides have ended; where one ends first, the other one hears of that and may go on."""
+    """Relays until both sides have ended; the end of one side is passed to the other, which may continue to send."""
     await asyncio.gather(_pump(inner[0], outer[1], inner[1]), _pump(outer[0], inner[1], outer[1]))
 
 
 async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter, back: asyncio.StreamWriter) -> None:
-    """
+    """Relays one direction to its end.
+
     Args:
-        back: the way back to the source, cut where one of the two is gone: nobody would read what comes.
+        back: the way back to the source, cut where one of the two is gone, since its data would not be read.
     """
     try:
         while data := await source.read(PIECE_BYTES):
@@ -38,9 +36,10 @@ async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter, back: 
 
 
 async def pass_body(source: asyncio.StreamReader, sink: asyncio.StreamWriter, length: int | None) -> None:
-    """
+    """Passes one body on, to its end.
+
     Args:
-        length: in bytes; None: it comes in chunks, which are passed on without what else their lines say.
+        length: in bytes; None: it comes in chunks, whose extensions are not passed on.
 
     Raises:
         ValueError: it is malformed.
@@ -87,7 +86,7 @@ async def _pass_bytes(source: asyncio.StreamReader, sink: asyncio.StreamWriter, 
 
 
 async def pass_all(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-    """To the source's end.
+    """Passes everything on, to the source's end.
 
     Raises:
         OSError: one side is gone.

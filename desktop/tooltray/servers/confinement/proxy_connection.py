@@ -1,8 +1,6 @@
-"""One connection of a server to its proxy: a request is read, judged, and relayed; one request for each connection.
-
-Above it: host_proxies. Below it: proxy_requests, outward, proxy_bodies. The name that counts is the one in the request: what is said inside
-a tunnel (TLS and its server name) is not looked at, so that a listed host that serves others under their names serves them here, too.
-"""
+"""One connection of a server to its proxy: a request is read, judged, and relayed; one request for each connection. The name in the request
+counts: the content of a tunnel (TLS and its server name) is not inspected, so a listed host that serves others under their names serves
+them here, too."""
 
 import asyncio
 import base64
@@ -19,7 +17,7 @@ from tooltray.servers.confinement.proxy_bodies import pass_all, pass_body, relay
 from tooltray.servers.confinement.proxy_requests import ProxyRequest, read_request
 
 REQUEST_S = 30.0  # from the connection to the end of the request's head; browsers connect some seconds before they ask
-LINGER_S = 1.0  # a refused body is read so long, so that the answer is not lost with it
+LINGER_S = 1.0  # a refused body is read for this long, so that the answer is not lost with it
 MADE = b"HTTP/1.1 200 Connection established\r\n\r\n"
 USER = "tooltray"
 
@@ -27,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 class Refusal(Exception):
-    """Why a request goes nowhere: the answer to it."""
+    """The reason for which a request is not relayed, and the answer to it."""
 
     def __init__(self, status: HTTPStatus, reason: str) -> None:
         """
@@ -39,15 +37,15 @@ class Refusal(Exception):
 
 
 def credentials(token: str) -> str:
-    """What the proxy's header has to say."""
+    """Returns the value that the header Proxy-Authorization must have."""
     return "Basic " + base64.b64encode(f"{USER}:{token}".encode()).decode()
 
 
 class ProxyConnection:
-    """Belongs to one task, which calls `run`.
+    """A connection of one server; belongs to one task, which calls `run`.
 
     Attributes:
-        destination: where it leads; None: nowhere yet.
+        destination: where it leads; None before the request is read.
     """
 
     def __init__(
@@ -63,9 +61,9 @@ class ProxyConnection:
     ) -> None:
         """
         Args:
-            token: what the server has to say, and no other process knows.
-            hosts: those that count at this moment.
-            refused: told of each destination that was not.
+            token: the server's password, which no other process knows.
+            hosts: returns the hosts that count at this moment.
+            refused: called with each destination that is not listed.
         """
         self._reader, self._writer, self._token = reader, writer, token
         self._hosts, self._outward, self._refused, self._request_s = hosts, outward, refused, request_s
@@ -73,7 +71,7 @@ class ProxyConnection:
         self.destination: Destination | None = None
 
     def cut(self) -> None:
-        """Ends it at once."""
+        """Ends the connection at once."""
         for writer in filter(None, (self._writer, self._further)):
             writer.transport.abort()
 
@@ -82,7 +80,7 @@ class ProxyConnection:
             await self._serve()
         except Refusal as refusal:
             await self._answer(refusal)
-        except (OSError, EOFError):  # one of the two is gone
+        except (OSError, EOFError):  # one side is gone
             pass
         finally:
             for writer in filter(None, (self._writer, self._further)):
@@ -133,7 +131,7 @@ class ProxyConnection:
     async def _send_body(self, request: ProxyRequest, further: asyncio.StreamWriter) -> None:
         try:
             await pass_body(self._reader, further, request.length)
-        except (OSError, EOFError, ValueError):  # the server is gone, or says what cannot be passed on
+        except (OSError, EOFError, ValueError):  # the server is gone, or sends what cannot be passed on
             self.cut()
 
     async def _answer(self, refusal: Refusal) -> None:

@@ -1,8 +1,8 @@
-"""What a server asks of its proxy: the head of a request, read strictly, and written anew for whoever is next.
+"""A server's request to its proxy: its head, read strictly, and written again for the next hop.
 
-Above it: the proxy's connections. Below it: destinations. Two kinds are known: `CONNECT host:port`, behind which a tunnel is relayed
-without a look into it, and `GET http://host/path` (any method), where the Host header must name the same. Whatever two programs might read
-in two ways is no request here: folded lines, a bare line feed, a user in front of the host, a percent sign in it, two lengths of one body.
+Two kinds are known: `CONNECT host:port`, after which a tunnel is relayed without inspection, and `GET http://host/path` (any method), where
+the Host header must name the same. Anything that two programs might read in two ways is refused: folded lines, a bare line feed, a user in
+front of the host, a percent sign in it, two lengths of one body.
 """
 
 import re
@@ -18,15 +18,20 @@ _HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1
 _ABSOLUTE = re.compile(r"http://([^/?#]*)(/[^#]*|\?[^#]*)?", re.IGNORECASE)
 _LENGTH = re.compile(r"[0-9]{1,18}")
 _OF_ONE_HOP = {"connection", "proxy-connection", "keep-alive", "te", "upgrade", "proxy-authorization", "proxy-authenticate"}
-_NEVER_DROPPED = {"content-length", "transfer-encoding", "host"}  # whatever `Connection` says: the next one finds the request's end by them
+_NEVER_DROPPED = {
+    "content-length",
+    "transfer-encoding",
+    "host",
+}  # whatever `Connection` lists: the next hop finds the end by them
 
 Header = tuple[str, str]
 
 
 class ProxyRequest(HidesFields, frozen=True):
-    """
+    """The head of a request.
+
     Attributes:
-        path: with what is behind it; empty of a tunnel.
+        path: with query; empty for a tunnel.
         headers: as they came, those of this hop included; Latin-1.
         length: of the body in bytes; None: it comes in chunks.
     """
@@ -42,14 +47,14 @@ class ProxyRequest(HidesFields, frozen=True):
 
     @property
     def authorization(self) -> str:
-        """Who asks, as the header says; empty: nobody."""
+        """Returns the header's credentials; empty without the header."""
         return ", ".join(_values(self.headers, "proxy-authorization"))
 
     def head_for_next(self, *, proxy_authorization: str | None = None) -> bytes:
-        """The head for whoever is next, with `Connection: close`.
+        """Returns the head for the next hop, with `Connection: close`.
 
         Args:
-            proxy_authorization: for a proxy that is next, and may be empty; None: the destination itself is.
+            proxy_authorization: for a proxy that is next, and may be empty; None: the destination itself is next.
         """
         named = {name.strip().lower() for value in _values(self.headers, "connection") for name in value.split(",")}
         dropped = (_OF_ONE_HOP | named) - _NEVER_DROPPED | {"host"}
@@ -62,17 +67,18 @@ class ProxyRequest(HidesFields, frozen=True):
 
 
 def written(headers: list[Header]) -> bytes:
-    """Headers as they are sent, with the line that ends them."""
+    """Returns headers as they are sent, with the line that ends them."""
     return "".join(f"{name}: {value}\r\n" for name, value in headers).encode("latin-1") + b"\r\n"
 
 
 def read_request(head: bytes) -> ProxyRequest:
-    """
+    """Reads the head of a request.
+
     Args:
         head: to the empty line that ends it, and no further.
 
     Raises:
-        ValueError: it is no request that is answered here; says why, without its words.
+        ValueError: it is not a request that is answered here; gives the reason, without the request's words.
     """
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     found = _REQUEST_LINE.fullmatch(first)

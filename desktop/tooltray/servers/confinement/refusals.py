@@ -1,8 +1,7 @@
-"""What confined servers were kept from since they started: hosts, as their proxies say; paths, as they say themselves.
+"""Records what confined servers were kept from since they started: hosts, reported by their proxies; paths, by the servers' own messages.
 
-Above it: ServerSnapshots, which shows it; the profiles, which tell of each start; the API, which allows one. Below it: refused_words and
-the bus. Only confined servers are looked at: of all others a line of stderr and the end of a call cost a look into a dict. Nothing here
-knows whether the system would have refused the same to everybody: a server says "permission denied" in either case.
+Only confined servers are looked at: for all others a line of stderr and the end of a call cost one lookup in a dict. Whether the system
+would have refused the same to any program is not known here: a server writes "permission denied" in either case.
 """
 
 import asyncio
@@ -24,8 +23,8 @@ from tooltray.records.journal.happenings import CALL, Happened
 from tooltray.servers.confinement.policy import Policy
 from tooltray.servers.confinement.refused_words import REFUSED, RefusedPath, refused_paths
 
-MAX_THINGS = 50  # of one server; a person reads ten
-MAX_WAITING = 20  # paths that are looked up at the same moment; more are told again by a server that still wants them
+MAX_THINGS = 50  # of one server; a user reads ten
+MAX_WAITING = 20  # paths that are looked up at the same moment; a server that still wants more reports them again
 MAX_LOOKS_PER_S = 20  # at the words of one server; each takes 3 ms at worst
 MAX_REPLY_BYTES = 16 * 1024  # of an error that is looked at, from its beginning
 
@@ -33,7 +32,7 @@ Kind = Literal["host", "path", "unknown"]
 
 
 class SomethingRefused(Event, frozen=True):
-    """What was refused to a server is more than before. For other rooms of the engine."""
+    """More than before was refused to a server. For other parts of the engine."""
 
     server: str
 
@@ -47,7 +46,7 @@ class _Server:
         self._second, self._looks = 0, 0
 
     def may_look(self, at: float) -> bool:
-        """Whether its words are looked at, or it has said too much in this second. `at`: unix seconds."""
+        """Reports whether the server's words are looked at, or it has written too much in this second. `at`: unix seconds."""
         if int(at) != self._second:
             self._second, self._looks = int(at), 0
         self._looks += 1
@@ -63,7 +62,7 @@ class _Server:
 
 
 class Refusals:
-    """Belongs to the engine's loop."""
+    """What was refused, by server. Belongs to the engine's loop."""
 
     def __init__(self, *, bus: EventBus, spawn: Spawn, clock: Callable[[], float] = time.time) -> None:
         """
@@ -80,22 +79,24 @@ class Refusals:
         bus.subscribe(Happened, self._on_happened)
 
     def begin(self, server: str, policy: Policy) -> None:
-        """A server is about to start with a policy around it. What was refused to one that runs already stays: it has several copies."""
+        """Begins the record of a server that is about to start with a policy. A record of one that runs already stays, as it has several
+        instances."""
         if server not in self._servers or server not in self._running:
             self._servers[server] = _Server(policy)
         self._servers[server].policy = policy
 
     def end(self, server: str) -> None:
-        """A server is not confined any more, or is gone."""
+        """Drops the record of a server that is not confined any more, or is gone."""
         self._servers.pop(server, None)
 
     def of(self, server: str) -> tuple[RefusedThing, ...]:
-        """The latest first."""
+        """Returns what was refused to a server, the latest first."""
         known = self._servers.get(server)
         return tuple(reversed(known.things.values())) if known else ()
 
     def get(self, server: str, kind: str, name: str) -> RefusedThing:
-        """
+        """Returns one thing that was refused.
+
         Raises:
             NotFound: it was not refused.
         """
@@ -105,19 +106,20 @@ class Refusals:
         return found
 
     def allowed(self, server: str, thing: RefusedThing) -> None:
-        """It has been allowed, and is shown no longer."""
+        """Drops a thing that has been allowed, so that it is no longer shown."""
         if (known := self._servers.get(server)) and known.things.pop((thing.kind, thing.name), None):
             self._bus.publish(SomethingRefused(server))
 
     def host(self, server: str, name: str) -> None:
-        """
+        """Records a refused host.
+
         Args:
             name: the host with its port.
         """
         self._add(server, RefusedThing("host", name, self._clock()))
 
     def heard(self, server: str, line: str) -> None:
-        """Takes a line that a server wrote."""
+        """Searches a line that a server wrote for a refusal."""
         if server in self._servers and REFUSED.search(line):
             self._note(server, line)
 
@@ -147,7 +149,7 @@ class Refusals:
     def _note_path(self, server: str, refused: RefusedPath | None) -> None:
         known = self._servers.get(server)
         if known is None or (refused and _is_below(refused.path, known.policy.write)):
-            return  # what it may change was not refused by what is around it
+            return  # a path that it may change was not refused by its confinement
         if refused is None:
             self._add(server, RefusedThing("unknown", "", self._clock()))
             return
@@ -161,8 +163,8 @@ class Refusals:
 
 
 def _as_it_is(refused: RefusedPath) -> RefusedPath | None:
-    """Without links: one of the server's own making would allow what it leads to. What is not there was to be made, for which its folder
-    has to be allowed. None: it is not known what was meant. Looks at the file system."""
+    """Returns the path without links: a link that the server made would allow its target. If nothing is there, the server wanted to create
+    it, for which the folder has to be allowed. None: the path is not certain. Looks at the file system."""
     path = os.path.realpath(refused.path)
     if os.path.lexists(path):
         return None if path == os.path.sep else RefusedPath(path, refused.is_write)
@@ -172,7 +174,7 @@ def _as_it_is(refused: RefusedPath) -> RefusedPath | None:
 
 
 def _text(reply: Raw) -> str:
-    """The beginning of an error, with its lines and quotation marks as they are."""
+    """Returns the beginning of an error, with its lines and quotation marks as they are."""
     text = bytes(memoryview(reply)[:MAX_REPLY_BYTES]).decode("utf-8", "replace")
     return text.replace("\\n", "\n").replace('\\"', '"').replace("\\\\", "\\").replace("\\/", "/")
 

@@ -1,15 +1,12 @@
-"""Finds in what a server says which path it was kept from: the spellings of Node.js, Python, Go, Rust and the shell.
-
-Above it: refusals. Below it: nothing; pure. A server may say what it likes: what is found here is what a person is asked about, never what
-is allowed by itself.
-"""
+"""Finds in a server's messages which path it was kept from: the spellings of Node.js, Python, Go, Rust and the shell. A server may write
+anything: a path found here is only shown to the user, never allowed automatically."""
 
 import os.path
 import re
 
 import msgspec
 
-MAX_TEXT = 16 * 1024  # characters that are looked at; the words of a refusal stand at the beginning of a message
+MAX_TEXT = 16 * 1024  # characters that are read; the words of a refusal are at the beginning of a message
 MAX_PATHS = 4  # of one text
 MAX_LINES = 5  # with such words in them
 AROUND = 300  # characters before and behind the words: what is looked at costs its square
@@ -32,11 +29,12 @@ _ANY = re.compile(r"(?:^|[\s=(])(/[^\s:'\"`,;()]+)")
 
 
 class RefusedPath(msgspec.Struct, frozen=True):
-    """
+    """A path in a message.
+
     Attributes:
         path: absolute, without `..`.
-        is_write: the words say that it was to be changed.
-        is_whole: where it ends is sure; else a space may have cut it.
+        is_write: by the words, it was to be changed.
+        is_whole: its end is certain; else a space may have cut it.
     """
 
     path: str
@@ -45,7 +43,7 @@ class RefusedPath(msgspec.Struct, frozen=True):
 
 
 def refused_paths(text: str) -> list[RefusedPath] | None:
-    """None: nothing is said to have been refused; empty: something was, and no path is named."""
+    """Returns the paths of a message. None: the message reports no refusal; empty: it does, without a path."""
     found: dict[str, RefusedPath] = {}
     lines = [line for line in text[:MAX_TEXT].splitlines() if REFUSED.search(line)]
     for line in lines[:MAX_LINES]:
@@ -67,7 +65,7 @@ def _paths(line: str) -> list[RefusedPath]:
     for spelling in (_AFTER, _ANY):
         found = found or [match[1] for match in spelling.finditer(line)][-1:]
     for path in found:
-        line = line.replace(path, "")  # what else it says tells what was wanted
+        line = line.replace(path, "")  # the rest of the line shows what was wanted
     is_write = bool(_READ_ONLY.search(line) or _CHANGES.search(line))
     return [RefusedPath(path, is_write, is_whole) for path in map(_plain, found) if path]
 
@@ -80,7 +78,7 @@ def _before(line: str) -> list[str]:
 
 
 def _plain(path: str) -> str:
-    """A path that can be shown and allowed; empty: none. The root is none: it would allow everything."""
+    """Returns a path that can be shown and allowed, else empty; also for the root, which would allow everything."""
     path = os.path.normpath(path.rstrip("."))
     is_usable = not path.startswith("//") and path != "/" and path.isprintable() and len(path) <= MAX_PATH_LENGTH
     return path if is_usable else ""

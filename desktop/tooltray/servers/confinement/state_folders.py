@@ -1,9 +1,7 @@
-"""The folder that a confined server has for itself: what it may always write, and where its packages are installed.
-
-Above it: the profiles and the starts of confined servers. Below it: the home. All of it blocks.
+"""The folder that a confined server has for itself: what it may always write, and where its packages are installed. Blocks on the disk.
 
 A server may write `tmp`, `cache` and `work`, never the folder above them: else it could put a link in the place of one, and the next start
-would let it into whatever the link leads to. `packages` is written by preparing starts alone, which know nothing of what a server has seen.
+would let it into the link's target. Only preparing starts write `packages`, and these know nothing of what a server has seen.
 """
 
 import shutil
@@ -16,7 +14,7 @@ from tooltray.foundation.home.server_stem import file_stem
 
 
 class StateFolder(msgspec.Struct, frozen=True):
-    """Of one server.
+    """The folder of one server.
 
     Attributes:
         root: absolute.
@@ -34,7 +32,7 @@ class StateFolder(msgspec.Struct, frozen=True):
 
     @property
     def work(self) -> Path:
-        """Where it runs unless its entry says otherwise."""
+        """Returns where the server runs unless its entry names another place."""
         return self.root / "work"
 
     @property
@@ -43,21 +41,22 @@ class StateFolder(msgspec.Struct, frozen=True):
 
     @property
     def written(self) -> tuple[str, ...]:
-        """What the server itself may write."""
+        """Returns what the server itself may write."""
         return tuple(map(str, (self.tmp, self.cache, self.work)))
 
     def prepare(self) -> None:
-        """Makes what is missing, each 0700.
+        """Creates missing folders, each 0700.
 
         Raises:
-            OSError: it cannot be made.
+            OSError: one cannot be created.
         """
         for folder in (self.root.parent, self.root, self.tmp, self.cache, self.work, self.packages):
             folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def state_folder(confined: Path, server: str) -> StateFolder:
-    """
+    """Returns the folder of a server.
+
     Args:
         confined: the folder of all confined servers.
     """
@@ -65,6 +64,6 @@ def state_folder(confined: Path, server: str) -> StateFolder:
 
 
 def forget(confined: Path, server: str) -> None:
-    """Removes what a server that is gone has left."""
+    """Deletes the folder of a server that was removed."""
     with suppress(OSError):
         shutil.rmtree(state_folder(confined, server).root)

@@ -1,7 +1,4 @@
-"""What this computer can put around a server's process, and in plain words what it cannot.
-
-Above it: the profiles, launch_line, the card. Below it: the kernel, bubblewrap, and tooltray_confine, which knows Landlock.
-"""
+"""What this computer can put around a server's process, and in plain words what it cannot."""
 
 import os
 import platform
@@ -20,10 +17,10 @@ System = Literal["linux", "darwin", "windows", "other"]
 SANDBOX_EXEC = "/usr/bin/sandbox-exec"
 HOSTS_ABI = 4  # from which Landlock has rules for TCP
 SIGNALS_ABI = 6  # from which it keeps signals inside
-PROBE_WITHIN_S = 5.0  # what takes longer to be tried is not put before each start
-SEARCHED = "/usr/bin:/usr/local/bin:/bin"  # and not PATH, in which a person's own folders come first
+PROBE_WITHIN_S = 5.0  # bubblewrap that takes longer is not put before each start
+SEARCHED = "/usr/bin:/usr/local/bin:/bin"  # and not PATH, in which the user's own folders come first
 BUBBLEWRAP_OPTIONS = ("--ro-bind", "/", "/", "--dev", "/dev", "--unshare-pid", "--unshare-ipc", "--proc", "/proc", "--die-with-parent")
-IGNORING_TERM = "--ignore-signal=TERM"  # of GNU's env: bubblewrap would end at once what has been asked to end
+IGNORING_TERM = "--ignore-signal=TERM"  # of GNU's env: at a SIGTERM, bubblewrap would end the server at once
 ACTIONS = "/proc/sys/kernel/seccomp/actions_avail"  # what a filter may answer
 PROCESSORS = ("x86_64", "aarch64")  # of which the launcher's filter knows the system calls
 
@@ -44,12 +41,13 @@ MAC_SEES = Phrase("On macOS it sees which other programs run.")
 
 
 class Support(msgspec.Struct, frozen=True):
-    """
+    """What the system offers for confinement.
+
     Attributes:
         abi: of Landlock; 0: the kernel has none.
         has_seccomp: the kernel takes filters for system calls, and the launcher knows this processor.
         bwrap: the path of bubblewrap, if it works here.
-        bwrap_fails: bubblewrap is there and does not work, as on Ubuntu from 24.04 on, where AppArmor keeps namespaces from most programs.
+        bwrap_fails: bubblewrap is installed and does not work, as on Ubuntu from 24.04 on, where AppArmor denies most programs namespaces.
         env: the path of an `env` that starts a program with signals ignored; empty: there is none, or no bubblewrap.
         sandbox_exec: of macOS, its path.
     """
@@ -64,7 +62,7 @@ class Support(msgspec.Struct, frozen=True):
 
 
 def probe() -> Support:
-    """Looks what there is. Takes some ms, in which it starts bubblewrap once: to be called in a thread, and once."""
+    """Detects what the system offers. Takes some ms, in which bubblewrap is started once: to be called in a thread, and once."""
     if sys.platform == "win32":
         return Support("windows")
     if sys.platform == "darwin":
@@ -78,11 +76,11 @@ def probe() -> Support:
 
 
 def find_bubblewrap(path: str = SEARCHED) -> tuple[str, str, bool]:
-    """Bubblewrap's path, and that of an `env` in front of it, empty where they do not work: in many containers, for some users; and whether
-    bubblewrap is there all the same.
+    """Returns bubblewrap's path, and that of an `env` in front of it, empty where they do not work: in many containers, for some users; and
+    whether bubblewrap is installed all the same.
 
     Args:
-        path: the folders in which it is looked for, as in PATH.
+        path: the folders to search, as in PATH.
     """
     bwrap, env = shutil.which("bwrap", path=path) or "", shutil.which("env", path=path) or ""
     trial = (*BUBBLEWRAP_OPTIONS, "--unshare-net", shutil.which("true", path=SEARCHED) or "true")
@@ -94,17 +92,17 @@ def find_bubblewrap(path: str = SEARCHED) -> tuple[str, str, bool]:
 
 
 def can_confine(support: Support) -> bool:
-    """Whether anything can be put around a process here. Without it the card says "not confined"."""
+    """Reports whether anything can be put around a process here. Without it the card says "not confined"."""
     return support.has_seccomp or bool(support.sandbox_exec)
 
 
 def can_have_hosts(support: Support) -> bool:
-    """Whether "only these hosts" can be had."""
+    """Reports whether "only these hosts" is possible."""
     return bool(support.sandbox_exec) or (support.has_seccomp and support.abi >= HOSTS_ABI)
 
 
 def missing(files: Files, network: Net, support: Support) -> tuple[str, ...]:
-    """What of a choice this computer cannot do, each as a sentence for a person; "Not confined" alone where it is all of it."""
+    """Returns what of a choice this computer cannot do, each as a sentence for the user; only "Not confined" where it can do nothing."""
     if files == "open" and network == "open":
         return ()
     if not can_confine(support):

@@ -1,8 +1,5 @@
-"""What any program reads of a system, and nothing that is a person's: part of every policy.
-
-Above it: launch_line, macos_profile. Below it: nothing. Folders of programs and libraries, certificates, names of hosts and users, fonts,
-time zones. Of /etc it is a list, since some files there hold passwords.
-"""
+"""What any program reads of a system, and nothing of the user's: part of every policy. Folders of programs and libraries, certificates,
+names of hosts and users, fonts, time zones. Of /etc it is a list, since some files there hold passwords."""
 
 LINUX_READ = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/snap", "/nix/store", "/gnu/store"),

@@ -1,7 +1,4 @@
-"""Whether this computer lets one program watch another.
-
-Above it: Watches. Below it: the tracer's command. Linux on x86-64 and ARM64 alone.
-"""
+"""Whether this computer lets one program watch another; only Linux on x86-64 and ARM64 does."""
 
 import subprocess
 import sys
@@ -14,10 +11,10 @@ CHECK_S = 20.0  # a frozen app starts in one; a machine may be busy
 
 
 def require_watching() -> None:
-    """Tries it out. Blocks.
+    """Tries out whether programs can be watched. Blocks.
 
     Raises:
-        TooltrayError: this computer does not let one program watch another; says why.
+        TooltrayError: this computer does not let one program watch another; gives the reason.
     """
     title = Phrase("Servers cannot be watched on this computer")
     if sys.platform != "linux":

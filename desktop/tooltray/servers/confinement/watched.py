@@ -1,8 +1,5 @@
-"""A report of `tooltray_watch`, read as it grows: what a server did while it was watched.
-
-Above it: the proposal, and Watches. Below it: the file. A line that is still being written is read the next time; one that is none is left
-out.
-"""
+"""Reads a report of `tooltray_watch` as it grows: what a server did while it was watched. A line that is still being written is read the
+next time; an invalid one is left out."""
 
 import json
 import os
@@ -13,15 +10,16 @@ from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.snapshots.watch import SeenKind
 
 KINDS = frozenset(get_args(SeenKind))
-MOST_READ_BYTES = 64 << 20  # twice of what the tracer writes; a program that writes into its own report is not believed for ever
+MOST_READ_BYTES = 64 << 20  # twice of what the tracer writes; a program that writes into its own report is ignored from then on
 LONGEST_LINE_BYTES = 64 << 10  # a path of 4,096 characters, each escaped
 
 
 class Watched:
-    """
+    """What a server did.
+
     Attributes:
         things: names by kind.
-        addresses: of each name that was looked up, those that it was answered with.
+        addresses: of each name that was looked up, the addresses in the answers.
         count: how many different things there are.
     """
 
@@ -35,7 +33,7 @@ class Watched:
         return self.things.get(kind, frozenset())
 
     def read(self) -> bool:
-        """Reads what has come since; returns whether something has. Blocks."""
+        """Reads what has been added since the last call; reports whether something new was found. Blocks."""
         before = self.count
         for line in self._new_lines():
             self._take(line)
@@ -50,13 +48,13 @@ class Watched:
             return
         whole, newline, rest = data.rpartition(b"\n")
         if len(rest) > LONGEST_LINE_BYTES:
-            self._offset = MOST_READ_BYTES  # not ours; nothing of what follows can be told apart
+            self._offset = MOST_READ_BYTES  # not written by the tracer; what follows cannot be separated into lines
         self._offset += len(whole) + len(newline)
         yield from whole.split(b"\n")
 
     def _take(self, line: bytes) -> None:
         try:
-            fact = json.loads(line)  # and not msgspec: a name that is no UTF-8 has lone surrogates
+            fact = json.loads(line)  # and not msgspec: a name that is not UTF-8 has lone surrogates
             kind, name = fact["kind"], fact["name"]
         except (ValueError, TypeError, KeyError, RecursionError):
             return
@@ -73,12 +71,12 @@ class Watched:
 
 
 def printable(path: str) -> str:
-    """A path as it can be shown: what is no UTF-8, or would break a line, as escapes."""
+    """Returns a path as it can be shown: what is not UTF-8, or would break a line, as escapes."""
     return "".join(
         each if each.isprintable() else each.encode("unicode_escape").decode() for each in os.fsencode(path).decode(errors="replace")
     )
 
 
 def is_text(path: str) -> bool:
-    """Whether a path can stand in the settings: it is UTF-8, and no control character is in it."""
+    """Reports whether a path can be written into the settings: it is UTF-8, without control characters."""
     return path.isprintable()

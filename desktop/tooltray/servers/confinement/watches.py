@@ -1,8 +1,4 @@
-"""The servers that are watched: each runs unconfined through the tracer for a while, and as before when the time is over.
-
-Above it: ConfinementApi; ConfinedStarts asks at each start whether a server is watched. Below it: the tracer's reports, the proposal.
-Knows nothing of the lives of servers but how to start one again.
-"""
+"""The servers that are watched: each runs unconfined through the tracer for a while, and as before when the time is over."""
 
 import asyncio
 import contextlib
@@ -26,10 +22,10 @@ from tooltray.servers.confinement.watch_support import require_watching
 from tooltray.servers.confinement.watched import Watched
 
 AT_ONCE = 2  # a watched server is slower, and so is what runs beside it
-BEHIND = 20  # of so many things one may be new before a proposal is worked out again while the server is watched
+BEHIND = 20  # while the server is watched, a proposal is worked out again when more than 1 of so many things is new
 SHORTEST_S, LONGEST_S = 5.0, 3600.0
 Restart = Callable[[str], Awaitable[None]]
-"""Starts a server again.
+"""Restarts a server.
 
 Raises:
     TooltrayError: it does not start.
@@ -43,9 +39,9 @@ class Watch:
         program: what runs, see `what_runs`; another one of that name is not watched.
         report: the tracer's file.
         until: on the clock of `monotonic`; 0: it is over.
-        is_over: the server runs as before again, so that nothing more is seen of it.
-        shown: the proposal that was last given to somebody.
-        proposer: None as long as it has not been started.
+        is_over: the server runs as before again, so that no more of its actions are seen.
+        shown: the proposal that was last shown.
+        proposer: None as long as the server has not been started.
         problem: why it did not start, or what went wrong at its end.
     """
 
@@ -61,15 +57,15 @@ class Watch:
         self._found: tuple[WatchProposal | None, tuple[SeenThing, ...]] = (None, ())
 
     def command(self, subject: Subject) -> Sequence[str]:
-        """The command line that runs a program through the tracer; from now on something can be proposed for it. Blocks."""
+        """Returns the command line that runs a program through the tracer; from now on something can be proposed for the server. Blocks."""
         kinds: tuple[Files, ...] = ("own", "read")
         policies = {files: profile_of(subject, Confinement(files=files)).policy for files in kinds}
         self.proposer = Proposer(granted=granted_by(policies, subject.program), places=PrivatePlaces(subject.guarded))
         return watch_command(str(self.report), subject.program, *subject.args)
 
     async def look(self) -> tuple[WatchProposal | None, tuple[SeenThing, ...]]:
-        """The proposal for what has been seen up to now, and what of that is shown. While it is watched it may be a little behind: of a
-        hundred thousand things a proposal takes seconds."""
+        """Returns the proposal for what has been seen so far, and what of that is shown. Both may lag a little while the server is watched:
+        a proposal from a hundred thousand things takes seconds."""
         async with self._looking:
             await finish_in_thread(self.seen.read)
             news = self.seen.count - self._looked_at
@@ -84,7 +80,7 @@ def _work_out(proposer: Proposer, seen: Watched) -> tuple[WatchProposal, tuple[S
 
 
 class Watches:
-    """Belongs to the engine's loop."""
+    """All watched servers. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -108,13 +104,13 @@ class Watches:
         self._watches: dict[str, Watch] = {}
 
     def is_watched(self, server: str) -> bool:
-        """Whether it runs unconfined now, through the tracer."""
+        """Reports whether a server runs unconfined now, through the tracer."""
         watch = self._watches.get(server)
         return watch is not None and watch.until > 0
 
     def begin(self, server: str, program: str) -> Watch | None:
-        """What a server that starts now runs through; None: it is not watched. Where it is another program by now, the watching ends:
-        nobody has let that one run unconfined.
+        """Returns the watch through which a server that starts now runs; None: it is not watched. If it is another program by now, the
+        watching ends: the permission to run unconfined was not for that program.
 
         Args:
             program: see Watch.
@@ -130,7 +126,7 @@ class Watches:
         return None
 
     async def start(self, server: str, duration_s: float, program: str) -> WatchSnapshot:
-        """Starts a server again, watched; what was seen of it before is forgotten.
+        """Restarts a server, watched; what was seen of it before is dropped.
 
         Args:
             program: see Watch.
@@ -153,7 +149,7 @@ class Watches:
             if watch.until:  # else it has become another program meanwhile
                 watch.timer = self._spawn(self._end_after(server, watch, duration_s), name=f"watch '{server}'")
         finally:
-            if watch.timer is None:  # refused, or whoever asked has gone: nothing would end it
+            if watch.timer is None:  # refused, or the caller was cancelled: nothing would end it
                 watch.until = 0.0
                 self._watches.pop(server, None)
         if watch.timer:
@@ -161,7 +157,7 @@ class Watches:
         return await self.get(server)
 
     async def stop(self, server: str) -> WatchSnapshot:
-        """Ends the watching before its time is over; the server goes on as before.
+        """Ends the watching before its time is over; the server is restarted as before.
 
         Raises:
             NotFound: it is not watched.
@@ -175,11 +171,11 @@ class Watches:
         return await self.get(server)
 
     async def get(self, server: str) -> WatchSnapshot:
-        """What was seen of a server up to now."""
+        """Returns what was seen of a server so far."""
         watch = self._watches.get(server)
         if watch is None:
             return WatchSnapshot(server)
-        is_over = watch.is_over  # before the look: what is called done has been seen to its end
+        is_over = watch.is_over  # before the look: a watch is reported as done only after its last things were read
         watch.shown, seen = await watch.look()
         return WatchSnapshot(
             server=server,
@@ -193,13 +189,13 @@ class Watches:
         )
 
     async def shown(self, server: str) -> WatchProposal | None:
-        """The proposal that was last given out: what has been seen since then is in it only when somebody has looked again. None: nothing
-        is proposed."""
+        """Returns the proposal that was last shown, so that it contains later things only after another `get`. None: nothing is
+        proposed."""
         watch = self._watches.get(server)
         return (watch.shown if watch else None) or (await self.get(server)).proposal
 
     async def forget(self, server: str) -> None:
-        """A server was removed for good: another one of its name was not watched."""
+        """Drops a server that was removed for good: another one of its name was not watched."""
         if watch := self._watches.pop(server, None):
             watch.until = 0.0
             if watch.timer:
@@ -222,11 +218,11 @@ class Watches:
         watch.problem = ""
         try:
             await self._restart(server)
-        except TooltrayError as error:  # what it did until then was seen; the card says the same
+        except TooltrayError as error:  # what it did until then was seen; the card shows the same error
             watch.problem = str(error)
 
     def _report_of(self, server: str) -> Path:
-        """A name of a server may be anything."""
+        """Returns the path of a server's report; the name is hashed since it may contain anything."""
         return self._folder / f"{hashlib.sha256(server.encode()).hexdigest()[:16]}.jsonl"
 
     def _empty(self, report: Path) -> None:

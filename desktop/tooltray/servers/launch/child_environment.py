@@ -1,14 +1,12 @@
-"""The environment of a server's process: the person's own, what the hub adds, and what the server's entry says; and what is run in it.
+"""The environment of a server's process: the user's own, the hub's additions, and the server's entry; and the Launch made from it. The
+hub's own environment is not used.
 
-Above it: ServerManager and the doctor, which must mean the same; login_shell. Below it: default_folders, FileServer, and Launch.
-Looks at the file system, and at nothing of the hub's own environment.
-
-- `PATH` of an entry goes in front of the person's PATH and does not replace it: who adds a folder still needs `node`. On Windows every
-  spelling of it is the same variable.
+- `PATH` of an entry goes in front of the user's PATH and does not replace it: an entry that adds a folder still needs `node`. On Windows
+  every spelling of it is the same variable.
 - A proxy that is set in one spelling is set in the other as well: curl and most of Python read `http_proxy`, Node.js and Go programs
-  `HTTP_PROXY`, npm either. The entry's spelling goes before the person's.
-- Node.js trusts the authorities of a bundle that the person named for Python or OpenSSL. Not the other way round: Node.js adds its file to
-  what it trusts, the others trust theirs alone.
+  `HTTP_PROXY`, npm either. The entry's spelling goes before the user's.
+- Node.js trusts the authorities of a bundle that the user named for Python or OpenSSL. Not the other way round: Node.js adds its file to
+  what it trusts, the others trust only theirs.
 """
 
 import os
@@ -31,13 +29,13 @@ IS_WINDOWS = os.name == "nt"
 def prepare_launch(
     resolved: ResolvedServer, *, environ: Mapping[str, str], variables: Mapping[str, str], folder: str, file: FileServer | None = None
 ) -> Launch:
-    """What is run for an entry whose placeholders are filled in.
+    """Returns the Launch for an entry whose placeholders are filled in.
 
     Args:
-        environ: the person's environment.
-        variables: what the hub adds to it, such as the npm registry; the entry's own go before them.
+        environ: the user's environment.
+        variables: the hub's additions, such as the npm registry; the entry's own go before them.
         folder: where a server without `cwd` runs.
-        file: where its entry stands, if that is another file than the settings.
+        file: which holds the entry, if that is not the settings.
     """
     env = child_environment(environ, {**variables, **process_variables(file)}, resolved.env)
     resolved = placed(resolved, file)
@@ -47,11 +45,11 @@ def prepare_launch(
 def child_environment(
     environ: Mapping[str, str], variables: Mapping[str, str], own: Mapping[str, str], *, is_windows: bool = IS_WINDOWS
 ) -> dict[str, str]:
-    """The whole environment of a server's process.
+    """Returns the whole environment of a server's process.
 
     Args:
-        environ: the person's environment.
-        variables: what the hub adds to it.
+        environ: the user's environment.
+        variables: the hub's additions.
         own: the entry's `env`.
     """
     separator = ";" if is_windows else ":"
@@ -69,7 +67,7 @@ def child_environment(
 
 
 def with_default_folders(environ: Mapping[str, str]) -> dict[str, str]:
-    """The person's environment with the folders behind its PATH where programs usually are. Looks at the file system."""
+    """Returns the user's environment with the usual folders of programs behind its PATH. Looks at the file system."""
     name = next((name for name in environ if _is_path(name, IS_WINDOWS)), "PATH")
     path = merged_paths([environ.get(name, ""), *default_folders(environ)])
     return {**environ, name: path} if path else dict(environ)
@@ -80,8 +78,8 @@ def _is_path(name: str, is_windows: bool) -> bool:
 
 
 def merged_paths(paths: list[str], separator: str = os.pathsep, home: str = "") -> str:
-    """Returns several PATHs as one; each folder where it comes first. An empty entry means the current folder and stays; an empty PATH is
-    none."""
+    """Returns several PATHs as one, each folder at its first place. An empty entry means the current folder and stays; an empty PATH adds
+    nothing."""
     folders = (folder for path in paths if path for folder in path.split(separator))
     written_out = (home + folder[1:] if home and folder.startswith("~/") else folder for folder in folders)
     return separator.join(dict.fromkeys(written_out))
@@ -104,7 +102,7 @@ def _share_authorities(env: dict[str, str]) -> None:
 
 
 def folder_of(file: FileServer | None, otherwise: str) -> str:
-    """Where a server runs unless its entry says another place. `otherwise`: where one runs whose file does not say."""
+    """Returns where a server runs unless its entry names another place. `otherwise`: the result for a server whose file has no folder."""
     return file.folder if file and file.folder else otherwise
 
 
@@ -114,12 +112,12 @@ def placeholder_variables(file: FileServer | None, environ: Mapping[str, str]) -
 
 
 def process_variables(file: FileServer | None) -> Mapping[str, str]:
-    """What a server finds in its environment because of its file."""
+    """Returns the variables that a server gets because of its file."""
     return {PROJECT_FOLDER: file.folder} if file and file.origin == "project" else {}
 
 
 def placed(resolved: ResolvedServer, file: FileServer | None) -> ResolvedServer:
-    """The entry with its paths taken from the file's folder: a relative `cwd`, and a relative command that is no bare name."""
+    """Returns the entry with its paths taken from the file's folder: a relative `cwd`, and a relative command that is not a bare name."""
     if not (file and file.folder):
         return resolved
     command = resolved.command

@@ -1,8 +1,5 @@
-"""Where a command is found, where it was looked for if not, and where else people's installers put programs.
-
-Above it: stdio_transport, direct starts and the doctor. Pure but for looking at the file system. Works on exact names, never on parts of
-them.
-"""
+"""Finds commands, and where else installers put programs; an error names where it searched. Works on exact names, never on parts of
+them."""
 
 import ntpath
 import os
@@ -18,7 +15,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.servers.launch.program_launch import CannotStart
 
 LAUNCHERS = frozenset({"npx", "uvx", "bunx", "pnpx"})  # they download the server at its first start
-DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"  # where neither the person nor the entry gives one
+DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"  # where neither the user nor the entry sets one
 MAX_FIRST_LINE_BYTES = 1024  # of a script; Linux itself reads 256
 DEFAULT_PATHEXT = ".COM;.EXE;.BAT;.CMD"  # what Windows itself counts as programs where PATHEXT is not set
 IS_WINDOWS = os.name == "nt"
@@ -39,7 +36,7 @@ _DOWNLOADING = {  # programs that download or build what they run, with the word
     "dnx": frozenset(),
     "nix": frozenset({"run", "shell", "develop"}),
 }
-_PASSES_ON = frozenset({"sh", "bash", "zsh", "dash", "env", "cmd", "powershell", "pwsh", "mise", "nice"})  # what they run stands behind
+_PASSES_ON = frozenset({"sh", "bash", "zsh", "dash", "env", "cmd", "powershell", "pwsh", "mise", "nice"})  # the command follows them
 _WORDS = re.compile(r"[\w.+-]+")
 _COMES_WITH = {
     "npx": "Node.js",
@@ -55,7 +52,7 @@ _COMES_WITH = {
 
 
 class Lookup(msgspec.Struct, frozen=True):
-    """The outcome: `resolved` is an absolute path, or empty."""
+    """The outcome of a search: `resolved` is an absolute path, or empty."""
 
     command: str
     resolved: str
@@ -67,8 +64,8 @@ def look_up(command: str, *, env: Mapping[str, str], cwd: str) -> Lookup:
     """Finds a command the way a shell would: a path as it is (relative ones from `cwd`), a name on PATH.
 
     Args:
-        env: the environment the command would get; its PATH counts, not ours.
-        cwd: absolute folder the command would run in.
+        env: the environment that the command would get; its PATH counts, not the hub's.
+        cwd: absolute folder in which the command would run.
     """
     if IS_WINDOWS:  # pragma: no cover - one branch per platform
         return look_up_on_windows(command, env=env, cwd=cwd)
@@ -81,10 +78,10 @@ def look_up(command: str, *, env: Mapping[str, str], cwd: str) -> Lookup:
 
 
 def look_up_on_windows(command: str, *, env: Mapping[str, str], cwd: str, is_file: Callable[[str], bool] = os.path.isfile) -> Lookup:
-    """As `look_up`, by the rules of Windows: `npx` is a `npx.cmd` there, and only what PATHEXT names is a program.
+    """Finds a command by the rules of Windows: `npx` is a `npx.cmd` there, and only a file whose ending PATHEXT names is a program.
 
     A name without one of those endings is tried with each, in their order; a file of just that name is never run (npm puts a shell script
-    `npx` beside `npx.cmd`). The current folder is not searched unless the PATH says so, other than Windows does it.
+    `npx` beside `npx.cmd`). Unlike Windows itself, this searches the current folder only if the PATH has it.
     """
     variables = {name.upper(): value for name, value in env.items()}
     path = variables.get("PATH", "")
@@ -100,7 +97,7 @@ def look_up_on_windows(command: str, *, env: Mapping[str, str], cwd: str, is_fil
 
 
 def program_name(command: str, *, is_windows: bool = IS_WINDOWS) -> str:
-    """The bare name of a command: `npx` for `/usr/bin/npx`, and on Windows for `NPX.CMD`."""
+    """Returns the bare name of a command: `npx` for `/usr/bin/npx`, and on Windows for `NPX.CMD`."""
     if not is_windows:
         return Path(command).name
     name, ending = ntpath.splitext(ntpath.basename(command).lower())
@@ -108,12 +105,12 @@ def program_name(command: str, *, is_windows: bool = IS_WINDOWS) -> str:
 
 
 def is_launcher(command: str) -> bool:
-    """Whether a command downloads what it starts."""
+    """Reports whether a command downloads what it starts."""
     return program_name(command) in LAUNCHERS
 
 
 def downloads(command: str, args: Sequence[str]) -> bool:
-    """Whether what a command runs may first have to be downloaded or built; of a shell's script any word may be such a command."""
+    """Reports whether what a command runs may first have to be downloaded or built; any word of a shell's script may be such a command."""
     program = program_name(command)
     if program in _PASSES_ON:
         words = [word for arg in args for word in _WORDS.findall(arg)]
@@ -123,12 +120,12 @@ def downloads(command: str, args: Sequence[str]) -> bool:
 
 
 def comes_with(command: str) -> str:
-    """What brings a well-known command along; empty for any other."""
+    """Returns the product that brings a well-known command along; empty for any other."""
     return _COMES_WITH.get(program_name(command), "")
 
 
 def _not_executable(lookup: Lookup) -> CannotStart | None:
-    """The error where there is something of that name which cannot be run; looks at the disk."""
+    """Returns the error for a file of that name which cannot be run; None if there is no such file. Looks at the disk."""
     for folder in lookup.searched:
         path = os.path.join(folder, Path(lookup.command).name)
         if os.path.isfile(path):
@@ -141,12 +138,12 @@ def _not_executable(lookup: Lookup) -> CannotStart | None:
 
 
 def _unless_said(path: str, lookup: Lookup) -> str:
-    """Where it was found, if that is not the command itself."""
+    """Returns where the file was found, if that is not the command itself."""
     return "" if os.path.normpath(path) == os.path.normpath(lookup.command) else path
 
 
 def why_not_run(program: str, reason: str) -> tuple[str, str]:
-    """What is wrong with an executable file that the system does not run, and what to do; looks at its first line.
+    """Returns what is wrong with an executable file that the system does not run, and what to do; looks at its first line.
 
     Args:
         program: its absolute path.
@@ -206,15 +203,15 @@ COMMON = (
     "/opt/*/bin",
     "/usr/local/lib/nodejs/*/bin",
 )
-MOST = 5  # nobody chooses among more
+MOST = 5  # more are no help in choosing
 
 
 def find_elsewhere(command: str, *, home: Path, common: tuple[str, ...] = COMMON) -> tuple[str, ...]:
-    """Returns the absolute paths of programs of this name, a person's own first, the newest version of each kind first.
+    """Returns the absolute paths of programs of this name, the user's own first, the newest version of each kind first.
 
     Args:
         command: a bare name.
-        home: the person's folder.
+        home: the user's folder.
         common: folders of the whole system.
     """
     if not command or os.sep in command:
@@ -226,7 +223,7 @@ def find_elsewhere(command: str, *, home: Path, common: tuple[str, ...] = COMMON
 
 
 def runs_by_name(path: str) -> bool:
-    """Whether a program is a script whose interpreter is looked up on PATH, so that its path alone would not make it run."""
+    """Reports whether a program is a script whose interpreter is looked up on PATH, so that its path would not be enough to run it."""
     try:
         with open(path, "rb") as file:
             return file.read(64).startswith((b"#!/usr/bin/env", b"#! /usr/bin/env"))

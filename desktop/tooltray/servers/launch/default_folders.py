@@ -1,11 +1,9 @@
-"""Where programs usually are that no PATH names: package managers' folders, and the Node.js and Python of a version manager.
+"""Finds programs in usual folders that no PATH names: package managers' folders, and the Node.js and Python of a version manager.
 
-Above it: environment. Below it: the file system alone. Knows no server.
-
-A desktop starts programs without what a person's terminal has, and some people's login shell does not know it either: installers write to
-the rc file of one shell, and the person uses another. So these folders are added behind the person's own PATH; what is on that always goes
-first. Only folders that exist are added, and those of a version manager only where the PATH has no `node` (no `python3`) at all: a `npx` of
-one version that runs the `node` of another fails in ways nobody understands.
+A desktop starts programs without the variables of the user's terminal, and some users' login shell does not have them either: installers
+write to the rc file of one shell, and the user has another. So these folders are added behind the user's own PATH, which always goes first.
+Only folders that exist are added, and those of a version manager only where the PATH has no `node` (no `python3`) at all: a `npx` of one
+version that runs the `node` of another fails in ways that are hard to understand.
 """
 
 import os
@@ -32,12 +30,12 @@ _VERSION = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?")
 
 
 def default_folders(environ: Mapping[str, str], *, system: str = sys.platform, root: str = "/") -> list[str]:
-    """The folders to search behind the person's own PATH, most likely first. Looks at the file system.
+    """Returns the folders to search behind the user's own PATH, most likely first. Looks at the file system.
 
     Args:
-        environ: the person's environment; HOME and the version managers' own variables count.
+        environ: the user's environment; HOME and the version managers' own variables count.
         system: as `sys.platform`.
-        root: where absolute folders are looked for.
+        root: the folder in which absolute folders are searched.
     """
     if system == "win32":
         return _existing(Path(environ[name], folder) for name, folder in _ON_WINDOWS if environ.get(name))
@@ -55,7 +53,7 @@ def _existing(folders: Iterator[Path]) -> list[str]:
 
 
 def _managed(program: str, managers: tuple[Manager, ...], environ: Mapping[str, str], path: list[str]) -> list[str]:
-    """The folder of the first version manager that has a program which no folder of the path has."""
+    """Returns the folder of the first version manager that has a program which is in no folder of the path."""
     if any(_has(Path(folder), program) for folder in path if folder):
         return []
     candidates = (folder for manager in managers for folder in manager(environ))
@@ -111,7 +109,7 @@ def _asdf(plugin: str) -> Manager:
 def _mise(environ: Mapping[str, str]) -> Iterator[Path]:
     home = Path(environ["HOME"])
     data = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share")
-    yield Path(environ.get("MISE_DATA_DIR") or data / "mise") / "shims"  # it finds the version by itself, without a shell
+    yield Path(environ.get("MISE_DATA_DIR") or data / "mise") / "shims"  # a shim finds the version without a shell
 
 
 # Python
@@ -128,7 +126,8 @@ _PYTHON = (_pyenv, _asdf("python"), _mise)
 
 
 def _newest(versions: Path, wanted: str) -> str:
-    """The newest of the installed versions that a number such as `20` or `v20.1` means; any, if it is empty; empty if there is none."""
+    """Returns the newest installed version that a number such as `20` or `v20.1` means; of all, if `wanted` is empty; empty if none
+    matches."""
     prefix = _numbers(wanted)
     try:
         installed = [entry.name for entry in versions.iterdir() if _VERSION.fullmatch(entry.name)]

@@ -1,13 +1,11 @@
 """Starts a server's own program in the place of npx or uvx, where its package is unpacked already and they would run exactly that.
 
-Above it: ServerManager. Below it: npx, which knows when that is so, as `uvx_program` does here for uvx.
-
 A launcher stays beside the server for as long as that runs, asks the network before each start, and passes on nothing. Without it a start
-is quicker, works offline, and needs less memory. It is left out only where nothing could come out differently; in doubt it stays. A server
-that ends without a word is started with its launcher the next time, which tells whose fault it was.
+is quicker, works offline, and needs less memory. It is left out only where the outcome cannot differ; in doubt it stays. A server that
+exits without output is started with its launcher the next time, which shows whether the launcher was missing.
 
-What uv does (0.13): a tool that the person installed is run as it is, with the folder of its environment first on the PATH, unless a
-version, an index or another Python is asked for. Anything else is resolved anew at each start, so what it would run is not known here.
+uv (0.13) runs a tool that the user installed as it is, with the folder of its environment first on the PATH, unless a version, an index or
+another Python is requested. uv resolves anything else at each start, so what it would run is not known here.
 """
 
 import os
@@ -23,13 +21,13 @@ from tooltray.servers.launch.command_lookup import look_up, program_name
 from tooltray.servers.launch.npx import npx_program
 from tooltray.servers.launch.program_launch import DirectProgram, Launch
 
-_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")  # written as uv writes it itself, without extras or a version
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")  # in uv's own spelling, without extras or a version
 _SETTINGS = ("/etc/uv/uv.toml", "uv/uv.toml", "uv/.python-version")  # the relative ones in each folder of settings
-_MACHINES_FOLDER = "/etc/xdg"  # of the machine's settings, where no variable says another
+_MACHINES_FOLDER = "/etc/xdg"  # of the machine's settings, where no variable names another
 
 
 def uvx_program(launch: Launch) -> DirectProgram | None:
-    """The program that uvx would run, or None where that is not certain."""
+    """Returns the program that uvx would run, or None where that is not certain."""
     name, args = (launch.args[0], tuple(launch.args[1:])) if launch.args else ("", ())
     home = Path(launch.env.get("HOME", ""))
     uvx = look_up(launch.command, env=launch.env, cwd=launch.cwd).resolved
@@ -46,7 +44,7 @@ def uvx_program(launch: Launch) -> DirectProgram | None:
 
 
 def _is_told_otherwise(launch: Launch, home: Path) -> bool:
-    """Whether there are settings of uv, of which many decide what is run."""
+    """Reports whether there are settings of uv, many of which decide what is run."""
     persons = Path(launch.env.get("XDG_CONFIG_HOME") or home / ".config")
     machines = (launch.env.get("XDG_CONFIG_DIRS") or _MACHINES_FOLDER).split(":")
     folders = (persons, *map(Path, filter(None, machines)))
@@ -55,7 +53,7 @@ def _is_told_otherwise(launch: Launch, home: Path) -> bool:
 
 
 def _is_plain(receipt: Mapping[str, object], name: str) -> bool:
-    """Whether a tool was installed by its name alone, and has a program of that name."""
+    """Reports whether a tool was installed only by its name, and has a program of that name."""
     tool = receipt.get("tool")
     if (
         not isinstance(tool, dict)
@@ -84,19 +82,19 @@ class _Key(msgspec.Struct, frozen=True):
 
 
 class DirectStarts:
-    """Remembers which servers did not run without their launcher. `shorten` looks at the file system and may be called in any thread."""
+    """A memory of which servers did not run without their launcher. `shorten` looks at the file system and may be called in any thread."""
 
     def __init__(self) -> None:
         self._failed: set[_Key] = set()
 
     def shorten(self, launch: Launch) -> Launch:
-        """The launch without its launcher where that is safe, else as it is."""
+        """Returns the launch without its launcher where that is safe, else as it is."""
         found = _find(launch)
         if found is None:
             return launch
         key = _Key(launch.command, tuple(launch.args), launch.cwd)
         if key in self._failed:
-            return replace(launch, on_silent_end=lambda: self._failed.discard(key))  # then it was not for want of the launcher
+            return replace(launch, on_silent_end=lambda: self._failed.discard(key))  # then the missing launcher was not the cause
         return replace(
             launch,
             command=found.program,

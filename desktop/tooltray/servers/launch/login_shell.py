@@ -1,20 +1,18 @@
-"""The environment that a person's own terminal would have, for servers and for `${VAR}` in the settings.
-
-Above it: the environment of child processes, expansion. Below it: one small module per platform. Knows no server.
+"""The environment that the user's own terminal would have, for servers and for `${VAR}` in the settings.
 
 A hub that a bridge or an AI client starts has the environment of that: without the PATH that nvm, Homebrew or a profile sets, and possibly
-with the keys of an AI client. One that a person starts (at a terminal, as a service, in a container) has variables that nothing else
-knows; those count as well (`OwnUse`). In either case the person's shell is started once as a login shell, from a fresh environment,
-and asked what it has. What measured shells need (bash, dash, zsh, fish, tcsh):
+with the keys of an AI client. A hub that the user starts (at a terminal, as a service, in a container) has variables that exist nowhere
+else; those count as well (`OwnUse`). In either case the user's shell is started once as a login shell, from a fresh environment, and prints
+its variables. What measured shells need (bash, dash, zsh, fish, tcsh):
 
 - `-` in front of argument 0 makes each of them a login shell; tcsh knows no `-l` beside other flags.
 - `-i`: many profiles return early, or are read at all, only in an interactive shell. If that gives nothing (an rc file that replaces the
   shell with another program), it is tried once more without.
-- A session of its own: an interactive shell without a terminal complains about job control, and must not touch ours.
-- A login bash does not read `~/.bashrc`, where installers write and which every terminal reads; most profiles do it for it. Where the
-  person's does not, it is read as well.
+- A session of its own: an interactive shell without a terminal complains about job control, and must not touch the hub's.
+- A login bash does not read `~/.bashrc`, where installers write and which every terminal reads; most profiles do it for bash. Where the
+  user's does not, it is read as well.
 
-Behind the PATH that comes of it stand the folders where programs usually are (default_folders).
+The usual folders of programs follow the resulting PATH (default_folders).
 """
 
 import asyncio
@@ -44,7 +42,7 @@ else:
 
 logger = logging.getLogger(__name__)
 
-FRESH_S = 5.0  # servers that are started in a row share one reading; a person who mends a profile takes longer
+FRESH_S = 5.0  # servers that are started in a row share one reading; a user who mends a profile takes longer
 TIMEOUT_S = 5.0  # nvm takes 1-3 s on a slow machine; a server's first start must not wait much longer
 MAX_OUTPUT_BYTES = 4 * 1024 * 1024  # an environment has at most 2 MB on Linux; the rest is for banners
 READ_BYTES = 64 * 1024
@@ -52,7 +50,7 @@ START_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 DUMB_TERMINAL = "dumb"  # so that prompts and colours are left out
 IS_RESOLVING = "TOOLTRAY_READS_ENVIRONMENT"  # rc files that start something slow may look for it
 
-# what belongs to the session and not to whoever started the hub: no shell sets it, and servers need it
+# what belongs to the session and not to the program that started the hub: no shell sets it, and servers need it
 _SESSION = {
     *("HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR"),
     *("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "DESKTOP_SESSION"),
@@ -60,7 +58,7 @@ _SESSION = {
 }
 _SESSION_PREFIXES = ("LC_", "XDG_")
 _OF_THE_SHELL_ITSELF = {"_", "SHLVL", "PWD", "OLDPWD", IS_RESOLVING}
-_OF_THE_SERVICE = {  # what systemd tells the hub alone
+_OF_THE_SERVICE = {  # what systemd sets only for the hub
     *("NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC"),
     *("INVOCATION_ID", "JOURNAL_STREAM", "MAINPID", "MANAGERPID", "SYSTEMD_EXEC_PID"),
 }
@@ -68,20 +66,20 @@ _OWN_PREFIX = "TOOLTRAY_"
 _OF_THE_FROZEN_APP = {"_MEIPASS2", "_PYI_APPLICATION_HOME_DIR", "_PYI_ARCHIVE_FILE", "_PYI_PARENT_PROCESS_LEVEL", "_PYI_SPLASH_IPC"}
 
 OwnUse = Literal["fallback", "additions", "first"]
-"""What the hub's own environment is worth. It is used where no shell can be read, also for what the shell does not set, or first."""
+"""When the hub's own environment is used: where no shell can be read, also for variables that the shell does not set, or first."""
 
 
 class LoginShell:
-    """Reads the login shell's environment, and keeps it. Belongs to one event loop; `environ` may be called from any of its tasks.
+    """The login shell's environment, read and cached. Belongs to one event loop; `environ` may be called from any of its tasks.
 
     Args:
-        shell: absolute path of the shell; None: the person's own.
+        shell: absolute path of the shell; None: the user's own.
         timeout_s: seconds that the shell may take, all tries together.
         own: the hub's environment.
-        own_use: what it is worth.
+        own_use: when `own` is used.
         bundle: the folder of a frozen build, whose own libraries must not reach children; None: not frozen.
         complete: adds what an environment lacks; runs in a thread.
-        clock: seconds that never go back.
+        clock: monotonic seconds.
     """
 
     def __init__(
@@ -107,11 +105,11 @@ class LoginShell:
 
     @property
     def problem(self) -> Problem | None:
-        """Why the hub's own environment is used instead; None if it is not, or nothing was read yet."""
+        """Returns why the hub's own environment is used instead; None if it is not, or nothing was read yet."""
         return self._problem
 
     async def environ(self) -> Mapping[str, str]:
-        """The environment for children and for `${VAR}`. The first call takes as long as the shell, later ones nothing.
+        """Returns the environment for children and for `${VAR}`. The first call takes as long as the shell, later ones nothing.
 
         If there is no shell, or it gives nothing in time, this is the hub's own environment. The passphrase of the secrets is never in it.
         """
@@ -126,15 +124,15 @@ class LoginShell:
         return name in self._from_own
 
     def invalidate(self) -> None:
-        """The shell is asked again at the next use: something else that counts has changed."""
+        """Has the shell read again at the next use, because something that its environment depends on has changed."""
         self._is_outdated = self._environ is not None
 
     def expire(self) -> None:
-        """The shell is asked again at the next use, unless that was just done: somebody may have installed what was missing."""
+        """Has the shell read again at the next use, unless it was just read: the user may have installed a missing program."""
         self._is_outdated = self._environ is not None and self._clock() - self._read_at >= FRESH_S
 
     async def _read_anew(self, known: Mapping[str, str] | None) -> Mapping[str, str]:
-        """What the shell gives; if it gives nothing this time, what is known stays."""
+        """Returns the shell's environment; if the shell gives nothing this time, the known one."""
         before, self._problem = self._problem, None
         found = await self._read()
         if known is not None and self._problem and not before:
@@ -165,14 +163,15 @@ class LoginShell:
         return self._own
 
     async def _ask(self, flags: str, before: str) -> dict[str, str]:
-        """Starts the shell, and ends it and all it started (what made a session of its own, such as an ssh-agent, stays)."""
+        """Starts the shell, reads its environment, and ends all of its process group (a child with its own session, such as an ssh-agent,
+        stays)."""
         marker = secrets.token_hex(16)
         process = self._start(flags, f"{before}echo {marker}; /usr/bin/env -0; echo {marker}")
         assert process.stdout is not None
         try:
             output = await _read_between(process.stdout.fileno(), f"{marker}\n".encode())
         finally:
-            ProcessFamily(process.pid).kill()  # the number is its own until `wait`
+            ProcessFamily(process.pid).kill()  # the number is not reused before `wait`
             process.stdout.close()
             await finish_in_thread(process.wait)
         return _parse(output)
@@ -192,12 +191,12 @@ class LoginShell:
 
 
 def session_variables(environ: Mapping[str, str]) -> dict[str, str]:
-    """What of a process's environment belongs to the person's session, not to the program that set it (an AI client, with its API keys)."""
+    """Returns the variables that belong to the user's session, not to the program that set the rest (an AI client, with its API keys)."""
     return {name: value for name, value in environ.items() if name in _SESSION or name.startswith(_SESSION_PREFIXES)}
 
 
 def _with_own(shell: Mapping[str, str], own: Mapping[str, str], use: OwnUse) -> Mapping[str, str]:
-    """Returns the shell's environment with what the hub's own adds to it, but for what is the hub's alone.
+    """Returns the shell's environment with the hub's own added, but for variables that concern only the hub.
 
     Of the own PATH only folders count that neither the shell nor every system has (an active venv, what direnv adds).
     """
@@ -214,10 +213,10 @@ def _with_own(shell: Mapping[str, str], own: Mapping[str, str], use: OwnUse) -> 
 
 
 def own_environ(*, is_foreign: bool) -> Mapping[str, str]:
-    """What of this process's environment servers get where no login shell can be read.
+    """Returns the part of this process's environment that servers get where no login shell can be read.
 
     Args:
-        is_foreign: it is an AI client's, which started this process.
+        is_foreign: it belongs to an AI client, which started this process.
     """
     if not is_foreign:
         return os.environ
@@ -225,7 +224,7 @@ def own_environ(*, is_foreign: bool) -> Mapping[str, str]:
 
 
 def without_bundle(environ: Mapping[str, str], bundle: str | None) -> dict[str, str]:
-    """An environment without what a frozen build put into it for itself, and without the passphrase of the secrets.
+    """Returns an environment without the variables that a frozen build set for itself, and without the passphrase of the secrets.
 
     Args:
         environ: a process's environment.
@@ -235,7 +234,7 @@ def without_bundle(environ: Mapping[str, str], bundle: str | None) -> dict[str, 
     if bundle is None:
         return clean
     for name in [name for name in clean if name.endswith("_ORIG") and name.removesuffix("_ORIG") in clean]:
-        clean[name.removesuffix("_ORIG")] = clean.pop(name)  # PyInstaller keeps the person's LD_LIBRARY_PATH there
+        clean[name.removesuffix("_ORIG")] = clean.pop(name)  # PyInstaller keeps the user's LD_LIBRARY_PATH there
     for name, value in list(clean.items()):
         kept = [part for part in value.split(os.pathsep) if part != bundle and not part.startswith(bundle + os.sep)]
         if name in _OF_THE_FROZEN_APP or not kept:
@@ -246,7 +245,8 @@ def without_bundle(environ: Mapping[str, str], bundle: str | None) -> dict[str, 
 
 
 def _persons_shell(own: Mapping[str, str]) -> str:
-    """The shell named by SHELL, which a hub started by a bridge does not have, or by the user database; empty if there is none."""
+    """Returns the shell named by SHELL, which a hub started by a bridge does not have, or by the user database; empty if there is
+    neither."""
     shell = own.get("SHELL", "")
     if os.path.isabs(shell) and os.access(shell, os.X_OK):
         return shell
@@ -257,17 +257,17 @@ def _persons_shell(own: Mapping[str, str]) -> str:
 
 
 def _unread(shell: str, home: str) -> str:
-    """The command that reads what a login shell leaves out and every terminal reads; empty if there is nothing."""
+    """Returns the command that reads what a login shell leaves out and every terminal reads; empty if there is no such file."""
     if Path(shell).name != "bash" or not Path(home, ".bashrc").is_file():
         return ""
     profiles = (Path(home, name) for name in (".bash_profile", ".bash_login", ".profile"))
-    # bash reads the first of them alone; a pipe would keep us for ever, where bash is given up
+    # bash reads only the first of them; a pipe would block the hub for ever, where bash has a timeout
     profile = next((file for file in profiles if file.is_file() and os.access(file, os.R_OK)), None)
     return "" if profile and b"bashrc" in profile.read_bytes() else ". ~/.bashrc; "
 
 
 async def _read_between(descriptor: int, marker: bytes) -> bytes:
-    """What comes between two markers; empty if the output ends before, or is longer than any environment."""
+    """Returns what is between two markers; empty if the output ends before, or is longer than any environment."""
     loop = asyncio.get_running_loop()
     output = bytearray()
     is_complete = asyncio.Event()

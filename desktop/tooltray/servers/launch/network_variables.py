@@ -1,8 +1,5 @@
-"""The few variables that decide whether a server reaches anything: certificates, proxies, package indexes, the agent with a person's keys.
-
-Above it: what looks them up where the system keeps them, what remembers them, and the login shell, whose start they are part of. Below it:
-the file system. One table; whoever adds a line here adds the variable everywhere.
-"""
+"""The variables that decide whether a server reaches the network: certificates, proxies, package indexes, the agent with the user's keys. A
+line added to this one table adds the variable everywhere."""
 
 import os
 import re
@@ -14,15 +11,16 @@ import msgspec
 _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?[^\s/@?#]+/?", re.IGNORECASE)  # a proxy's; an "@" stands behind a user and a password
 _HOSTS = re.compile(r"[\w.*:,/ \[\]-]*")
 _URL = re.compile(r"(?:[\w.-]+=)?https?://[^\s/@?#]+(?:/[^\s@?#]*)?", re.IGNORECASE)  # uv's indexes may have a name in front
-_KEY = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9_-]{24,}")  # some indexes have a person's key in the path
+_KEY = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9_-]{24,}")  # some indexes have a user's key in the path
 _USER = re.compile(r"[^\s/@]*@")
 _FLAGS = ("0", "1", "true", "false")
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """
+    """How values of a variable are judged.
+
     Attributes:
-        can_be_used: whether a value has a meaning now; one of a file that is gone only does harm.
+        can_be_used: whether a value has a meaning now; one that names a missing file only does harm.
         can_be_remembered: whether a value may be written into a file.
     """
 
@@ -51,7 +49,7 @@ PROXY = Kind(_always, lambda value: _ADDRESS.fullmatch(value) is not None)
 HOSTS = Kind(_always, lambda value: _HOSTS.fullmatch(value) is not None)
 INDEX = Kind(_always, _is_plain_index)
 FLAG = Kind(_always, lambda value: value.lower() in _FLAGS)
-AGENT = Kind(_exists, _never)  # it is another one in each session
+AGENT = Kind(_exists, _never)  # each session has another one
 
 VARIABLES: Mapping[str, Kind] = {
     **dict.fromkeys(("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "PIP_CERT"), PATH),
@@ -64,15 +62,14 @@ VARIABLES: Mapping[str, Kind] = {
 
 
 def meaning(name: str) -> str:
-    """The same for both spellings of a proxy: who sets one of them has decided about both."""
+    """Returns the same name for both spellings of a proxy: setting one of them decides about both."""
     return name.lower() if name.lower().endswith("_proxy") else name
 
 
 def in_environ(environ: Mapping[str, str]) -> dict[str, str]:
-    """Those of an environment."""
+    """Returns the variables of this table that an environment has."""
     return {name: environ[name] for name in VARIABLES if name in environ}
 
 
 def shown(value: str) -> str:
-    """A value as people may see it: without a proxy's user and password."""
     return _USER.sub("***@", value)

@@ -1,10 +1,8 @@
-"""What npm itself is configured to use: its registry, who chose that, which scopes go elsewhere, how it signs in, and where its logs are.
+"""Reads npm's own configuration: its registry, who chose that, which scopes go elsewhere, how npm signs in, and where its logs are. No
+registry's host is named here. The log of a start is shown, since npx prints nothing while it downloads.
 
-Above it: NpmRegistries, the measuring of registries, and stdio_transport, which shows the log of a start, since npx prints nothing while it
-downloads. Below it: files called npmrc, and npm. Knows no registry's host.
-
-npm's own order counts: the environment (`npm_config_...`, in any case), the person's npmrc, the machine's, then what npm was built with.
-The first two are read here; only where they say nothing is npm asked, which takes as long as a start of Node.js.
+npm's own order counts: the environment (`npm_config_...`, in any case), the user's npmrc, the machine's, then npm's built-in defaults. The
+first two are read here; npm is run only where neither names a registry, which takes as long as a start of Node.js.
 """
 
 import base64
@@ -34,18 +32,19 @@ logger = logging.getLogger(__name__)
 NPM_TIMEOUT_S = 5.0  # a start of Node.js takes 0.15 s, on a busy machine 2 s
 MAX_FILE_BYTES = 2**20
 REGISTRY_VARIABLE = "npm_config_registry"
-_QUIET = {"npm_config_update_notifier": "false"}  # else npm asks its registry for a newer npm, which nobody wanted here
+_QUIET = {"npm_config_update_notifier": "false"}  # else npm asks its registry for a newer npm, which is not wanted here
 _PLACEHOLDER = re.compile(r"\$\{([^${}?]+)(\?)?\}")
 _OUTPUT = re.compile(r"^(registry|globalconfig)\s*=\s*(.+)$", re.MULTILINE)
 
 
 class NpmConfiguration(HidesFields, frozen=True):
-    """
+    """The parts of npm's configuration that decide where packages come from.
+
     Attributes:
-        registry: as `normalised` gives it; empty if nothing says it.
-        is_chosen: a person, or who set up the machine, has chosen it; it is not what npm comes with.
+        registry: as `normalised` gives it; empty if it is named nowhere.
+        is_chosen: the user, or the administrator of the computer, has chosen it; it is not npm's default.
         scopes_elsewhere: `@company` for each scope that has a registry of its own.
-        entries: what npmrc has for single registries: `//host/path/:_authToken` and the like.
+        entries: of npmrc for single registries, such as `//host/path/:_authToken`.
     """
 
     hidden: ClassVar = ("registry", "entries")
@@ -56,7 +55,7 @@ class NpmConfiguration(HidesFields, frozen=True):
     entries: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     def authorization(self, url: str) -> str:
-        """The header with which npm signs in to a registry; empty if it does not."""
+        """Returns the header with which npm signs in to a registry; empty if it does not sign in."""
         place = f"//{host_of(url)}/{url.split('/', 3)[3]}"
         while len(place) > len("//"):
             if header := self._authorization_for(place):
@@ -78,23 +77,24 @@ ReadConfiguration = Callable[[Mapping[str, str], str], Awaitable[NpmConfiguratio
 
 
 async def read_configuration(environ: Mapping[str, str], folder: str, *, timeout_s: float = NPM_TIMEOUT_S) -> NpmConfiguration:
-    """
+    """Reads npm's configuration in a thread.
+
     Args:
-        environ: the person's login-shell environment.
-        folder: where npm is run; the person's own.
+        environ: the user's login-shell environment.
+        folder: where npm is run; the user's own.
         timeout_s: seconds that npm may take.
     """
     return await finish_in_thread(_read, environ, folder, timeout_s)
 
 
 def own_registry(environ: Mapping[str, str]) -> str:
-    """The registry that the person's environment or npmrc names, normalised; empty if neither does. Reads a file."""
+    """Returns the registry that the user's environment or npmrc names, normalised; empty if neither does. Reads a file."""
     named = variable(environ, "registry") or _entries(_user_file(environ), environ).get("registry", "")
     return _normalised_or_none(named)
 
 
 def logs_folder(environ: Mapping[str, str]) -> str:
-    """Where npm keeps a log of each of its runs, as an absolute path; empty if that is not certain. Reads a file."""
+    """Returns where npm keeps a log of each of its runs, as an absolute path; empty if that is not certain. Reads a file."""
     entries = _entries(_user_file(environ), environ)
     logs = variable(environ, "logs_dir") or entries.get("logs-dir", "")
     cache = variable(environ, "cache") or entries.get("cache", "") or _default_cache(environ)
@@ -111,7 +111,7 @@ def _default_cache(environ: Mapping[str, str]) -> str:
 
 
 def variable(environ: Mapping[str, str], option: str) -> str:
-    """An option of npm in an environment, in any spelling that npm understands."""
+    """Returns an option of npm in an environment, in any spelling that npm understands."""
     wanted = f"npm_config_{option}"
     return next((value for name, value in environ.items() if name.lower() == wanted and value), "")
 
@@ -153,7 +153,7 @@ def _unquoted(text: str) -> str:
 
 
 def _filled(text: str, environ: Mapping[str, str]) -> str:
-    """With `${VAR}` filled in as npm does: an unset variable stays as it is written, unless it is written `${VAR?}`."""
+    """Fills in `${VAR}` as npm does: an unset variable stays as it is written, unless it is written `${VAR?}`."""
     return _PLACEHOLDER.sub(lambda found: environ.get(found[1], "" if found[2] else found[0]), text)
 
 
@@ -161,7 +161,7 @@ def _normalised_or_none(url: str) -> str:
     try:
         return normalised(url) if url else ""
     except TooltrayError:
-        logger.info("npm's configuration has a registry that is no address")  # which is not repeated: it may have a password in it
+        logger.info("npm's configuration has a registry that is no address")  # not repeated here: it may have a password in it
         return ""
 
 
@@ -206,7 +206,7 @@ def _output_of(command: list[str], environ: Mapping[str, str], folder: str, time
 
 
 def _end(process: "subprocess.Popen[bytes]", family: ProcessFamily) -> None:
-    """Ends it and all that it started. Its number is its own until `wait`, unless it was waited for already: then it ended by itself."""
+    """Ends a process and all that it started. Its number is not reused before `wait`; a process that was waited for already has exited."""
     if process.returncode is None:
         family.kill()
     assert process.stdout
@@ -216,13 +216,13 @@ def _end(process: "subprocess.Popen[bytes]", family: ProcessFamily) -> None:
 
 SILENT_LAUNCHERS = frozenset({"npx", "npm"})
 HEAD_BYTES = 4096  # npm writes the package within its first lines
-TAIL_BYTES = 32 * 1024  # of a log; behind the script that failed npm writes a few lines
+TAIL_BYTES = 32 * 1024  # of a log; npm writes a few lines after the script that failed
 _FAILED_SCRIPT = re.compile(r"^\d+ info run (\S+) (\w+) \{ code: [1-9]", re.MULTILINE)
 CLOCK_SLACK_S = 2.0  # some file systems keep whole seconds
 
 
 def newest_log(command: str, args: Sequence[str], env: Mapping[str, str], *, since: float) -> str:
-    """The newest log of a launcher's run that began not before `since` (unix seconds) and is about the same package; empty if none is."""
+    """Returns the newest log of a launcher's run that began not before `since` (unix seconds) and is about the same package; else empty."""
     package = next((arg for arg in args if not arg.startswith("-") and arg not in ("exec", "x", "run")), "")
     folder = logs_folder(env) if program_name(command) in SILENT_LAUNCHERS and package else ""
     if not folder:
@@ -238,7 +238,7 @@ def newest_log(command: str, args: Sequence[str], env: Mapping[str, str], *, sin
 def failed_script(log: str) -> str:
     """Returns which script of which package failed in an installation of npm, as its log has it; empty if none did.
 
-    `npx` prints nothing of that: it ends with 1 as if the program itself had.
+    `npx` does not print that: it ends with 1 as if the program itself had.
     """
     try:
         with open(log, "rb") as file:

@@ -1,8 +1,5 @@
-"""What an npm registry is to us: an address in one spelling, a name for people, and how it answered.
-
-Above it: npm_config, and NpmRegistries. Pure but for reading the list of mirrors. Knows no host: npm's own
-registry is read from npm's configuration, mirrors are data.
-"""
+"""An npm registry: its address in one spelling, its name for users, and how it answered. No host is named here: npm's own registry is read
+from npm's configuration, mirrors are data."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +14,7 @@ from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 
 NPM, MIRROR, SETTINGS, CUSTOM = "npm", "mirror", "settings", "custom"
-"""Where a registry is known from: `origin` in RegistryMeasurement."""
+"""How a registry became known: `origin` in RegistryMeasurement."""
 
 MAX_URL_LENGTH = 2000
 _CORRECT_IT = Phrase("It looks like this: https://registry.example.com/")
@@ -29,8 +26,8 @@ class Registry(HidesFields, frozen=True):
     Attributes:
         url: as `normalised` gives it; it may have a user name and a password in it.
         origin: see above.
-        region: where it stands, in words.
-        pypi: the index for Python packages of whoever runs it; empty if there is none.
+        region: where its servers are, in words.
+        pypi: the index for Python packages that the same operator runs; empty if it runs no index.
     """
 
     hidden: ClassVar = ("url",)
@@ -43,12 +40,12 @@ class Registry(HidesFields, frozen=True):
 
     @property
     def shown(self) -> str:
-        """The address as it may be seen; by this it is known again."""
+        """Returns the address as it may be shown, by which a registry is also recognised."""
         return shown_url(self.url)
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """How a registry answered for the packages that it was asked for.
+    """How a registry answered for the packages that were requested.
 
     Attributes:
         milliseconds: until its last answer was complete; None: it has not answered for all of them.
@@ -76,10 +73,10 @@ class _Mirrors(msgspec.Struct):
 
 
 def normalised(url: str) -> str:
-    """An address in the one spelling by which it is compared, kept and handed on: no space around it, a slash at its end.
+    """Returns an address in the one spelling by which it is compared, stored and passed on: no space around it, a slash at its end.
 
     Raises:
-        TooltrayError: it is no address of a registry; says why, and repeats nothing that may be a password.
+        TooltrayError: it is not the address of a registry; gives the reason, and repeats nothing that may be a password.
     """
     text = url.strip()
     parts = _split(text)
@@ -98,12 +95,12 @@ def has_password(url: str) -> bool:
 
 
 def host_of(url: str) -> str:
-    """Host and port."""
+    """Returns host and port."""
     return urlsplit(url).netloc.rpartition("@")[2]
 
 
 def read_mirrors(path: Path) -> tuple[Registry, ...]:
-    """The mirrors that come with Tooltray.
+    """Returns the mirrors that come with Tooltray.
 
     Raises:
         OSError, ValueError: the installation is broken.
@@ -116,6 +113,6 @@ def _split(text: str) -> SplitResult | None:
     try:
         parts = urlsplit(text)
         is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number, half of an IPv6 address
+    except ValueError:  # a port that is not a number, half of an IPv6 address
         return None
     return parts if is_usable else None

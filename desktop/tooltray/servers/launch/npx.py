@@ -1,12 +1,10 @@
-"""What `npx PACKAGE@VERSION` would run, where the package lies in npm's cache already.
+"""What `npx PACKAGE@VERSION` would run, where the package is in npm's cache already. The cache is only read.
 
-Above it: direct_starts. Below it: the file system alone; nothing is changed there.
-
-What npm does (libnpmexec of npm 7 to 11): a program of that name in the folder's own project, or a package installed for all, goes first;
-then comes the cache's folder named after the text that was asked for. An exact version that is there is run as it is, by `sh`, with the
-folder's programs first on the PATH. For anything but an exact version (no version, a tag, a range) npm asks its registry at each start
-whether there is a newer one, so what it would run is not known here. It is also left to npm where a setting of npm changes what is run; no
-value of a setting is kept but the cache's and the prefix's, since keys of registries stand among them.
+npm (libnpmexec of npm 7 to 11) first looks for a program of that name in the folder's own project, or in a package installed for all; then
+in the cache's folder named after the requested text. It runs an exact version in the cache as it is, by `sh`, with the folder's programs
+first on the PATH. For anything but an exact version (no version, a tag, a range) npm asks its registry at each start whether there is a
+newer one, so what it would run is not known here. The start is also left to npm where a setting of npm changes what is run; only the values
+of the cache's and the prefix's settings are kept, since keys of registries are among the others.
 """
 
 import hashlib
@@ -34,7 +32,8 @@ DECISIVE = frozenset(
 
 
 class NpmSettings(msgspec.Struct, frozen=True):
-    """
+    """The settings of npm that decide where npx looks.
+
     Attributes:
         npm: the folder of npm itself.
         cache: its cache.
@@ -47,7 +46,7 @@ class NpmSettings(msgspec.Struct, frozen=True):
 
 
 def read_npm_settings(environ: Mapping[str, str], *, npx: str, node: str) -> NpmSettings | None:
-    """None where a setting changes what npx runs, or where this `npx` is not npm's own.
+    """Returns npm's settings; None where one changes what npx runs, or where this `npx` is not npm's own.
 
     Args:
         environ: of the process that npx would be.
@@ -67,14 +66,14 @@ def read_npm_settings(environ: Mapping[str, str], *, npx: str, node: str) -> Npm
 
 
 def _of_environ(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """`npm_config_script_shell` and `NPM_CONFIG_SCRIPT_SHELL` are the setting script-shell; an empty one counts as not set."""
+    """Yields npm's settings: `npm_config_script_shell` and `NPM_CONFIG_SCRIPT_SHELL` are script-shell; an empty one counts as not set."""
     for name, value in environ.items():
         if name.lower().startswith("npm_config_") and value:
             yield name.lower().removeprefix("npm_config_").replace("_", "-"), value
 
 
 def _read(npmrc: Path) -> dict[str, str]:
-    """The settings of one file; none, if it is not there."""
+    """Returns the settings of one file; empty if it cannot be read."""
     try:
         with npmrc.open("rb") as opened:
             lines = opened.read(MAX_NPMRC_BYTES).decode(errors="replace").splitlines()
@@ -85,7 +84,7 @@ def _read(npmrc: Path) -> dict[str, str]:
 
 
 def _folder(value: str, home: Path) -> Path | None:
-    """An absolute folder; None where a variable stands in it, or what may be a comment."""
+    """Returns an absolute folder; None where the value has a variable in it, or a possible comment."""
     path = home / value.removeprefix("~/") if value.startswith("~/") else Path(value)
     return path if path.is_absolute() and not set(value) & set("$;#") else None
 
@@ -94,13 +93,13 @@ FLAGS = frozenset({"-y", "--yes", "-q", "--quiet"})  # of npx; they do not chang
 SHEBANG = b"#!/usr/bin/env node"
 MAX_JSON_BYTES = 16 * 1024 * 1024  # the lock of a package with thousands of dependencies has a few
 SHELL = "/bin/sh"  # by which npm starts programs
-SHELLS_THAT_STAY = frozenset({"dash"})  # as `sh`; others become the program that they are told to run
+SHELLS_THAT_STAY = frozenset({"dash"})  # as `sh`; others replace themselves with the program that they run
 HASH_DIGITS = 16
 _EXACT = re.compile(r"((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)@(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)")
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """A package as it stands on npx's command line, and what follows it."""
+    """A package as npx's command line names it, and the arguments that follow."""
 
     spec: str
     package: str
@@ -109,7 +108,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 def npx_program(launch: Launch) -> DirectProgram | None:
-    """The program that npx would run, or None where that is not certain."""
+    """Returns the program that npx would run, or None where that is not certain."""
     wanted = _read_arguments(launch.args)
     if wanted is None:
         return None
@@ -127,7 +126,7 @@ def npx_program(launch: Launch) -> DirectProgram | None:
 
 
 def _read_arguments(args: Sequence[str]) -> Wanted | None:
-    """None where npx gets options of its own, or no exact version."""
+    """Returns the wanted package; None where npx gets options of its own, or no exact version."""
     rest = list(args)
     while rest and rest[0] in FLAGS:
         rest.pop(0)
@@ -138,7 +137,7 @@ def _read_arguments(args: Sequence[str]) -> Wanted | None:
 
 
 def _has_project(launch: Launch) -> bool:
-    """Whether npm would look for programs and settings in the server's folder, or in one above it."""
+    """Reports whether npm would look for programs and settings in the server's folder, or in one above it."""
     folder, home = Path(os.path.realpath(launch.cwd)), Path(os.path.realpath(launch.env.get("HOME", "")))
     if any(os.path.lexists(each / name) for each in (folder, *folder.parents) for name in ("node_modules", "package.json")):
         return True
@@ -146,12 +145,12 @@ def _has_project(launch: Launch) -> bool:
 
 
 def _is_global(wanted: Wanted, prefix: Path) -> bool:
-    """Whether the package is installed for all, perhaps as a link to somebody's own copy."""
+    """Reports whether the package is installed for all, perhaps as a link to a working copy."""
     return any(os.path.lexists(prefix / place) for place in (f"lib/node_modules/{wanted.package}", f"bin/{wanted.spec}"))
 
 
 def _program_in(entry: Path, wanted: Wanted) -> Path | None:
-    """The program of a package in npm's cache, if all that npm left there is as it leaves it."""
+    """Returns the program of a package in npm's cache, if the cache's files are complete and unchanged."""
     modules = entry / "node_modules"
     package = modules / wanted.package
     if os.path.lexists(entry / "concurrency.lock") or os.path.lexists(modules / ".bin" / "node"):
@@ -172,7 +171,7 @@ def _program_in(entry: Path, wanted: Wanted) -> Path | None:
 
 
 def bin_of(manifest: object) -> tuple[str, str]:
-    """The name and the file of the program that a package is run by: the only one, or that of the package's own name."""
+    """Returns the name and the file of the program that a package is run by: the only one, or the one with the package's own name."""
     own_name = str(_at(manifest, "name")).rpartition("/")[2]
     bins = _at(manifest, "bin")
     if isinstance(bins, str):
@@ -185,7 +184,7 @@ def bin_of(manifest: object) -> tuple[str, str]:
 
 
 def _is_script(program: Path, target: Path, *, inside: Path) -> bool:
-    """Whether what npm would run is a script for Node.js, in the package, that may be run."""
+    """Reports whether what npm would run is an executable script for Node.js in the package."""
     real = Path(os.path.realpath(program))
     if real != Path(os.path.realpath(target)) or not real.is_relative_to(os.path.realpath(inside)) or not os.access(real, os.X_OK):
         return False
@@ -194,7 +193,7 @@ def _is_script(program: Path, target: Path, *, inside: Path) -> bool:
 
 
 def _variables(launch: Launch, settings: NpmSettings, program: Path, node: str) -> Mapping[str, str]:
-    """What npx tells a program of itself, as far as a server may ask for it."""
+    """Returns the variables that npx sets for a program, as far as a server may read them."""
     folder = os.path.realpath(launch.cwd)  # as npm and its shell find it
     return {
         "PATH": os.pathsep.join([str(program.parent), launch.env.get("PATH", "")]),
@@ -212,7 +211,7 @@ def _variables(launch: Launch, settings: NpmSettings, program: Path, node: str) 
 
 
 def _saved() -> int:
-    """npm itself; and the shell, where that waits for what it starts."""
+    """Returns how many processes are saved: npm itself; and the shell, where that waits for what it starts."""
     return 1 + (os.path.basename(os.path.realpath(SHELL)) in SHELLS_THAT_STAY)
 
 

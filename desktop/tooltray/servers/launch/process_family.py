@@ -1,7 +1,4 @@
-"""A process and all that it starts, ended together, on every platform.
-
-Above it: whoever starts a program that starts others. Below it: process_family_posix and process_family_windows.
-"""
+"""Chooses the platform's ProcessFamily: a process and all that it starts, ended together."""
 
 import sys
 

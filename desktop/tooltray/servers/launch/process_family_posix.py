@@ -1,10 +1,8 @@
 """A process and all that it starts, ended together: a process group and a mark in the environment; Linux and macOS.
 
-Above it: process_family, which takes this or process_family_windows (the same names). Below it: the kernel and /proc.
-
-A child that opens a session of its own leaves the group, and one that clears its environment as well escapes both. A confined server's
-cannot: with bubblewrap the leader's end takes its whole list of processes along (its first process is in the group, and dies with its
-parent, too); without it `setsid` and `setpgid` do nothing there, so that all stay in the group (servers/confinement/launch_line.py).
+A child that opens its own session leaves the group, and one that clears its environment as well escapes both. A confined server's cannot:
+with bubblewrap the leader's end ends its whole PID namespace (whose first process is in the group, and dies with its parent, too); without
+bubblewrap `setsid` and `setpgid` do nothing there, so that all stay in the group (servers/confinement/launch_line.py).
 """
 
 import contextlib
@@ -16,27 +14,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 START_OPTIONS: Mapping[str, Any] = {"start_new_session": True}
-"""With which a process is started that is to lead a family; for `subprocess.Popen` and asyncio."""
+"""Options for the start of a family's leader with `subprocess.Popen` and asyncio."""
 INSTANCE_VARIABLE = "TOOLTRAY_INSTANCE"
 """Set for the leader of a marked family; its children inherit it, wherever they go."""
 
 
 class ProcessFamily:
-    """A process that was started with START_OPTIONS, and its descendants. Its number must be its own still: not waited for yet."""
+    """A process that was started with START_OPTIONS, and its descendants. The process must not have been waited for: its number could be
+    reused."""
 
     def __init__(self, pid: int, mark: str = "") -> None:
         """
         Args:
-            mark: its value of INSTANCE_VARIABLE; empty: those that leave the group are left alone.
+            mark: its value of INSTANCE_VARIABLE; empty: processes that leave the group are not ended.
         """
         self._pid, self._mark = pid, mark
 
     def ask_to_end(self) -> None:
-        """SIGTERM for the whole group."""
+        """Sends SIGTERM to the whole group."""
         self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """SIGKILL for the whole group; also after the leader has ended."""
+        """Sends SIGKILL to the whole group; also after the leader has ended."""
         self._signal(signal.SIGKILL)
 
     def end_stragglers(self) -> int:
@@ -52,17 +51,17 @@ class ProcessFamily:
         return len(found)
 
     def _signal(self, number: int) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS says the latter of a group that has just ended
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS raises the latter for a group that has just ended
             os.killpg(self._pid, number)
 
 
 def new_mark() -> str:
-    """A value for INSTANCE_VARIABLE that no other family has."""
+    """Returns a value for INSTANCE_VARIABLE that no other family has."""
     return secrets.token_hex(8)
 
 
 def command_line(program: str, args: Sequence[str]) -> tuple[str, ...]:
-    """What is started for a program: the program."""
+    """Returns what is started for a program: the program and its arguments."""
     return (program, *args)
 
 

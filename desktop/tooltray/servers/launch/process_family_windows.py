@@ -1,7 +1,4 @@
-"""A process and all that it starts, ended together: a job object of its own in the hub's; Windows.
-
-Above it: process_family, which takes this or process_family_posix (the same names). Below it: win32/jobs.
-"""
+"""A process and all that it starts, ended together: a job object of its own inside the hub's; Windows."""
 
 import contextlib
 import secrets
@@ -17,7 +14,7 @@ from tooltray.servers.launch.windows_scripts import command_line as command_line
 assert sys.platform == "win32"
 
 START_OPTIONS: Mapping[str, Any] = {"creationflags": CREATE_SUSPENDED | subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP}
-"""With which a process is started that is to lead a family; for `subprocess.Popen` and asyncio. It does not run before it is in its job."""
+"""Options for the start of a family's leader with `subprocess.Popen` and asyncio. The process does not run before it is in its job."""
 INSTANCE_VARIABLE = "TOOLTRAY_INSTANCE"
 """Set for the leader of a marked family, as on POSIX; a job needs no mark."""
 
@@ -38,7 +35,7 @@ class ProcessFamily:
             raise
 
     def ask_to_end(self) -> None:
-        """Ctrl+Break, which reaches only processes of the console that the sender has: so another process of ours sends it."""
+        """Has another process of Tooltray send Ctrl+Break, which reaches only processes of the console that the sender has."""
         with contextlib.suppress(OSError):
             subprocess.Popen(
                 module_command("tooltray.foundation.platform.win32.ctrl_break", str(self._pid)),
@@ -53,11 +50,11 @@ class ProcessFamily:
         self._job.terminate()
 
     def end_stragglers(self) -> int:
-        """None can have left the job; gives it back."""
+        """Closes the job, which no process can have left."""
         self._job.close()
         return 0
 
 
 def new_mark() -> str:
-    """A value for INSTANCE_VARIABLE that no other family has."""
+    """Returns a value for INSTANCE_VARIABLE that no other family has."""
     return secrets.token_hex(8)

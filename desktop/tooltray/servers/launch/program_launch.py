@@ -1,9 +1,7 @@
 """What is run for a server that is a process on this computer: command, arguments, environment, folder; and how many files it may open.
 
-Above it: the transports, which run it, the modules that resolve it (child_environment, direct_starts), and the engine. Below it: errors.
-
-The hub has some files open for each AI client and each server, and the usual soft limit is 1024, or 256: it raises its own to what the
-system allows. Its children get the limit of before: programs that go through all numbers up to it take minutes where it is a million.
+The hub has some files open for each AI client and each server, and the usual soft limit is 1024, or 256: the hub raises its own to what the
+system allows. Its children get the original limit: programs that go through all numbers up to it take minutes where it is a million.
 """
 
 import contextlib
@@ -16,19 +14,19 @@ from tooltray.foundation.hidden_fields import HidesFields
 
 
 class CannotStart(TooltrayError):
-    """A start failed in a way that a retry would repeat: a person has to change something first."""
+    """A failure to start that a retry would repeat: the user has to change something first."""
 
 
 RunFirst = Callable[[Sequence[str], Mapping[str, str], str], Awaitable[None]]
 """Runs a command line with an environment in a folder to its end.
 
 Raises:
-    TooltrayError: it fails; says why.
+    TooltrayError: it fails; gives the reason.
 """
 
 
 class CommandLine(HidesFields, frozen=True):
-    """What is run, and its whole environment; never displayed."""
+    """A command line and its whole environment; never displayed."""
 
     hidden: ClassVar = ("words", "env")
 
@@ -37,17 +35,17 @@ class CommandLine(HidesFields, frozen=True):
 
 
 class Around(Protocol):
-    """What is put around the program of a launch: a confinement."""
+    """A wrapper around the program of a launch: a confinement."""
 
     async def command(self, program: str, launch: "Launch", run_first: RunFirst) -> CommandLine:
-        """What is run in the place of the program with the launch's arguments and environment.
+        """Returns what is run in the place of the program with the launch's arguments and environment.
 
         Args:
             program: absolute.
-            run_first: for what has to be run to its end before.
+            run_first: runs what has to end before the program starts.
 
         Raises:
-            TooltrayError: it cannot be run like this; says why.
+            TooltrayError: it cannot be run like this; gives the reason.
         """
         ...
 
@@ -59,8 +57,8 @@ class Launch(HidesFields, frozen=True):
         env: the whole environment of the child process.
         cwd: the folder in which it runs.
         saved_processes: the number of a launcher's processes that are saved by running its program directly.
-        around: what is put around the program; None: nothing.
-        on_silent_end: called if the program cannot be run, or ends by itself without having written to its stdout; None: nothing is called.
+        around: a wrapper around the program; None: the program is run as it is.
+        on_silent_end: called if the program cannot be run, or exits without having written to its stdout; None: nothing is called.
     """
 
     hidden: ClassVar = ("args", "env", "on_silent_end", "around")
@@ -80,7 +78,7 @@ class DirectProgram(HidesFields, frozen=True):
     Attributes:
         program: its absolute path.
         env: variables that the launcher would add to its environment.
-        saved_processes: the number of processes that the launcher would keep beside it.
+        saved_processes: the number of processes that the launcher would keep running beside it.
     """
 
     hidden: ClassVar = ("args", "env")
@@ -91,7 +89,7 @@ class DirectProgram(HidesFields, frozen=True):
     saved_processes: int
 
 
-_before: list[int] = []  # the soft limit that this process was started with; a fact of the process, like the limit itself
+_before: list[int] = []  # the soft limit that this process was started with; belongs to the process, like the limit itself
 
 
 def raise_file_limit() -> None:
@@ -109,12 +107,12 @@ def raise_file_limit() -> None:
 
 
 def files_of_children() -> int:
-    """How many files a child may have open by its soft limit; 0: as many as this process."""
+    """Returns how many files a child may have open by its soft limit; 0: as many as this process."""
     return _before[0] if _before else 0
 
 
 def restore_limit_for(pid: int) -> None:
-    """Gives a child that has just been started the soft limit of before. Linux only; a step between fork and exec would cost far more."""
+    """Gives a child that has just been started the original soft limit. Linux only; a step between fork and exec would cost far more."""
     if sys.platform != "linux" or not _before:
         return
     import resource

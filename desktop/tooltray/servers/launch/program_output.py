@@ -1,8 +1,5 @@
-"""What a program of the person's prints, with nobody there to answer it: no input, no terminal, an end after so many seconds.
-
-Above it: the commands that give variables, and the providers of secrets. Below it: process_family. What it prints may be a secret, and what
-it says on stderr may repeat one: that is thrown away.
-"""
+"""Reads what one of the user's programs prints: no input, no terminal, an end after so many seconds. Its output may be a secret, and its
+stderr may repeat one, so stderr is thrown away."""
 
 import asyncio
 import sys
@@ -20,10 +17,11 @@ SHELL = "/bin/sh"
 
 
 class Printed(HidesFields, frozen=True):
-    """
+    """What a program printed.
+
     Attributes:
-        code: with which it ended; negative for a signal.
-        output: what it printed, one byte more than was asked for at most.
+        code: its exit code; negative for a signal.
+        output: at most one byte more than the limit.
     """
 
     hidden: ClassVar = ("output",)
@@ -33,11 +31,12 @@ class Printed(HidesFields, frozen=True):
 
 
 async def printed_by(command: str | Sequence[str], *, environ: Mapping[str, str], cwd: str, timeout_s: float, most_bytes: int) -> Printed:
-    """
+    """Runs a command to its end and returns what it prints.
+
     Args:
-        command: a line for the shell, or a program with its arguments; it is looked for on the PATH of `environ`.
+        command: a line for the shell, or a program with its arguments; it is searched on the PATH of `environ`.
         environ: its whole environment.
-        most_bytes: what it prints beyond that ends it.
+        most_bytes: a command that prints more is ended.
 
     Raises:
         TimeoutError: it took longer; it has been ended, with all that it started.
@@ -52,16 +51,16 @@ async def printed_by(command: str | Sequence[str], *, environ: Mapping[str, str]
             code = await process.wait() if len(output) <= most_bytes else 0
             is_over = len(output) <= most_bytes
     finally:
-        if not is_over:  # what it started goes with it, which may be what holds its output open while it has ended itself
+        if not is_over:  # its children end too: one of them may hold its output open after its own end
             family.kill()
             await killed(process)
     return Printed(code, output)
 
 
 async def started(start: Coroutine[object, None, Process]) -> Process:
-    """The process that is being started, with START_OPTIONS; whoever is cancelled meanwhile leaves nothing of it behind.
+    """Waits for a process that is being started with START_OPTIONS; a caller that is cancelled meanwhile leaves no process behind.
 
-    asyncio by itself ends it alone then, and waits for the end of its output, which a child of it may hold open for ever.
+    asyncio would then end only the process itself, and wait for the end of its output, which a child of the process may hold open for ever.
 
     Raises:
         OSError: it cannot be run.
@@ -102,7 +101,7 @@ async def _start(command: str | Sequence[str], environ: Mapping[str, str], cwd: 
 
 
 async def _read(output: asyncio.StreamReader, most_bytes: int) -> bytes:
-    """Until its end, or until it is too much."""
+    """Reads until the end of the output, or until it is too much."""
     read = bytearray()
     while len(read) <= most_bytes and (chunk := await output.read(READ_BYTES)):
         read += chunk

@@ -1,10 +1,7 @@
-"""Chooses the proxy for a URL by the usual environment variables.
-
-Above it: http_connections, sign_ins, registries, reachability, and the proxy of confined servers. Reads no environment itself: the
-variables are arguments.
+"""Chooses the proxy for a URL by the usual environment variables, which are arguments here.
 
 The rules: lower case counts before upper case; `no_proxy` has hosts (each with its subdomains, a leading dot or not), addresses, networks
-(10.0.0.0/8) and `*`, each with a port or not; this machine itself is never reached through a proxy.
+(10.0.0.0/8) and `*`, each with a port or not; this computer itself is never reached through a proxy.
 """
 
 import ipaddress

@@ -1,7 +1,7 @@
-"""What a person's terminal or desktop had, for a hub that is started without it; and with what each server worked.
+"""Remembers variables of the user's terminal or desktop, for a hub that is started without them; and with which ones each server worked.
 
-Above it: variable_sources, and the presenter. Below it: one file of the home, 0600. What may be written is network_variables' to say: no
-password, no key, no socket. A file that cannot be read remembers nothing, one that cannot be written is told in the log.
+They are kept in one file of the home, mode 0600. network_variables decides what may be written: no password, no key, no socket. After a
+file that cannot be read nothing is remembered; a file that cannot be written is reported in the log.
 """
 
 import json
@@ -19,9 +19,9 @@ from tooltray.foundation.files.atomic_file import read_own, write_atomically
 from tooltray.servers.launch.network_variables import VARIABLES, in_environ, meaning
 
 logger = logging.getLogger(__name__)
-DIRENV = "DIRENV_DIR"  # set where the environment is that of a folder, not the person's
+DIRENV = "DIRENV_DIR"  # set where the environment belongs to a folder, not to the user
 MAX_FILE_BYTES = 1024 * 1024  # a thousandth is usual
-MOST_SERVERS = 200  # of which is kept with what they worked; the latest ones
+MOST_SERVERS = 200  # whose variables are kept; the latest ones
 
 
 class Remembered(msgspec.Struct, frozen=True):
@@ -30,7 +30,7 @@ class Remembered(msgspec.Struct, frozen=True):
 
 
 class RememberedVariables:
-    """May be used from any thread. Methods that change something wait for the disk."""
+    """The file of remembered variables. May be used from any thread; methods that change something wait for the disk."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -54,21 +54,22 @@ class RememberedVariables:
 
     @property
     def variables(self) -> Mapping[str, Remembered]:
-        """What is remembered, usable now or not."""
+        """Returns all remembered variables, usable now or not."""
         with self._lock:
             return dict(self._variables)
 
     @property
     def worked(self) -> Mapping[str, Mapping[str, str | None]]:
-        """What was set when a server last worked; None for a value that is nobody's to keep."""
+        """Returns what was set when each server last worked; None for a value that may not be stored."""
         with self._lock:
             return dict(self._worked)
 
     def remember(self, environ: Mapping[str, str], *, is_all: bool) -> None:
-        """
+        """Records the variables of an environment that may be stored.
+
         Args:
-            environ: of a process that a person has started.
-            is_all: it is that of a terminal, where everything is: what it has not is forgotten.
+            environ: of a process that the user has started.
+            is_all: it is a terminal's, which is complete: variables that it lacks are deleted.
         """
         if environ.get(DIRENV):
             return
@@ -86,7 +87,7 @@ class RememberedVariables:
                 self._save()
 
     def note_worked(self, server: str, environ: Mapping[str, str]) -> None:
-        """A server runs with this environment."""
+        """Records that a server runs with this environment."""
         had = {name: value if VARIABLES[name].can_be_remembered(value) else None for name, value in in_environ(environ).items() if value}
         with self._lock:
             if self._worked.get(server) != had:
@@ -95,7 +96,8 @@ class RememberedVariables:
                 self._save()
 
     def forget(self) -> None:
-        """
+        """Deletes the file and all that is remembered.
+
         Raises:
             TooltrayError: the file cannot be removed.
         """
@@ -115,7 +117,7 @@ class RememberedVariables:
 
 
 def is_started_in_terminal() -> bool:
-    """Whether this process was started in a terminal, where a person's whole environment is, even if its output goes elsewhere."""
+    """Reports whether this process was started in a terminal, where the environment is complete, even if its output goes elsewhere."""
     return any(os.isatty(number) for number in (0, 1, 2))
 
 

@@ -1,8 +1,7 @@
-"""Fills in what a person's environment lacks of the variables that decide whether a server works, and knows where each one is from.
+"""Completes the user's environment with the variables that decide whether a server works, and knows where each one is from.
 
-Above it: LoginShell, whose outcome this completes, and the API of the hub, which shows it. Below it: network_variables,
-remembered_variables, default_folders, and the system's own settings. The login shell's own value goes first, then the system's, then what
-is remembered. ServerEnvironment notes with what each server works, and shows what has changed since.
+The login shell's own value goes first, then the system's, then a remembered one. ServerEnvironment records with which values each server
+works, and shows what has changed since.
 """
 
 import contextlib
@@ -34,15 +33,16 @@ _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 _FOR_SYSTEMCTL = ("HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
 
 Run = Callable[[list[str], Mapping[str, str], float], str]
-"""Runs a command with an environment, for so many seconds; returns what it prints."""
+"""Runs a command with an environment, for at most so many seconds; returns what it prints."""
 Found = Mapping[str, tuple[str, str]]
-"""Values by name, each with the place that it is from."""
+"""Values by name, each with the place where it was found."""
 
 
 def run_program(command: list[str], environ: Mapping[str, str], within_s: float) -> str:
-    """
+    """Returns what a command prints; it has no input.
+
     Raises:
-        OSError, subprocess.SubprocessError: it is not there, fails, or takes too long.
+        OSError, subprocess.SubprocessError: it does not exist, fails, or takes too long.
     """
     done = subprocess.run(command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=within_s, check=True)
     return done.stdout.decode("utf-8", "replace")
@@ -56,10 +56,11 @@ def look_up(
     run: Run = run_program,
     etc_environment: Path = ETC_ENVIRONMENT,
 ) -> Found:
-    """
+    """Returns the variables that the system sets, each with its place.
+
     Args:
         names: which variables are wanted.
-        environ: the person's environment: it says where their session is.
+        environ: the user's environment, by which their session is found.
     """
     if platform == "win32":  # a session's variables are in every process's environment already
         return {}
@@ -80,7 +81,7 @@ def _of_systemd(environ: Mapping[str, str], run: Run) -> dict[str, str]:
 
 
 def _of_launchd(names: list[str], environ: Mapping[str, str], run: Run) -> dict[str, str]:
-    """It is asked for one after the other, all within the time of one answer."""
+    """Reads the variables one after the other, all within ANSWER_S."""
     found, ends_at = {}, time.monotonic() + ANSWER_S
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         for name in names:
@@ -89,7 +90,7 @@ def _of_launchd(names: list[str], environ: Mapping[str, str], run: Run) -> dict[
 
 
 def _of_file(path: Path) -> dict[str, str]:
-    """As PAM reads it: assignments, perhaps in quotes, perhaps with `export` in front, and comments."""
+    """Reads the file as PAM does: assignments, perhaps in quotes, perhaps with `export` in front, and comments."""
     with contextlib.suppress(OSError, ValueError):
         return _assignments(read_own(path, MAX_FILE_BYTES).decode("utf-8", "replace"))
     return {}
@@ -105,7 +106,7 @@ def _assignments(text: str) -> dict[str, str]:
 
 
 def _unquoted(value: str) -> str:
-    """systemctl writes `$'...'` around what has spaces in it."""
+    """Removes quotes; systemctl writes `$'...'` around a value with spaces in it."""
     if value[:2] == "$'" or value[:1] in ("'", '"'):
         with contextlib.suppress(ValueError):
             return "".join(shlex.split(value.removeprefix("$")))
@@ -118,12 +119,12 @@ LookUp = Callable[[Iterable[str], Mapping[str, str]], Found]
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Of one variable.
+    """The value of one variable, and where it is from.
 
     Attributes:
         origin: SHELL, REMEMBERED, or the place in the system.
         since: the day since when it is remembered; empty for any other.
-        is_used: servers get it; not where its file is gone.
+        is_used: servers get it; false where the file that it names is gone.
     """
 
     value: str
@@ -133,7 +134,8 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class VariableSources:
-    """
+    """Where each variable of the user's environment is from.
+
     Args:
         look_up: finds variables that the system sets, see `look_up`.
         complete: adds what else an environment lacks.
@@ -151,11 +153,11 @@ class VariableSources:
 
     @property
     def sources(self) -> Mapping[str, Source]:
-        """As of the last `complete`."""
+        """Returns the sources as of the last `complete`."""
         return self._sources
 
     def complete(self, environ: Mapping[str, str]) -> Mapping[str, str]:
-        """Returns an environment with what it lacks. Runs in a thread."""
+        """Returns an environment with the variables that it lacks. Runs in a thread."""
         sources = {name: Source(value, SHELL) for name, value in in_environ(environ).items()}
         system = {name: Source(value, origin) for name, (value, origin) in self._look_up(VARIABLES, environ).items()}
         remembered = {name: Source(each.value, REMEMBERED, each.since) for name, each in self._remembered.variables.items()}
@@ -166,10 +168,10 @@ class VariableSources:
 
 
 def make_login_shell(file: Path, own: Mapping[str, str] = os.environ) -> LoginShell:
-    """The person's environment for a command that works without a hub.
+    """Returns a LoginShell for a command that works without a hub.
 
     Args:
-        file: what is remembered.
+        file: of the remembered variables.
         own: see LoginShell.
     """
     remembered = RememberedVariables(file)
@@ -187,7 +189,7 @@ def _add(sources: dict[str, Source], further: Mapping[str, Source]) -> None:
 
 
 class ServerEnvironment:
-    """Belongs to the engine's loop."""
+    """The environment that servers get, and what has changed in it since each one last worked. Belongs to the engine's loop."""
 
     def __init__(
         self, *, login_shell: LoginShell, sources: VariableSources, remembered: RememberedVariables, bus: EventBus, spawn: Spawn
@@ -217,7 +219,8 @@ class ServerEnvironment:
         return OWN if self._login_shell.is_from_own(name) else SHELL
 
     async def forget(self) -> None:
-        """
+        """Deletes the remembered variables.
+
         Raises:
             TooltrayError: the file cannot be removed.
         """

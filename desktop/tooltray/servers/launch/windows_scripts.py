@@ -1,12 +1,11 @@
-"""Programs on Windows that are scripts: what a shim of npm starts, and command lines for `cmd.exe` and PowerShell.
-
-Above it: process_family_windows. Below it: the file system, read only; pure otherwise, and so tested on every platform.
+"""Programs on Windows that are scripts: what a shim of npm starts, and command lines for `cmd.exe` and PowerShell. Runs on every platform,
+so that it is tested on every platform.
 
 CreateProcess runs an `.exe`. A `.cmd` is run by `cmd.exe`, which reads its line by rules of its own: a program that quotes arguments for an
 `.exe` lets an argument such as `"&calc` start another program ("BatBadBut", CVE-2024-24576). So:
 
-- a shim that npm, pnpm or yarn has made is not run, where what it starts is certain: Node.js and a script beside the shim;
-- any other `.cmd` or `.bat` gets its arguments in quotation marks, and one that these cannot hold is refused;
+- a shim that npm, pnpm or yarn has made is not run where its target is certain: Node.js and a script beside the shim are run instead;
+- any other `.cmd` or `.bat` gets its arguments in quotation marks, and an argument that these cannot hold is refused;
 - a `.ps1` is run by PowerShell, which takes arguments as an `.exe` does.
 """
 
@@ -33,7 +32,7 @@ class ScriptLine(str):
 
 
 def command_line(program: str, args: Sequence[str], *, is_file: Callable[[str], bool] = os.path.isfile) -> tuple[str, ...]:
-    """What is started for a program that look_up has found.
+    """Returns what is started for a program that look_up has found.
 
     Args:
         program: absolute path.
@@ -55,7 +54,7 @@ def command_line(program: str, args: Sequence[str], *, is_file: Callable[[str], 
 
 
 def _shimmed(shim: str, is_file: Callable[[str], bool]) -> tuple[str, ...]:
-    """Node.js and the script that a shim of npm starts; empty where that is not certain."""
+    """Returns Node.js and the script that a shim of npm starts; empty where that is not certain."""
     text, folder = _read(shim), ntpath.dirname(shim)
     found = _NPM_SCRIPT.search(text) if _NPM_LAST_LINE.search(text) else _SHIM_SCRIPT.search(text)
     if found is None or any(ntpath.basename(program.lower()) not in ("node", "node.exe") for program in _PROGRAMS.findall(text)):

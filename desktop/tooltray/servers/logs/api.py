@@ -1,7 +1,4 @@
-"""The API about logs: of the hub, of each server, and the protocol messages that a person wants to see.
-
-Below it: LogKeeper, ProtocolLog, and the pages of what they keep.
-"""
+"""The verbs for logs: the hub's, each server's, and the protocol messages that the user wants to see."""
 
 import asyncio
 from collections.abc import Callable
@@ -35,25 +32,25 @@ class LogsApi:
     ) -> None:
         """
         Args:
-            mask: takes secrets out of a text, also those that were not known when it was written.
+            mask: masks secrets in a text, also secrets that were not known when it was written.
         """
         self._servers, self._keeper, self._pages, self._messages, self._mask = servers, keeper, pages, messages, mask
 
     async def get_log(self, source: str, wanted: LogFilter = ALL_LINES, before: str = "", after: str = "", limit: int = 200) -> LogPage:
-        """Lines of a log: the newest ones, or those before or after a place that an earlier page gave.
+        """Returns lines of a log: the newest ones, or those before or after a place that an earlier page gave.
 
-        A search looks at so many megabytes and no more for one answer; `is_partial` says that it can go on.
+        A search looks only at so many megabytes for one answer; `is_partial` reports that it can be continued.
 
         Args:
             source: "hub", "server:NAME", or "messages:NAME".
             wanted: which lines.
-            before, after: a page's; one of them or neither. `after` the newest page stand the lines to come.
+            before, after: a page's; one of them or neither. Later lines follow `after` of the newest page.
             limit: how many lines at most.
 
         Raises:
             NotFound: there is no such log.
-            Denied: messages, which have whole arguments and results in them, are for a person.
-            TooltrayError: the place is none, or the log cannot be read.
+            Denied: messages, which have whole arguments and results in them, are only for a person.
+            TooltrayError: the place is invalid, or the log cannot be read.
         """
         if source.startswith(MESSAGES):
             page = await self._recorded(source.removeprefix(MESSAGES), wanted, before, after, capped(limit))
@@ -65,12 +62,12 @@ class LogsApi:
         return replace(page, lines=tuple(replace(line, text=mask(line.text), detail=mask(line.detail)) for line in page.lines))
 
     async def set_protocol_log(self, server: str, for_s: float) -> None:
-        """Records the messages between the hub and a server, whole and with what is in them, in memory; or ends that.
+        """Records the messages between Tooltray and a server, whole and with their contents, in memory; or ends that.
 
-        What was recorded can be read ten minutes longer than it is recorded.
+        Recorded messages can be read for ten minutes after the recording has ended.
 
         Args:
-            for_s: so many seconds from now on, an hour at most; 0 ends it, and forgets what was recorded.
+            for_s: so many seconds from now on, an hour at most; 0 ends the recording, and drops what was recorded.
 
         Raises:
             NotFound: there is no such server.
@@ -96,11 +93,11 @@ class LogsApi:
             return replace(self._in_memory(name, wanted, capped(limit)), problem=problem)
         page = await self._pages.page(source, wanted, before, after, limit)
         if not page.total_bytes:
-            self._servers.get(name)  # nothing is kept of it: it must be there at least
+            self._servers.get(name)  # nothing is kept for this server: it must exist at least
         return page
 
     def _in_memory(self, server: str, wanted: LogFilter, limit: int) -> LogPage:
-        """The last lines of a server whose log cannot be kept on disk; nobody knows when they came."""
+        """Returns the last lines of a server whose log cannot be kept on disk; their times are not known."""
         needle = wanted.text.casefold()
         texts = map(plain_line, self._servers.get(server).log)
         lines = (LogLine(str(number), 0.0, text, level_of(text)) for number, text in enumerate(texts))

@@ -1,14 +1,11 @@
-"""Which level a line of a server's output has, by the ways in which programs of Python, Node, Go and Rust write it.
-
-Above it: the formats of log lines. Pure. Only the beginning of a line is looked at: words like "error" in the middle of a text say nothing
-of the line, while loggers put the level in front.
-"""
+"""Detects the level of a line of a server's output, by the spellings of programs in Python, Node, Go and Rust. Only the beginning of a line
+is looked at: words like "error" in the middle of a text do not show its level, while loggers put the level in front."""
 
 import re
 from collections.abc import Mapping
 
-LOOKED_AT = 240  # characters; time, name and level stand in front, at most behind a long path
-JSON_LOOKED_AT = 4000  # of an object, whose members may stand anywhere
+LOOKED_AT = 240  # characters; time, name and level are in front, at most after a long path
+JSON_LOOKED_AT = 4000  # of an object, whose members may be in any order
 
 _NAMES: Mapping[str, str] = {
     **dict.fromkeys(
@@ -42,7 +39,7 @@ WORDS: Mapping[str, tuple[bytes, ...]] = {
     "info": (),
     "debug": (b"debug", b"trace", b"verbose", b"silly", b"dbg", b"trc", b"fine", *_KEYS),
 }
-"""In lower case: a text in which none of these stands has no line of that level; empty: nothing can be told so."""
+"""In lower case: a text without any of these has no line of that level; empty: words cannot exclude that level."""
 
 _WORD = "|".join(sorted(_NAMES, key=len, reverse=True))
 _NUMBERS = ((50, "error"), (40, "warning"), (30, "info"), (0, "debug"))  # pino and bunyan, from this number on
@@ -61,7 +58,7 @@ _KLOG_NAMES = {"I": "info", "W": "warning", "E": "error", "F": "error"}
 
 
 def level_of(text: str) -> str:
-    """The level of a line, one of LEVELS; empty if it says none."""
+    """Returns the level of a line, one of LEVELS; empty if the line shows none."""
     is_json = text.startswith("{")
     head = text[: JSON_LOOKED_AT if is_json else LOOKED_AT]
     if keyed := _KEYED.search(head):
@@ -79,14 +76,14 @@ def level_of(text: str) -> str:
 
 
 def level_behind(text: str, before: str) -> str:
-    """The level of a line that stands below one of a level: frames of a stack, and the exception behind them, have the same."""
+    """Returns the level of a line that follows one of a level: frames of a stack, and the exception after them, have the same."""
     if belongs_to_last(text) or (before == "error" and _EXCEPTION.match(text)):
         return before
     return level_of(text)
 
 
 def belongs_to_last(text: str) -> bool:
-    """Whether a line goes on with the one above it: a frame of a stack, a wrapped text."""
+    """Reports whether a line continues the one above it: a frame of a stack, a wrapped text."""
     return text[:1] in (" ", "\t") or text.startswith(("Caused by", "During handling of the above", "The above exception was"))
 
 
@@ -95,5 +92,5 @@ def _of_number(number: int) -> str:
 
 
 def _of_syslog(number: int) -> str:
-    """Of RFC 5424: 0 is the worst."""
+    """Returns the level for a severity of RFC 5424, where 0 is the worst."""
     return "error" if number <= 3 else "warning" if number == 4 else "info" if number <= 6 else "debug"

@@ -1,6 +1,4 @@
-"""How a line stands in the file of a server's log, and in the hub's own.
-
-Above it: LogReader, LogKeeper. Pure. A server's log is text that people can read in an editor:
+"""The format of a line in the file of a server's log, and in the hub's own. A server's log is text that users can read in an editor:
 
     2026-11-25T19:15:13.123Z | what the server wrote
     2026-11-25T19:15:14.001Z = running
@@ -34,13 +32,13 @@ JsonRecord: TypeAlias = dict[str, object]
 
 
 def stamp(at: float) -> str:
-    """A time as it stands in a file. `at`: unix seconds."""
+    """Returns a time as it is written in a file. `at`: unix seconds."""
     second, millisecond = divmod(int(at * 1000), 1000)
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(second))}.{millisecond:03d}Z"
 
 
 def read_stamp(text: bytes) -> float:
-    """Unix seconds; 0: it is no time."""
+    """Returns unix seconds; 0: the text is not a time."""
     if len(text) != STAMP or not _STAMPED.fullmatch(text):
         return 0.0
     year, month, day, hour, minute, second = (int(text[at:end]) for at, end in ((0, 4), (5, 7), (8, 10), (11, 13), (14, 16), (17, 19)))
@@ -50,7 +48,7 @@ def read_stamp(text: bytes) -> float:
 
 
 def server_line(at: float, kind: str, text: str) -> str:
-    """One line of a server's file, with its end. `kind`: OUTPUT or MARK."""
+    """Returns one line of a server's file, with its end. `kind`: OUTPUT or MARK."""
     return f"{stamp(at)} {kind} {plain_line(text)}\n"
 
 
@@ -61,7 +59,7 @@ def _server_time(line: bytes) -> float:
 def _read_server_line(position: str, found: Found, level_before: str) -> LogLine | None:
     line = found.line
     at = _server_time(line)
-    if not at:  # half a line, of a disk that was full
+    if not at:  # half a line, written when the disk was full
         text = plain_line(line.decode(errors="replace"))
         return LogLine(position, 0.0, text, is_cut=True) if text else None
     kind, text = chr(line[STAMP + 1]) if len(line) > STAMP + 1 else OUTPUT, plain_line(line[HEAD:].decode(errors="replace"))

@@ -1,8 +1,7 @@
-"""Keeps what servers write, and the states that they enter, in a file for each server, so that why one failed yesterday can be read today.
+"""Keeps servers' output and states in a file for each server, so that a failure of yesterday can be read today.
 
-Above it: the composition, which gives `keep` to the servers; LogsApi. Below it: ServerLogFiles, in threads. A line costs the loop an append
-to a list; several times a second what came is written, and `LogWritten` tells of it. A disk that is full or slow loses lines, and never
-holds up a server: the last ones are in memory (ManagedServer.log) all the same.
+A line costs the loop an append to a list; several times a second the lines are written, and `LogWritten` is published. A disk that is full
+or slow loses lines, and never holds up a server: the last ones are in memory (ManagedServer.log) all the same.
 """
 
 import asyncio
@@ -21,16 +20,16 @@ from tooltray.servers.logs.server_log_files import ServerLogFiles
 from tooltray.servers.upstream.managed_server import ServerStateChanged
 
 WRITE_EVERY_S = 0.25  # so LogWritten comes four times a second at most
-MAX_WAITING_LINES = 20_000  # of a disk that hangs; about 4 MB
+MAX_WAITING_LINES = 20_000  # while the disk hangs; about 4 MB
 NOT_MARKED = frozenset({ServerState.STOPPING})  # a step of what is marked anyway
 AT_REST = frozenset({ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.WAITING})
 
 Line = tuple[float, str, str]
-"""When, in unix seconds; OUTPUT or MARK; the text."""
+"""The time, in unix seconds; OUTPUT or MARK; the text."""
 
 
 class LogKeeper:
-    """Belongs to the engine's loop.
+    """Writes the logs of all servers. Belongs to the engine's loop.
 
     Attributes:
         files: where lines are kept.
@@ -60,15 +59,15 @@ class LogKeeper:
         bus.subscribe(ServerStateChanged, self._on_state_changed)
 
     def keep(self, server: str, line: str) -> None:
-        """Takes a line that a server wrote, secrets masked; does not wait."""
+        """Queues a line that a server wrote, secrets masked; does not wait."""
         self._put(server, OUTPUT, line)
 
     def problem(self, server: str) -> Problem | None:
-        """Why the last lines of a server could not be kept."""
+        """Returns why the last lines of a server could not be kept."""
         return self._problems.get(server)
 
     async def flush(self) -> None:
-        """Writes what waits."""
+        """Writes the queued lines."""
         async with self._writing:
             if self._timer:
                 self._timer.cancel()
@@ -96,7 +95,7 @@ class LogKeeper:
         self._spawn(self.flush(), name="write servers' logs")
 
     def _write(self, waiting: dict[str, list[Line]]) -> dict[str, Problem]:
-        """In a thread; returns what could not be kept of whom."""
+        """Writes lines, in a thread; returns the problem of each server whose lines could not be kept."""
         if not self._is_tidied:
             self._is_tidied = True
             self.files.remove_old()

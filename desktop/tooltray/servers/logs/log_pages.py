@@ -1,7 +1,4 @@
-"""Pages of the logs that are kept in files: the hub's, and each server's.
-
-Above it: LogsApi, and the API without a hub. Below it: LogReader, in threads.
-"""
+"""Reads pages of the logs that are kept in files: the hub's, and each server's."""
 
 from pathlib import Path
 
@@ -19,7 +16,8 @@ MOST_LINES = 1000  # of one page
 
 
 class LogPages:
-    """
+    """The logs in files.
+
     Attributes:
         files: of servers.
     """
@@ -32,11 +30,11 @@ class LogPages:
         self.files, self._hub_logs = files, hub_logs
 
     async def page(self, source: str, wanted: LogFilter, before: str, after: str, limit: int) -> LogPage:
-        """A page, as `LogsApi.get_log` gives it; empty where nothing is kept.
+        """Returns a page, as `LogsApi.get_log` gives it; empty where nothing is kept.
 
         Raises:
             NotFound: there is no such log.
-            TooltrayError: the place or a level is none, or the log cannot be read.
+            TooltrayError: the place or a level is invalid, or the log cannot be read.
         """
         check_levels(wanted)
         places = [checked_place(place) if place else None for place in (before, after)]
@@ -61,14 +59,15 @@ class LogPages:
 
 
 def capped(limit: int) -> int:
-    """How many lines a page has at most."""
+    """Returns how many lines a page has at most."""
     return min(max(limit, 1), MOST_LINES)
 
 
 def check_levels(wanted: LogFilter) -> None:
-    """
+    """Checks the levels of a filter.
+
     Raises:
-        TooltrayError: a level is none.
+        TooltrayError: a level does not exist.
     """
     if unknown := [level for level in wanted.levels if level not in LEVELS]:
         title = Phrase("There is no level '{level}'", level=unknown[0][:40])

@@ -1,8 +1,5 @@
-"""Reads pages of a log: older or newer lines, those of a filter, from a place or a time on.
-
-Above it: LogsApi, for each request. Below it: log_segments. Blocks, for a thread; one page looks at TURN_BYTES at most, so that a search
-through gigabytes is many short turns that can be ended between any two.
-"""
+"""Reads pages of a log: older or newer lines, filtered, from a place or a time on. Blocks, for a thread; one page looks at TURN_BYTES at
+most, so that a search through gigabytes is many short turns that can be ended between any two."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -23,9 +20,9 @@ class LineFormat(msgspec.Struct, frozen=True):
     """How a log's lines are read.
 
     Attributes:
-        line: makes a line of its position, its bytes and the level of the line before; None: it is none.
+        line: makes a line of its position, its bytes and the level of the line before; None: it is not a line.
         time_of: a line's time in unix seconds; 0: it has none.
-        as_bytes: how a text that is looked for would stand in the file.
+        as_bytes: how a text that is searched would be written in the file.
     """
 
     line: Callable[[str, Found, str], LogLine | None]
@@ -34,7 +31,7 @@ class LineFormat(msgspec.Struct, frozen=True):
 
 
 class LogReader:
-    """Reads one log; made for one request."""
+    """Reads one log; created for one request."""
 
     def __init__(self, segments: Sequence[Segment], format: LineFormat, wanted: LogFilter, *, turn_bytes: int = TURN_BYTES) -> None:
         """
@@ -50,7 +47,7 @@ class LogReader:
         self._reached_at = 0.0
 
     def older(self, before: Place | None, limit: int) -> LogPage:
-        """The newest lines that stand before a place; None: before the end of the log, or the end of the time that is wanted.
+        """Returns the newest lines before a place; None: before the end of the log, or of the wanted time.
 
         Raises:
             OSError: a file cannot be read.
@@ -69,7 +66,7 @@ class LogReader:
         return self._page(str(stopped) if goes_on else "", str(end), is_partial=goes_on and len(self._lines) < limit)
 
     def newer(self, after: Place, limit: int) -> LogPage:
-        """The oldest lines that stand after a place.
+        """Returns the oldest lines after a place.
 
         Raises:
             OSError: a file cannot be read.
@@ -85,7 +82,7 @@ class LogReader:
         return self._page(str(place), str(reached), is_partial=not is_at_end and len(self._lines) < limit)
 
     def _end(self) -> Place | None:
-        """Where a log ends, or the time that is wanted."""
+        """Returns where a log ends, or the wanted time."""
         until = self._wanted.until
         for segment in reversed(self._segments):
             if not until:
@@ -114,7 +111,7 @@ class LogReader:
         return None
 
     def _take_chunk(self, segment: Segment, found: Sequence[Found], limit: int) -> int | None:
-        """Takes the wanted of a chunk's lines, which come newest first; returns the offset of the last one it took, once that is enough."""
+        """Takes the wanted lines of a chunk, newest first; returns the offset of the last one taken, once that is enough."""
         for line in reversed(self._read(segment, reversed(found))):
             self._reached_at = line.at or self._reached_at
             if self._is_too_old:
@@ -149,7 +146,7 @@ class LogReader:
         return Place(segment.key, reached), True
 
     def _read(self, segment: Segment, found: Iterator[Found]) -> list[LogLine]:
-        """Lines in the order in which they were written, so that those that go on with another one have its level."""
+        """Returns lines in the order in which they were written, so that a line that continues another one has its level."""
         lines: list[LogLine] = []
         level = ""
         for each in found:
@@ -185,7 +182,7 @@ class LogReader:
 
 
 def is_wanted(line: LogLine, wanted: LogFilter, needle: str) -> bool:
-    """Whether a filter lets a line through. `needle`: its text, folded."""
+    """Reports whether a filter lets a line through. `needle`: its text, casefolded."""
     if wanted.levels and line.level not in wanted.levels:
         return False
     if wanted.since > line.at > 0 or 0 < wanted.until <= line.at:
@@ -194,7 +191,7 @@ def is_wanted(line: LogLine, wanted: LogFilter, needle: str) -> bool:
 
 
 def make_skips(wanted: LogFilter, format: LineFormat) -> Skips | None:
-    """What tells of a piece of a log, without a look at its lines, that none of them is wanted; None: nothing can be told."""
+    """Returns a function that reports that no line of a piece can be wanted, without splitting the piece; None: that cannot be known."""
     words = [word for level in wanted.levels for word in WORDS[level]] if all(WORDS[level] for level in wanted.levels) else []
     needle = format.as_bytes(wanted.text).lower() if wanted.text.isascii() else b""
     if not words and not needle:
@@ -208,9 +205,10 @@ def make_skips(wanted: LogFilter, format: LineFormat) -> Skips | None:
 
 
 def checked_place(text: str) -> Place:
-    """
+    """Parses a place in a log.
+
     Raises:
-        TooltrayError: it names no place in a log.
+        TooltrayError: the text is not a place.
     """
     if place := log_segments.read_place(text):
         return place
@@ -218,5 +216,5 @@ def checked_place(text: str) -> Place:
 
 
 def cannot_read(error: OSError) -> Problem:
-    """Why a log cannot be shown."""
+    """Returns why a log cannot be shown."""
     return Problem(Phrase("The log cannot be read"), error.strerror or type(error).__name__)

@@ -1,10 +1,9 @@
-"""Finds lines in the files of one log: backwards and forwards from a place, in bounded memory, whatever the size.
-
-Above it: LogReader. Below it: the disk. Knows bytes and line ends; not what a line says. All of it blocks, for a thread.
+"""Finds lines in the files of one log: backwards and forwards from a place, in bounded memory, whatever the size. Knows bytes and line
+ends, not the lines' content. Blocks, for a thread.
 
 A log is several files, oldest first; each has a key, and the keys sort as the files do. A place is `KEY:OFFSET`. So a place stays right
-while files are added and removed, and one in a file that is gone means the oldest that is left. A file that has become shorter was
-truncated, and is read from its start. The last line of the newest file counts once its line end is there: more of it may come.
+while files are added and removed, and one in a file that is gone means the oldest remaining file. A file that has become shorter was
+truncated, and is read from its start. The last line of the newest file counts once its line end is there: more may be appended to it.
 """
 
 import os
@@ -16,11 +15,11 @@ import msgspec
 from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.snapshots.logs import START
 
-CHUNK_BYTES = 64 * 1024  # what is looked at in one go holds up other threads for less than 0.2 ms
-MAX_LINE_BYTES = 64 * 1024  # of a line that is looked at; the rest of a longer one is passed over
+CHUNK_BYTES = 64 * 1024  # one chunk holds up other threads for less than 0.2 ms
+MAX_LINE_BYTES = 64 * 1024  # of a line that is looked at; the rest of a longer one is skipped
 
 Skips = Callable[[bytes], bool]
-"""Whether nothing in a piece of text can be wanted, so that its lines need not be looked at."""
+"""Reports that nothing in a piece of text can be wanted, so that its lines need not be looked at."""
 
 
 class Segment(msgspec.Struct, frozen=True):
@@ -41,7 +40,7 @@ class Place(msgspec.Struct, frozen=True, order=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A line: where it begins and ends, and its bytes without the line end. `is_cut`: it is longer than MAX_LINE_BYTES."""
+    """A line: its begin and end, and its bytes without the line end. `is_cut`: it is longer than MAX_LINE_BYTES."""
 
     start: int
     end: int
@@ -50,21 +49,21 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Passed(msgspec.Struct, frozen=True):
-    """So many bytes were looked at up to this offset, which is the beginning of a line."""
+    """The progress after a chunk: its size in bytes, and the offset reached, which is the beginning of a line."""
 
     offset: int
     size: int
 
 
 def read_place(text: str) -> Place | None:
-    """The place that a text names; None if it is none."""
+    """Parses a place; None if the text is not one."""
     key, _, offset = text.rpartition(":")
     is_number = offset.isascii() and offset.isdigit() and len(offset) <= 18
     return Place(key, int(offset)) if is_number and (key or text == START) else None
 
 
 def size_of(path: Path) -> int:
-    """The bytes of a file; 0 if it is not there."""
+    """Returns the bytes of a file; 0 if it does not exist."""
     try:
         return path.stat().st_size
     except OSError:
@@ -72,7 +71,7 @@ def size_of(path: Path) -> int:
 
 
 def end_of_lines(path: Path) -> int:
-    """Where the last line with an end ends."""
+    """Returns where the last complete line ends."""
     size = size_of(path)
     with open(path, "rb", opener=open_regular) as file:
         while size:
@@ -84,7 +83,7 @@ def end_of_lines(path: Path) -> int:
 
 
 def lines_before(path: Path, end: int, skips: Skips | None = None) -> Iterator[Found | Passed]:
-    """Yields the lines before an offset, newest first, and how far it is after each chunk.
+    """Yields the lines before an offset, newest first, and the progress after each chunk.
 
     Raises:
         OSError: the file cannot be read.
@@ -112,7 +111,7 @@ def lines_before(path: Path, end: int, skips: Skips | None = None) -> Iterator[F
 
 
 def lines_from(path: Path, start: int, skips: Skips | None = None) -> Iterator[Found | Passed]:
-    """Yields the lines with an end from an offset on, oldest first, and how far it is after each chunk.
+    """Yields the complete lines from an offset on, oldest first, and the progress after each chunk.
 
     Raises:
         OSError: the file cannot be read.
@@ -137,7 +136,7 @@ def lines_from(path: Path, start: int, skips: Skips | None = None) -> Iterator[F
 
 
 def find_time(path: Path, at: float, time_of: Callable[[bytes], float]) -> int:
-    """Where the first line begins that is as late as a time, if lines are in the order of their times.
+    """Returns where the first line begins that is as late as a time, if lines are in the order of their times.
 
     Args:
         time_of: a line's time in unix seconds; 0: it has none.
@@ -158,7 +157,7 @@ def find_time(path: Path, at: float, time_of: Callable[[bytes], float]) -> int:
 
 
 def _first_with_time(path: Path, offset: int, end: int, time_of: Callable[[bytes], float]) -> tuple[Found, float] | None:
-    """The first line that begins at an offset or after it, before `end`, and has a time."""
+    """Returns the first line that begins at an offset or after it, before `end`, and has a time."""
     begin = offset
     if offset:
         with open(path, "rb", opener=open_regular) as file:
@@ -175,7 +174,7 @@ def _first_with_time(path: Path, offset: int, end: int, time_of: Callable[[bytes
 
 
 def _split(body: bytes, start: int, end: int, is_cut: bool) -> list[Found]:
-    """The lines of a piece that begins and ends with a line; of the last one the end may be missing in it."""
+    """Splits a piece that begins and ends with a line; the end of the last one may be missing in it."""
     found: list[Found] = []
     for line in body.split(b"\n"):
         found.append(Found(start, start + len(line) + 1, line[:MAX_LINE_BYTES], len(line) > MAX_LINE_BYTES))
@@ -188,7 +187,7 @@ def _split(body: bytes, start: int, end: int, is_cut: bool) -> list[Found]:
 
 
 def _split_forward(body: bytes, start: int, end: int, is_cut: bool) -> list[Found]:
-    """The same of a piece whose first line may have lost its middle."""
+    """Splits a piece whose first line may have lost its middle."""
     found: list[Found] = []
     for line in reversed(body[:-1].split(b"\n")):
         begin = end - len(line) - 1

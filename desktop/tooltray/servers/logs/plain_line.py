@@ -1,7 +1,4 @@
-"""Makes a line of another program harmless to show: plain text on one line, in the order in which it was written.
-
-Above it: whoever keeps or reads log lines. Pure.
-"""
+"""Makes a line of another program harmless to show: plain text on one line, in the order in which it was written."""
 
 import re
 
@@ -14,7 +11,7 @@ _UNSEEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202
 
 
 def plain_line(text: str) -> str:
-    """A text without escape sequences; other characters that cannot be seen become `\N{REPLACEMENT CHARACTER}`."""
+    """Returns a text without escape sequences; other invisible characters become `\N{REPLACEMENT CHARACTER}`."""
     if "\x1b" in text or "\x9b" in text:
         text = _ESCAPES.sub("", text)
     text = text.rpartition("\r")[2] if "\r" in text.rstrip("\r") else text.rstrip("\r")  # a progress bar writes over itself

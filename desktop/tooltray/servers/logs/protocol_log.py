@@ -1,8 +1,7 @@
-"""Records the protocol messages between the hub and one server, for as long as a person wants to see them.
+"""Records the protocol messages between the hub and one server, for as long as the user wants to see them.
 
-Above it: LogsApi. Below it: the dispatchers of servers' connections, which have a tap while a server's messages are recorded and none else:
-so nothing at all is done for a call of any other server. Messages are kept in memory alone, cut and bounded, and are read and masked when
-somebody looks.
+Only connections of a recorded server have a tap, so calls of other servers cost nothing. Messages are kept only in memory, cut and bounded,
+and are parsed and masked when they are read.
 """
 
 import asyncio
@@ -23,20 +22,20 @@ from tooltray.servers.logs.log_reader import is_wanted
 from tooltray.servers.logs.plain_line import plain_line
 from tooltray.servers.upstream.server_manager import ServerManager
 
-MAX_FOR_S = 3600.0  # who forgets about it has an hour of messages in memory, and no more
-KEPT_AFTER_S = 600.0  # once it has ended, so that a person can read on
+MAX_FOR_S = 3600.0  # a forgotten recording keeps an hour of messages in memory, and no more
+KEPT_AFTER_S = 600.0  # once it has ended, so that the user can read on
 MAX_MESSAGE_BYTES = 64 * 1024  # of each that is kept
 MAX_MESSAGES = 5000
 MAX_BYTES = 16 * 2**20  # of one server's messages together
-MAX_WAITING_REQUESTS = 1000  # whose replies are looked for
+MAX_WAITING_REQUESTS = 1000  # whose replies are matched
 TELL_EVERY_S = 0.25
-HEAD_BYTES = 4096  # of a message that is cut: where its method and id are looked for
+HEAD_BYTES = 4096  # of a message that is cut: where its method and id are searched
 _METHOD = re.compile(rb'"method"\s*:\s*"([^"\\]{1,200})"')
 _TOOL = re.compile(rb'"name"\s*:\s*"([^"\\]{1,200})"')
 
 
 class _Message(msgspec.Struct, eq=False):
-    """One message as it came. `line`: what it looks like, once somebody has looked."""
+    """One message as it came. `line`: its parsed form, once it has been read."""
 
     number: int
     at: float
@@ -55,19 +54,19 @@ class Recording:
         Args:
             tell: called after each message.
             until: when it is to end, in unix seconds.
-            clock, steady: return unix seconds, and seconds that never jump.
+            clock, steady: return unix seconds, and monotonic seconds.
         """
         self.until = until
         self._tell, self._clock, self._steady = tell, clock, steady
         self._messages: deque[_Message] = deque()
         self._numbers = itertools.count(1)
         self._bytes = 0
-        self._asked: dict[tuple[bool, bytes], tuple[float, str]] = {}  # of requests without a reply: when, and what
+        self._asked: dict[tuple[bool, bytes], tuple[float, str]] = {}  # of requests without a reply: time and method
         self.newest = 0
         self._reading = threading.Lock()
 
     def take(self, is_ours: bool, data: bytes | bytearray) -> None:
-        """Takes a message. `is_ours`: the hub sends it."""
+        """Records a message. `is_ours`: the hub sends it."""
         kept = bytes(data[:MAX_MESSAGE_BYTES])
         self.newest = next(self._numbers)
         self._messages.append(_Message(self.newest, self._clock(), self._steady(), is_ours, kept, len(data)))
@@ -77,7 +76,7 @@ class Recording:
         self._tell()
 
     def tell(self) -> None:
-        """Tells of what has changed besides messages."""
+        """Publishes a change other than a message."""
         self._tell()
 
     @property
@@ -85,7 +84,7 @@ class Recording:
         return self._bytes
 
     def lines(self) -> list[LogLine]:
-        """All messages, oldest first; may be called in any thread."""
+        """Returns all messages, oldest first; may be called in any thread."""
         with self._reading:
             return [each.line or self._read(each) for each in list(self._messages)]
 
@@ -112,14 +111,14 @@ class Recording:
         return message.line
 
     def _note(self, message: _Message, id: bytes, method: str) -> None:
-        """A request: its reply comes from the other side."""
+        """Stores a request until its reply comes from the other side."""
         if len(self._asked) >= MAX_WAITING_REQUESTS:
             self._asked.pop(next(iter(self._asked)))
         self._asked[message.is_ours, id] = message.steady, method
 
 
 class ProtocolLog:
-    """Belongs to the engine's loop."""
+    """The recordings of all servers. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -131,7 +130,7 @@ class ProtocolLog:
     ) -> None:
         """
         Args:
-            servers: the servers, whose connections are listened to.
+            servers: returns the servers, whose connections are tapped.
         """
         self._servers, self._bus, self._clock, self._steady = servers, bus, clock, steady
         self._recordings: dict[str, Recording] = {}
@@ -139,12 +138,12 @@ class ProtocolLog:
         self._told: set[str] = set()
 
     def tap(self, server: str) -> Tap | None:
-        """What a new connection of a server tells its messages; None: it tells nobody."""
+        """Returns the function that gets the messages of a server's new connection; None: they are not recorded."""
         recording = self._recordings.get(server)
         return recording.take if recording and recording.until else None
 
     def record(self, server: str, for_s: float) -> None:
-        """Records a server's messages from now on; those from before are forgotten if it was not recorded any more."""
+        """Records a server's messages from now on; earlier ones are dropped if their recording had ended."""
         until = self._clock() + for_s
         recording = self._recordings.get(server)
         if recording and recording.until:
@@ -157,14 +156,14 @@ class ProtocolLog:
         self._after(for_s, server, self._end)
 
     def forget(self, server: str) -> None:
-        """Ends recording, and forgets what was recorded."""
+        """Ends recording, and drops what was recorded."""
         if self._recordings.pop(server, None):
             self._ends.pop(server).cancel()
             self._listen(server, None)
             self._bus.publish(LogWritten(f"{MESSAGES}{server}"))
 
     def page(self, server: str, wanted: LogFilter, before: str, after: str, limit: int) -> LogPage:
-        """A page of the recorded messages; may be called in a thread."""
+        """Returns a page of the recorded messages; may be called in a thread."""
         recording = self._recordings.get(server)
         if recording is None:
             return LogPage()
@@ -210,7 +209,7 @@ class ProtocolLog:
 
 
 def _look(data: bytes, is_cut: bool) -> tuple[str, bytes, bool]:
-    """Method and id of a message, as far as it has them, and whether it is an error."""
+    """Returns method and id of a message, as far as it has them, and whether it is an error."""
     if not is_cut:
         try:
             message = envelope.decode(data)
@@ -223,7 +222,7 @@ def _look(data: bytes, is_cut: bool) -> tuple[str, bytes, bool]:
 
 
 def _named(method: str, params: bytes) -> str:
-    """The method, and of a call the tool."""
+    """Returns the method, and for a call the tool."""
     tool = _TOOL.search(params[:HEAD_BYTES]) if method in ("tools/call", "prompts/get") else None
     return f"{method} {tool[1].decode(errors='replace')}" if tool else method
 

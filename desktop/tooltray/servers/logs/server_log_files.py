@@ -1,9 +1,8 @@
-"""The files in which servers' logs are kept: some for each server, each bounded; the oldest go.
+"""The files of servers' logs: some for each server, each bounded; the oldest are deleted. Knows lines, not their content. Blocks on the
+disk.
 
-Above it: LogKeeper, which writes, and LogsApi, which reads. Below it: the disk. Knows lines, not what is in them. All of it blocks.
-
-A server's files are `NAME-HASH.NUMBER.log`; the number counts up, and the newest is the one that is written to. They are for this user
-alone.
+A server's files are `NAME-HASH.NUMBER.log`; the number counts up, and the newest is the one that is written to. Only this user may read
+them.
 """
 
 import os
@@ -31,7 +30,7 @@ _NUMBER = re.compile(r"(.+-[0-9a-f]{12})\.(\d{6})\.log", re.ASCII)
 
 
 class ServerLogFiles:
-    """Belongs to one thread at a time."""
+    """The files of all servers. Belongs to one thread at a time."""
 
     def __init__(self, folder: Path, *, clock: Callable[[], float] = time.time) -> None:
         """
@@ -41,7 +40,7 @@ class ServerLogFiles:
         self._folder, self._clock = folder, clock
 
     def segments(self, server: str) -> list[Segment]:
-        """The files of a server, oldest first."""
+        """Returns the files of a server, oldest first."""
         stem = file_stem(server)
         return [Segment(number, path) for found, number, path in self._files() if found == stem]
 
@@ -62,7 +61,7 @@ class ServerLogFiles:
             os.close(descriptor)
 
     def remove_old(self) -> None:
-        """Removes what is older than KEPT_DAYS, and the oldest beyond MAX_TOTAL_BYTES."""
+        """Deletes files older than KEPT_DAYS, and the oldest beyond MAX_TOTAL_BYTES."""
         found: list[tuple[float, int, Path]] = []
         for _, _, path in self._files():
             with suppress(OSError):
@@ -76,7 +75,7 @@ class ServerLogFiles:
                 _remove(path)
 
     def _current(self, server: str) -> Path:
-        """The file that is written to; a full one has a successor."""
+        """Returns the file that is written to; a full one gets a successor."""
         segments = self.segments(server)
         number = int(segments[-1].key) if segments else 1
         if segments and segments[-1].path.stat().st_size >= MAX_FILE_BYTES:
@@ -87,7 +86,7 @@ class ServerLogFiles:
         return self._folder / f"{file_stem(server)}.{number:06d}.log"
 
     def _files(self) -> list[tuple[str, str, Path]]:
-        """Stem, number and path of each, oldest first; other files are ignored."""
+        """Returns stem, number and path of each file, oldest first; other files are ignored."""
         try:
             names = os.listdir(self._folder)
         except OSError:
@@ -97,7 +96,7 @@ class ServerLogFiles:
 
 
 def _is_cut(descriptor: int) -> bool:
-    """Whether the last line has no end: the disk was full, or the hub was killed."""
+    """Reports whether the last line has no end: the disk was full, or the hub was killed."""
     size = os.lseek(descriptor, 0, os.SEEK_END)
     if not size:
         return False
@@ -106,5 +105,5 @@ def _is_cut(descriptor: int) -> bool:
 
 
 def _remove(path: Path) -> None:
-    with suppress(OSError):  # somebody has it open, on Windows
+    with suppress(OSError):  # another program has it open, on Windows
         path.unlink()

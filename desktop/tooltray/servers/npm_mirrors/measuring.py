@@ -1,8 +1,5 @@
-"""Where registries come from, and how several are measured at once.
-
-Above it: NpmRegistries. Below it: npm's configuration; probe and what it needs, imported in a thread when something is measured for the
-first time: a hub without servers from npm never pays for the HTTP library.
-"""
+"""The sources of registries, and the measuring of several at once. probe is imported in a thread when something is measured for the first
+time: a hub without servers from npm does not load the HTTP library for it."""
 
 import asyncio
 import importlib
@@ -16,7 +13,7 @@ from tooltray.servers.launch.npm_registry import Answer, Registry
 
 
 class Measure(Protocol):
-    """Measures registries; `measure_registries`, or a fake of it."""
+    """A function that measures registries: `measure_registries`, or a fake."""
 
     async def __call__(
         self,
@@ -37,13 +34,13 @@ async def measure_registries(
     configuration: NpmConfiguration,
     with_python: bool,
 ) -> list[Answer]:
-    """Asks all registries at the same time, each within ten seconds. Never fails: what went wrong is in the answers.
+    """Measures all registries at the same time, each within ten seconds. Never fails: errors are in the answers.
 
     Args:
-        packages: what each is asked for.
-        environ: the person's login-shell environment, for proxies and certificate authorities.
+        packages: requested from each registry.
+        environ: the user's login-shell environment, for proxies and certificate authorities.
         configuration: how npm signs in to each.
-        with_python: whether their indexes for Python packages are looked at as well.
+        with_python: whether their indexes for Python packages are measured as well.
     """
     for module in ("tooltray.servers.npm_mirrors.probe", "tooltray.servers.transports.http.certificate_trust"):
         await asyncio.to_thread(importlib.import_module, module)
@@ -59,13 +56,13 @@ async def measure_registries(
 
 
 class RegistrySources(msgspec.Struct, frozen=True, kw_only=True):
-    """What NpmRegistries asks.
+    """The inputs of NpmRegistries.
 
     Attributes:
-        environ: gives the person's login-shell environment.
-        folder: where npm is asked for its configuration; the person's own.
+        environ: returns the user's login-shell environment.
+        folder: where npm is run for its configuration; the user's own.
         mirrors: those that come with Tooltray.
-        measure, read: what asks registries, and what reads npm's configuration.
+        measure, read: measure registries, and read npm's configuration.
     """
 
     environ: Callable[[], Awaitable[Mapping[str, str]]]
@@ -75,5 +72,5 @@ class RegistrySources(msgspec.Struct, frozen=True, kw_only=True):
     read: ReadConfiguration = read_configuration
 
     async def configuration(self) -> NpmConfiguration:
-        """How npm is configured for the person."""
+        """Returns how npm is configured for the user."""
         return await self.read(await self.environ(), self.folder)

@@ -1,10 +1,8 @@
-"""Where servers' npm packages come from: measured, chosen, remembered.
+"""Measures npm registries, and chooses which one servers' packages come from.
 
-Above it: McpPresenter and ServerManager. Below it: the settings, the cache of earlier measurements, and RegistrySources.
-
-What counts, in this order: what a server's own `env` sets; its `customNpmRegistry`; the `customNpmRegistry` of all; what the person's
-environment sets; the fastest registry that was found out. Where that is the one that npm is configured to use, nothing is set at all. A
-registry that the person has chosen in npm's own configuration is never replaced by a mirror: it may have packages that no mirror has.
+What counts, in this order: what a server's own `env` sets; its `customNpmRegistry`; the `customNpmRegistry` of all; what the user's
+environment sets; the fastest registry that was measured. Where that is the one that npm is configured to use, nothing is set at all. A
+registry that the user has chosen in npm's own configuration is never replaced by a mirror: it may have packages that no mirror has.
 """
 
 import asyncio
@@ -31,16 +29,17 @@ from tooltray.servers.npm_mirrors.verdict import is_downloaded, is_python, judge
 
 logger = logging.getLogger(__name__)
 
-KEPT_FOR_S = 86400.0  # a day; what is fast in one network is slow in the next, and people move
-SETTLES_AFTER_S = 5.0  # by then the servers that start with the hub have been launched; measuring is in nobody's way
-LOOKS_EVERY_S = 900.0  # whether it is time again; also after a round in which nothing answered, as without a network
+KEPT_FOR_S = 86400.0  # a day; what is fast in one network is slow in the next, and users move
+SETTLES_AFTER_S = 5.0  # by then the servers that start with the hub have been launched; measuring does not slow them
+LOOKS_EVERY_S = 900.0  # checks whether it is time again; also after a round in which nothing answered, as without a network
 NPM_NAME = "npm"
 _NO_REGISTRY = Phrase("this npm registry cannot be used")
 _HINT = Phrase("Check the address. What a registry answers at ADDRESS/PACKAGE is JSON.")
 
 
 class NpmRegistries:
-    """Belongs to the engine's loop. A server that runs goes on with what it got; what is chosen counts at its next start."""
+    """The choice of the npm registry. Belongs to the engine's loop. A running server keeps its registry; a new choice counts at its next
+    start."""
 
     def __init__(
         self,
@@ -92,7 +91,7 @@ class NpmRegistries:
 
     @property
     def problems(self) -> list[Problem]:
-        """What a person should know of it."""
+        """Returns the problems of the chosen registry."""
         custom = self._custom()
         if custom is None and self._config.settings.custom_npm_registry:
             title = Phrase("the npm registry in the settings cannot be used")
@@ -105,16 +104,16 @@ class NpmRegistries:
         ]
 
     async def refresh(self) -> NpmRegistryStatus:
-        """Measures all registries now; together with what is being measured already."""
+        """Measures all registries now, or waits for the measurement that is running."""
         await self._measured()
         return self.status
 
     async def test(self, url: str) -> RegistryMeasurement:
-        """Measures one registry; what is wrong with it stands in `problem`."""
+        """Measures one registry; what is wrong with it is in `problem`."""
         try:
             registry = Registry(checked := normalised(url), host_of(checked), CUSTOM)
         except TooltrayError as error:
-            shown = shown_url(url.strip()).rpartition("@")[2]  # what is no address may have a password anywhere in front of that
+            shown = shown_url(url.strip()).rpartition("@")[2]  # an invalid address may have a password anywhere before the "@"
             return RegistryMeasurement(shown, "", CUSTOM, problem=error.problem.message)
         registry = next((replace(each, origin=CUSTOM) for each in self._candidates() if each.url == registry.url), registry)
         configuration = await self._configuration()
@@ -123,9 +122,10 @@ class NpmRegistries:
         return measurement(answer)
 
     async def set_custom(self, url: str) -> NpmRegistryStatus:
-        """
+        """Measures a registry and saves it as the custom one; "" removes that.
+
         Raises:
-            TooltrayError: it is no registry that answers, or the settings cannot be written.
+            TooltrayError: it is not a registry that answers, or the settings cannot be written.
         """
         if not url.strip():
             await self._config.edit(npm_registry(custom=""))
@@ -144,7 +144,8 @@ class NpmRegistries:
         return self.status
 
     async def set_auto_detect(self, enabled: bool) -> NpmRegistryStatus:
-        """
+        """Saves whether the fastest registry is used.
+
         Raises:
             TooltrayError: the settings cannot be written.
         """
@@ -152,21 +153,21 @@ class NpmRegistries:
         return self.status
 
     async def clear_cache(self) -> None:
-        """Forgets what was measured; where the fastest is to be found out, that begins anew."""
+        """Drops all measurements; where the fastest registry is to be used, measuring begins again."""
         self._known, self._is_from_cache, self._tested, self._nothing_to_choose_at = None, False, None, None
         await finish_in_thread(self._cache.forget)
         self._tell()
         self._follow(is_anew=True)
 
     async def variables(self, config: MCPServerConfig, environ: Mapping[str, str]) -> Mapping[str, str]:
-        """What a server's process gets in its environment, so that npm, uv and pip use the registry that was chosen. Waits for no network.
+        """Returns the variables by which npm, uv and pip use the chosen registry, for a server's process. Waits for no network.
 
         Args:
             config: the server's entry; it is started on stdio.
-            environ: the person's login-shell environment.
+            environ: the user's login-shell environment.
 
         Raises:
-            TooltrayError: the entry's `customNpmRegistry` is no address of a registry.
+            TooltrayError: the entry's `customNpmRegistry` is not the address of a registry.
         """
         own = self._of_server(config)
         registry = own or self._chosen()
@@ -180,7 +181,7 @@ class NpmRegistries:
     # choosing
 
     def _chosen(self) -> Registry | None:
-        """What servers get; None stands for what npm is configured to use."""
+        """Returns the registry that servers get; None means the one that npm is configured to use."""
         if custom := self._custom():
             return custom
         if not self._known or not self._config.settings.auto_detect_npm_registry:
@@ -205,17 +206,17 @@ class NpmRegistries:
         )
 
     async def _is_persons_own_better(self, registry: Registry, environ: Mapping[str, str]) -> bool:
-        """The person may have chosen a registry in npm's configuration since mirrors were measured."""
+        """Reports whether the user has chosen a registry in npm's configuration since mirrors were measured."""
         return registry.origin == MIRROR and bool(await asyncio.to_thread(own_registry, environ))
 
     def _python_index(self, registry: Registry) -> str:
-        """The index for Python packages of whoever runs a registry, if it answered when it was measured."""
+        """Returns the Python index that the operator of a registry runs, if the index answered when it was measured."""
         mirror = next((each for each in self._sources.mirrors if each.url == registry.url), None)
         has_answered = mirror and self._known and mirror.shown in self._known.python
         return mirror.pypi if mirror and has_answered else ""
 
     def _candidates(self) -> list[Registry]:
-        """What there is to choose from besides npm's own, each once: mirrors, and what the settings add."""
+        """Returns the registries to choose from besides npm's own, each once: mirrors, and those that the settings add."""
         added = [_registry(each.url, SETTINGS, each.name) for each in self._config.settings.npm_registries]
         every = (*self._sources.mirrors, *(each for each in added if each))
         return list({each.shown: each for each in reversed(every)}.values())[::-1]
@@ -231,7 +232,7 @@ class NpmRegistries:
     # measuring
 
     def _follow(self, *, is_anew: bool = False) -> None:
-        """Measures by itself from now on, or no more, as the settings want it."""
+        """Measures automatically from now on, or no more, as the settings require."""
         is_wanted = self._is_started and self._is_wanted()
         if self._following and (is_anew or not is_wanted):
             self._following.cancel()
@@ -240,7 +241,7 @@ class NpmRegistries:
             self._following = self._spawn(self._keep_measured(), name="measure npm registries by and by")
 
     def _is_wanted(self) -> bool:
-        """Whether anything is to be measured unasked: the fastest counts, there are several, and a server downloads packages."""
+        """Reports whether to measure automatically: the fastest counts, there are several, and a server downloads packages."""
         settings = self._config.settings
         servers = (each for each in settings.mcp_servers.values() if not each.disable and not each.custom_npm_registry)
         is_undecided = settings.auto_detect_npm_registry and not settings.custom_npm_registry
@@ -252,7 +253,7 @@ class NpmRegistries:
             try:
                 if self._is_due():
                     await self._measure_unasked()
-            except Exception:  # a bug of ours costs this round, not all that come
+            except Exception:  # a bug costs this round, not all later ones
                 logger.exception("npm registries could not be measured")
             await asyncio.sleep(LOOKS_EVERY_S)  # and no longer: a computer that sleeps stops this clock
 
@@ -264,7 +265,7 @@ class NpmRegistries:
         return set(self._known.candidates) != {each.shown for each in self._candidates()}
 
     def _is_fresh(self, at: float) -> bool:
-        return 0 <= self._clock() - at < KEPT_FOR_S  # a clock that was set back knows nothing
+        return 0 <= self._clock() - at < KEPT_FOR_S  # below 0 the clock was set back
 
     async def _measure_unasked(self) -> None:
         configuration = await self._configuration()
@@ -274,7 +275,8 @@ class NpmRegistries:
             await self._measured(configuration)
 
     async def _measured(self, configuration: NpmConfiguration | None = None) -> None:
-        """Without a configuration, somebody has asked for it: then what may not be chosen by itself is measured as well, to be seen."""
+        """Waits for a measurement. Without a configuration, the user has requested it: then registries that may not be chosen automatically
+        are measured as well, to be shown."""
         if self._measuring is None:
             self._measuring = self._spawn(self._measure(configuration), name="measure npm registries")
             self._tell()
@@ -313,7 +315,7 @@ class NpmRegistries:
         return await self._sources.measure(registries, packages, environ=environ, configuration=configuration, with_python=with_python)
 
     def _all(self, configuration: NpmConfiguration) -> list[Registry]:
-        """What is measured: npm's own, all candidates, and the person's choice; each once."""
+        """Returns the registries to measure: npm's own, all candidates, and the user's choice; each once."""
         candidates, custom = self._candidates(), self._custom()
         every = [*([_npms_own(configuration, candidates)] if configuration.registry else []), *candidates, *([custom] if custom else [])]
         return list({each.shown: each for each in reversed(every)}.values())[::-1]
@@ -338,7 +340,7 @@ def _registry(url: str, origin: str, name: str = "") -> Registry | None:
 
 
 def _npms_own(configuration: NpmConfiguration, candidates: Sequence[Registry]) -> Registry:
-    """npm's own registry, under the name of the mirror that it may be."""
+    """Returns npm's own registry, under the name of the mirror that it may be."""
     url = configuration.registry
     if same := next((each for each in candidates if each.url == url), None):
         return replace(same, origin=NPM)
@@ -346,5 +348,6 @@ def _npms_own(configuration: NpmConfiguration, candidates: Sequence[Registry]) -
 
 
 def _may_be_mirror(configuration: NpmConfiguration) -> bool:
-    """Whether a mirror may take the place of npm's own registry by itself: nobody has chosen that one, and there is one to compare with."""
+    """Reports whether a mirror may replace npm's own registry automatically: the user has not chosen that one, and it is known, for
+    comparison."""
     return bool(configuration.registry) and not configuration.is_chosen

@@ -1,8 +1,6 @@
-"""Asks registries for packages over HTTP, and measures how long a whole answer takes.
-
-Above it: measuring, which imports it when it is first needed: the HTTP library takes a quarter of a second. A status or a
-quick header proves nothing: what comes has to be the package's own document, complete, from the host that was asked.
-"""
+"""Requests packages from registries over HTTP, and measures how long a whole answer takes. A status or a quick header proves nothing: the
+answer has to be the package's own document, complete, from the requested host. The import takes a quarter of a second, for the HTTP
+library."""
 
 import asyncio
 import ssl
@@ -22,7 +20,7 @@ from tooltray.servers.launch.proxies import proxy_for
 from tooltray.servers.transports.http.http_connections import is_same_origin, read_up_to, redirection
 from tooltray.servers.transports.http.http_failures import explain_error
 
-LIMIT_S = 10.0  # for all that one registry is asked for; a slower one is of no use
+LIMIT_S = 10.0  # for all requests to one registry; a slower one is of no use
 MAX_DOCUMENT_BYTES = 64 * 2**20  # the largest packages have 20 MB
 MAX_REDIRECTS = 3
 ACCEPT = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8"  # the short form that npm asks for, or the long one
@@ -31,7 +29,7 @@ PYTHON_PACKAGE = "mcp"  # what almost every server in Python needs
 
 
 class BadAnswer(Exception):
-    """What came cannot be used; says why."""
+    """An answer that cannot be used; its text gives the reason."""
 
 
 class _Document(msgspec.Struct):
@@ -66,11 +64,11 @@ class RegistryProbe:
         await self._session.close()
 
     async def ask(self, registry: Registry, packages: tuple[str, ...], *, authorization: str, with_python: bool) -> Answer:
-        """Asks one registry for packages, one after the other. Never fails: what went wrong is in the answer.
+        """Requests packages from one registry, one after the other. Never fails: errors are in the answer.
 
         Args:
-            authorization: the header with which npm signs in there; empty for none.
-            with_python: whether its index for Python packages is looked at as well.
+            authorization: the header with which npm signs in there; empty: npm does not sign in.
+            with_python: whether its index for Python packages is measured as well.
         """
         answer, has_python = await asyncio.gather(
             self._ask(registry, packages, authorization), self._has_python(registry.pypi if with_python else "")
@@ -107,10 +105,10 @@ class RegistryProbe:
         return body is not None and f"{PYTHON_PACKAGE}-".encode() in body
 
     async def _get(self, url: URL, headers: Mapping[str, str]) -> bytes | None:
-        """The body of an answer; None if there is no such thing.
+        """Returns the body of an answer; None if there is no such document.
 
         Raises:
-            BadAnswer: what came instead.
+            BadAnswer: the answer is another one.
         """
         for _ in range(MAX_REDIRECTS):
             try:
@@ -149,14 +147,14 @@ async def _whole(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _latest(package: str, body: bytes) -> str:
-    """The newest version in a package's document."""
+    """Returns the newest version in a package's document."""
     if body.lstrip()[:1] == b"<":
         raise BadAnswer("it answered with a web page, perhaps one to sign in on")
     try:
         document = msgspec.json.decode(body, type=_Document)
     except msgspec.ValidationError:
         raise BadAnswer(f"its answer is no description of {package}") from None
-    except (ValueError, RecursionError):  # DecodeError is one, and so is that of bytes that are no UTF-8
+    except (ValueError, RecursionError):  # DecodeError is one, and so is the error for bytes that are not UTF-8
         raise BadAnswer("its answer is no JSON, or has been cut off") from None
     if document.name != package:
         raise BadAnswer(f"asked for {package}, it answered with another package")

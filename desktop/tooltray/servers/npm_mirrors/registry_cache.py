@@ -1,7 +1,5 @@
-"""What was measured of npm registries, kept over restarts. No failure is kept: what did not answer may answer next time.
-
-Above it: NpmRegistries. Below it: the disk. Knows addresses as they may be shown, and no password.
-"""
+"""The measurements of npm registries, kept over restarts. Failures are not kept: a registry that did not answer may answer next time. The
+file has addresses as they may be shown, without passwords."""
 
 import logging
 from pathlib import Path
@@ -15,7 +13,7 @@ from tooltray.foundation.snapshots.registries import RegistryMeasurement
 
 logger = logging.getLogger(__name__)
 MAX_FILE_BYTES = 2**20  # a round of ten registries has 2 kB
-NO_TIME_LATER_S = 2.0**35  # a thousand years from now: what no calendar has cannot be shown
+NO_TIME_LATER_S = 2.0**35  # a thousand years from now: a date outside the calendar cannot be shown
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -24,9 +22,9 @@ class Measured(msgspec.Struct, frozen=True):
     Attributes:
         at: unix seconds.
         measurements: those that can be used first, fastest first.
-        candidates: the addresses that there were to choose from besides npm's own; with others, it is to be measured again.
+        candidates: the addresses to choose from besides npm's own; if they change, it is to be measured again.
         python: the addresses of those whose index for Python packages answers too.
-        may_be_mirror: a mirror may be chosen by itself; not where npm's own configuration has decided.
+        may_be_mirror: a mirror may be chosen automatically; not where npm's own configuration has decided.
     """
 
     at: float
@@ -37,12 +35,13 @@ class Measured(msgspec.Struct, frozen=True):
 
     @property
     def is_success(self) -> bool:
-        """Whether any registry can be used."""
+        """Reports whether any registry can be used."""
         return any(not each.problem for each in self.measurements)
 
 
 class RegistryCache:
-    """
+    """The file of measurements.
+
     Attributes:
         known: what an earlier hub has measured; None if nothing can be read.
     """
@@ -59,7 +58,8 @@ class RegistryCache:
             logger.info("what was measured of npm registries cannot be read and is measured again: %s", error)
 
     def save(self, measured: Measured) -> None:
-        """Keeps what answered. Not for the loop's thread. A file that cannot be written costs a measurement at the next start."""
+        """Stores the registries that answered. Not for the loop's thread. A file that cannot be written costs a measurement at the next
+        start."""
         answered = tuple(each for each in measured.measurements if each.milliseconds is not None)
         try:
             write_atomically(self._path, msgspec.json.encode(replace(measured, measurements=answered)))
@@ -67,7 +67,7 @@ class RegistryCache:
             logger.info("what was measured of npm registries could not be saved: %s", error)
 
     def forget(self) -> None:
-        """Not for the loop's thread."""
+        """Deletes the file. Not for the loop's thread."""
         try:
             self._path.unlink(missing_ok=True)
         except OSError as error:

@@ -1,8 +1,5 @@
-"""What makes npm, uv and pip use a registry: variables in a server's environment.
-
-Above it: NpmRegistries. Below it: the files in which people choose an index for Python packages. What a server's own entry sets is never
-touched; what the person's environment sets only where the person has chosen a registry in Tooltray as well.
-"""
+"""The variables that make npm, uv and pip use a registry. What a server's own entry sets is never changed; what the user's environment sets
+only where the user has chosen a registry in Tooltray as well."""
 
 import os
 import re
@@ -19,12 +16,13 @@ _MAX_FILE_BYTES = 2**20
 
 
 def npm_variables(url: str, *, env: Mapping[str, str], environ: Mapping[str, str], is_explicit: bool) -> dict[str, str]:
-    """
+    """Returns the variables for npm.
+
     Args:
         url: the registry.
         env: what the server's own entry sets.
-        environ: the person's login-shell environment.
-        is_explicit: the person has chosen this registry; it was not just found to be the fastest.
+        environ: the user's login-shell environment.
+        is_explicit: the user has chosen this registry; it was not just measured as the fastest.
     """
     spellings = [name for name in environ if name.lower() == REGISTRY_VARIABLE]  # npm takes any, so all of them have to agree
     if any(name.lower() == REGISTRY_VARIABLE for name in env) or (spellings and not is_explicit):
@@ -33,14 +31,14 @@ def npm_variables(url: str, *, env: Mapping[str, str], environ: Mapping[str, str
 
 
 def python_variables(index: str, *, env: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
-    """The same for uv and pip; nothing where the person has chosen an index in any way that these two know. Reads files."""
+    """Returns the variables for uv and pip; nothing where the user has chosen an index in any way that these two know. Reads files."""
     if _OWN_INDEX & (env.keys() | environ.keys()) or any(_names_index(path) for path in _files({**environ, **env})):
         return {}
     return {UV_VARIABLE: index, PIP_VARIABLE: index}
 
 
 def _files(environ: Mapping[str, str]) -> Iterator[Path]:
-    """Where uv and pip look, on every platform."""
+    """Yields the files that uv and pip read, on every platform."""
     home = Path(environ.get("HOME") or environ.get("USERPROFILE") or os.sep)
     config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
     given = [environ[name] for name in ("UV_CONFIG_FILE", "PIP_CONFIG_FILE") if environ.get(name)]

@@ -1,7 +1,5 @@
-"""Which packages registries are asked for, and which registries can be used, judged by what all of them answered. Pure.
-
-Above it: NpmRegistries. A registry that answers quickly is not yet a good one: it may lack packages that others have, or have old copies.
-"""
+"""Decides which packages are requested from registries, and which registries can be used, judged by all answers together. A registry that
+answers quickly is not yet a good one: it may lack packages that others have, or have old copies."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -16,34 +14,34 @@ from tooltray.servers.launch.npm_registry import NPM, Answer
 NODE_COMMANDS = frozenset({"npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx"})
 PYTHON_COMMANDS = frozenset({"uvx", "uv", "pip", "pip3", "pipx"})
 SDK = "@modelcontextprotocol/sdk"  # what almost every server on Node.js needs, so each useful registry has it
-MAX_OWN_PACKAGES = 3  # enough to notice a mirror that lacks what this person needs; each is one more request to each registry
+MAX_OWN_PACKAGES = 3  # enough to notice a mirror that lacks what this user needs; each is one more request to each registry
 
 _ENDINGS = (".exe", ".cmd", ".bat", ".ps1")  # of Windows
 _RUNNERS = frozenset({"npx", "pnpx", "bunx"})
 _SWITCHES = frozenset({"-y", "--yes", "-q", "--quiet", "--silent", "--bun", "--prefer-offline", "--prefer-online", "--offline"})
-# a name and perhaps a version; no path, no address
+# a name and perhaps a version; not a path or an address
 _SPEC = re.compile(r"((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)(?:@[^/:]*)?")
 
 
 def command_name(command: str) -> str:
-    """The bare name of a command: without its folder, and without the ending that Windows wants."""
+    """Returns the bare name of a command: without its folder, and without the ending that Windows requires."""
     name = PureWindowsPath(PurePosixPath(command).name).name
     stem, ending = name[:-4], name[-4:].lower()
     return stem if ending in _ENDINGS else name
 
 
 def is_downloaded(config: MCPServerConfig) -> bool:
-    """Whether a server's command downloads packages."""
+    """Reports whether a server's command downloads packages."""
     return config.transport == "stdio" and command_name(config.command or "") in NODE_COMMANDS | PYTHON_COMMANDS
 
 
 def is_python(config: MCPServerConfig) -> bool:
-    """Whether it downloads them from an index for Python packages."""
+    """Reports whether a server's command downloads packages from an index for Python."""
     return config.transport == "stdio" and command_name(config.command or "") in PYTHON_COMMANDS
 
 
 def package_of(config: MCPServerConfig) -> str:
-    """The npm package that a server is started from, without its version; empty if that is not plain to see."""
+    """Returns the npm package that a server is started from, without its version; empty if the arguments do not show it plainly."""
     if command_name(config.command or "") not in _RUNNERS:
         return ""
     words = iter(config.arguments)
@@ -59,13 +57,13 @@ def package_of(config: MCPServerConfig) -> str:
 
 
 def probed_packages(servers: Iterable[MCPServerConfig], *, scopes_elsewhere: Collection[str], may_name_own: bool) -> tuple[str, ...]:
-    """What registries are asked for.
+    """Returns the packages that are requested from registries.
 
     Args:
         servers: those of the settings that are not switched off.
-        scopes_elsewhere: npm gets the packages of these scopes (`@company`) from registries of their own; nobody else hears of them.
-        may_name_own: whether the person's packages may be named; not where they come from a registry that the person chose, which may
-            have packages that nobody else is to know of.
+        scopes_elsewhere: npm gets the packages of these scopes (`@company`) from their own registries; their names are sent to no other.
+        may_name_own: whether the user's packages may be named; not where they come from a registry that the user chose, which may
+            have packages whose names must stay private.
     """
     names = dict.fromkeys(package_of(config) for config in servers if not config.disable) if may_name_own else {}
     own = [name for name in names if name not in ("", SDK) and name.partition("/")[0] not in scopes_elsewhere]
@@ -81,13 +79,13 @@ _VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?(?:\+.*)?")
 
 
 def judged(answers: Iterable[Answer], *, packages: Sequence[str]) -> list[Answer]:
-    """The answers with what is wrong with them: those that can be used first, fastest first.
+    """Returns the answers with what is wrong with them: those that can be used first, fastest first.
 
     Args:
-        packages: what was asked for.
+        packages: what was requested.
     """
     every = list(answers)
-    existing = {package for answer in every for package in answer.latest}  # what nobody has is mistyped, and nobody's fault
+    existing = {package for answer in every for package in answer.latest}  # a package that no registry has is mistyped
     checked = [_with_missing(answer, packages, existing) for answer in every]
     reference = next((answer for answer in checked if answer.registry.origin == NPM and not answer.problem), None)
     checked = [_with_age(answer, reference) for answer in checked]
@@ -95,13 +93,13 @@ def judged(answers: Iterable[Answer], *, packages: Sequence[str]) -> list[Answer
 
 
 def measurement(answer: Answer) -> RegistryMeasurement:
-    """What people see of it."""
+    """Returns the answer in the form that users see."""
     registry = answer.registry
     return RegistryMeasurement(registry.shown, registry.name, registry.origin, registry.region, answer.milliseconds, answer.problem)
 
 
 def is_older(version: str, than: str) -> bool:
-    """Whether one version comes before another; of what is no version nobody knows."""
+    """Reports whether one version comes before another; false where either is not a version."""
     ours, theirs = _VERSION.fullmatch(version), _VERSION.fullmatch(than)
     return bool(ours and theirs) and _rank(ours) < _rank(theirs)
 

@@ -1,4 +1,4 @@
-"""The API about signing in to servers elsewhere."""
+"""The verbs for signing in to remote servers."""
 
 from tooltray.foundation.snapshots.questions import SignInSnapshot
 from tooltray.servers.sign_ins.sign_ins import SignIns
@@ -9,35 +9,35 @@ class SignInsApi:
         self._sign_ins = sign_ins
 
     async def begin_sign_in(self, name: str) -> SignInSnapshot:
-        """Begins to sign in to a server; whoever calls shows the page to the person, and `finish_sign_in` waits for the outcome.
+        """Begins to sign in to a server; the caller shows the page to the user, and `finish_sign_in` waits for the outcome.
 
-        A sign-in that has begun already goes on: its page is returned again.
+        A sign-in that has begun already continues: its page is returned again.
 
         Raises:
-            TooltrayError: there is no such server, it needs no sign-in, or its authorization server cannot be used; says why.
+            TooltrayError: there is no such server, it needs no sign-in, or its authorization server cannot be used; gives the reason.
         """
         return await self._sign_ins.begin(name)
 
     async def finish_sign_in(self, name: str, callback_url: str | None = None) -> None:
-        """Waits until the person has signed in; the server is then started.
+        """Waits until the user has signed in; the server is then started.
 
         Args:
-            callback_url: the address at which the browser ended, where it could not reach this machine.
+            callback_url: the address at which the browser ended, where it could not reach this computer.
 
         Raises:
-            TooltrayError: none has begun, the person or the authorization server refused, or nobody answered in time.
+            TooltrayError: none has begun, the user or the authorization server refused, or there was no answer in time.
         """
         await self._sign_ins.finish(name, callback_url)
 
     async def cancel_sign_in(self, name: str) -> None:
-        """Ends a sign-in that waits for the person; who waits for it is told so."""
+        """Ends a sign-in that waits for the user; a waiting `finish_sign_in` fails."""
         await self._sign_ins.cancel(name)
 
     async def sign_out(self, name: str) -> None:
-        """Forgets a server's tokens, here and (where it can be told) at the authorization server, and stops the server.
+        """Deletes a server's tokens, revokes them where the authorization server allows that, and stops the server.
 
         Raises:
-            NotFound: nobody is signed in to such a server.
+            NotFound: there is no sign-in to such a server.
             TooltrayError: the secrets cannot be reached.
         """
         await self._sign_ins.sign_out(name)

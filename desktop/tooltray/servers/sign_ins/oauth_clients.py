@@ -1,8 +1,5 @@
-"""Makes the client that a sign-in uses to talk to authorization servers over HTTP.
-
-Above it: SignIns. Below it: AuthorizationClient, and aiohttp_web, which is imported in a thread when it is first needed: the import of
-aiohttp takes a quarter of a second.
-"""
+"""Makes the client that a sign-in uses to talk to authorization servers over HTTP. aiohttp_web is imported in a thread when it is first
+needed: the import of aiohttp takes a quarter of a second."""
 
 import asyncio
 import importlib
@@ -18,7 +15,7 @@ from tooltray.servers.sign_ins.sign_in_target import Target
 
 
 async def make_client(target: Target, registration: Registration | None) -> AuthorizationClient:
-    """Makes the client for one server's sign-in, which uses the person's proxies and certificate authorities.
+    """Makes the client for one server's sign-in, which uses the user's proxies and certificate authorities.
 
     Args:
         registration: of an earlier sign-in, to be used again where it fits.
@@ -32,7 +29,7 @@ async def make_web_client(environ: Mapping[str, str], *, within: Reach = Reach.C
     """Makes an HTTP client for small requests; opens nothing yet.
 
     Args:
-        environ: the person's login-shell environment, for proxies and certificate authorities.
+        environ: the user's login-shell environment, for proxies and certificate authorities.
         within, own_host: see AiohttpWebClient.
     """
     for module in ("tooltray.servers.sign_ins.oauth.aiohttp_web", "tooltray.servers.transports.http.certificate_trust"):

@@ -1,8 +1,5 @@
-"""Authorizes the requests to one remote server with the tokens of a sign-in, and renews the tokens.
-
-Above it: SignIns, which makes one for each server, stores its tokens and informs the person; HttpConnection, which asks for the header of
-each request. Below it: sign_ins/oauth. All instances of a server share one, so that tokens are renewed once for all.
-"""
+"""Authorizes the requests to one remote server with the tokens of a sign-in, and renews the tokens. All instances of a server share one
+ServerAccess, so that tokens are renewed once for all."""
 
 import asyncio
 import re
@@ -28,19 +25,19 @@ MakeClient = Callable[[Target, Registration | None], Awaitable[AuthorizationClie
 
 
 class Keeper(Protocol):
-    """Receives the changes of a ServerAccess."""
+    """A receiver of the changes of a ServerAccess."""
 
     def on_tokens(self, access: "ServerAccess", tokens: Tokens | None) -> None:
-        """The tokens have changed; None if there are none any more."""
+        """Receives new tokens; None if there are none any more."""
         ...
 
     def on_sign_in_needed(self, access: "ServerAccess", problem: Problem) -> None:
-        """The server refuses requests until a person signs in."""
+        """Learns that the server refuses requests until the user signs in."""
         ...
 
 
 class ServerAccess:
-    """Satisfies Authorization. Belongs to the engine's loop.
+    """The authorization of one server's requests. Belongs to the engine's loop.
 
     Attributes:
         tokens: the current tokens; None if there are none.
@@ -177,7 +174,7 @@ class ServerAccess:
 
 
 def sign_in_needed(server: str, why: str = "") -> Problem:
-    """Returns the problem shown on the server's card and to calls until a person signs in."""
+    """Returns the problem shown on the server's card and to calls until the user signs in."""
     hint = Phrase("Press 'Sign in' on its card in Tooltray, or run: tooltray servers sign-in {name}", name=server)
     return Problem(Phrase("'{name}' wants you to sign in", name=server), why, hint)
 

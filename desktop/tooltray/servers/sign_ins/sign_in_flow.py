@@ -1,8 +1,5 @@
-"""One sign-in of a person, from discovery to the tokens: provides the page for the browser and waits for the browser's return.
-
-Above it: SignIns, which runs it in its own task, so that nobody has to wait for it. Below it: sign_ins/oauth. Opens no browser: the caller
-does.
-"""
+"""One sign-in of the user, from discovery to the tokens: provides the page for the browser and waits for the browser's return. Opens no
+browser: the caller does. SignIns runs it in its own task, so that no caller has to wait for it."""
 
 import asyncio
 import time
@@ -21,7 +18,8 @@ LIMIT_S = 600.0  # time enough to find a password and a second factor
 
 
 class SignInFlow:
-    """
+    """One sign-in.
+
     Attributes:
         access: receives the tokens.
         error: why the sign-in failed; None after a success. Valid once it is over.
@@ -57,7 +55,7 @@ class SignInFlow:
 
     @property
     def page(self) -> SignInSnapshot | None:
-        """The page to open in the browser while the sign-in waits for the person; else None."""
+        """Returns the page to open in the browser while the sign-in waits for the user; else None."""
         return None if self.is_over else self._page
 
     async def wait_for_page(self) -> SignInSnapshot:
@@ -83,7 +81,7 @@ class SignInFlow:
             raise self.error
 
     async def paste(self, address: str) -> None:
-        """Takes the redirect address that a person copied from a browser on another machine.
+        """Takes the redirect address that the user copied from a browser on another computer.
 
         Raises:
             TooltrayError: the address does not belong to this sign-in.
@@ -110,7 +108,7 @@ class SignInFlow:
             self._end()
 
     def on_done(self, task: "asyncio.Task[object]") -> None:
-        """Callback for the task that runs `run`: ends the sign-in if the task was cancelled before its first step."""
+        """Ends the sign-in if its task was cancelled before the first step; a callback for the task that runs `run`."""
         if not self.is_over:
             self.error = self._cancelled()
             self._end()
@@ -142,7 +140,7 @@ class SignInFlow:
         self._on_changed()
 
     async def _answer(self) -> Mapping[str, str]:
-        """Waits for the browser's parameters; an address pasted by the person closes the listener and replaces them."""
+        """Waits for the browser's parameters; an address pasted by the user closes the listener and replaces them."""
         try:
             return await self._listener.wait(self._state, self._limit_s)
         except SignInUnanswered:

@@ -1,7 +1,4 @@
-"""The target of a sign-in: a server with all placeholders filled in. Also decides whether a server can have a sign-in.
-
-Above it: SignIns and ServerAccess. Below it: settings, and the URLs of sign_ins/oauth. Pure.
-"""
+"""The target of a sign-in: a server with all placeholders filled in. Also decides whether a server can have a sign-in."""
 
 import hashlib
 import json
@@ -20,12 +17,13 @@ from tooltray.servers.transports.authorization import HEADER
 
 
 class Target(HidesFields, frozen=True):
-    """
+    """The server, URL and settings of a sign-in.
+
     Attributes:
-        binding: hash of the settings that say where and as whom to sign in; tokens are bound to it (see `binding_of`).
+        binding: hash of the settings that decide where and as whom to sign in; tokens are bound to it (see `binding_of`).
         url: the server's URL with placeholders filled in.
         settings: `oauth` of the server's settings with placeholders filled in.
-        environ: the person's login-shell environment.
+        environ: the user's login-shell environment.
     """
 
     hidden: ClassVar = ("url", "settings", "environ")
@@ -38,12 +36,12 @@ class Target(HidesFields, frozen=True):
 
     @property
     def signs_in_itself(self) -> bool:
-        """Whether the grant is `client_credentials`, which needs no person."""
+        """Reports whether the grant is `client_credentials`, which needs no user."""
         return self.settings.grant == "client_credentials"
 
 
 def why_no_sign_in(server: str, config: MCPServerConfig, resolved: ResolvedServer) -> TooltrayError | None:
-    """Returns why a person cannot sign in to a server; None if they can."""
+    """Returns why the user cannot sign in to a server; None if they can."""
     title, url = f"'{server}' has no sign-in", (resolved.url or "").strip()
     if config.transport not in ("http", "sse"):
         return TooltrayError(title, Phrase("it does not run elsewhere"))
@@ -63,7 +61,7 @@ def target_of(server: str, config: MCPServerConfig, resolved: ResolvedServer, en
     """Makes the target of a server.
 
     Args:
-        environ: the person's login-shell environment.
+        environ: the user's login-shell environment.
     """
     return Target(server, binding_of(config), (resolved.url or "").strip(), resolved.oauth or OAuthSettings(), environ)
 

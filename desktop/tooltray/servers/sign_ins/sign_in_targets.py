@@ -1,7 +1,4 @@
-"""Makes the target of a sign-in by a person: fills in the placeholders of a server's settings.
-
-Above it: SignIns. Below it: the secrets, the person's variables, and sign_in_target.
-"""
+"""Makes the target of a sign-in by the user: fills in the placeholders of a server's settings."""
 
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.expansion import resolve
@@ -13,16 +10,16 @@ from tooltray.servers.sign_ins.sign_in_target import Target, target_of, why_no_s
 
 
 class SignInTargets:
-    """Belongs to the engine's loop; has no state of its own."""
+    """A resolver of targets. Belongs to the engine's loop; has no state of its own."""
 
     def __init__(self, *, secrets: SecretStore, login_shell: LoginShell) -> None:
         self._secrets, self._login_shell = secrets, login_shell
 
     async def of(self, server: str, config: MCPServerConfig) -> Target:
-        """Resolves the target of a sign-in by a person.
+        """Resolves the target of a sign-in by the user.
 
         Raises:
-            TooltrayError: the settings cannot be filled in, or a person cannot sign in to it.
+            TooltrayError: the settings cannot be filled in, or the user cannot sign in to it.
         """
         environ = await self._login_shell.environ()
         resolved = await resolve(config, secrets=self._secrets, environ=environ, server=server)

@@ -1,9 +1,5 @@
-"""Signing in to remote servers: who is signed in, which sign-ins are under way, and the authorization of requests.
-
-Above it: the presenter, and ServerManager, which asks for a server's authorization. Below it: one ServerAccess for each server, one
-SignInFlow for each sign-in that waits for a person, and TokenStore. Tokens are bound to a server's URL and `oauth` settings: when either
-changes, or the server is removed, they are deleted.
-"""
+"""Signing in to remote servers: which servers have tokens, which sign-ins are under way, and the authorization of requests. Tokens are
+bound to a server's URL and `oauth` settings: when either changes, or the server is removed, they are deleted."""
 
 import asyncio
 import contextlib
@@ -36,7 +32,7 @@ CLOSED_WITHIN_S = 5.0  # for renewals and the keyring when the hub ends
 
 
 class SignIns:
-    """Belongs to the engine's loop."""
+    """The sign-ins of all servers. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -67,7 +63,7 @@ class SignIns:
 
     @property
     def kept(self) -> Mapping[str, str]:
-        """The servers with tokens, each with the binding of its tokens."""
+        """Returns the servers with tokens, each with the binding of its tokens."""
         return {**self._store.kept, **{server: access.target.binding for server, access in self._accesses.items() if access.tokens}}
 
     async def forget(self, server: str) -> None:
@@ -84,7 +80,7 @@ class SignIns:
 
     async def begin(self, server: str) -> SignInSnapshot:
         access = self._access(await self._targets.of(server, self._servers().get(server).config))
-        with contextlib.suppress(TooltrayError):  # stored tokens cannot be read; the person signs in anew
+        with contextlib.suppress(TooltrayError):  # stored tokens cannot be read; the user signs in again
             await self._load(access)
         flow, _ = self._flows.get(server, (None, None))
         if flow is None or flow.is_over or flow.access is not access:
@@ -135,7 +131,7 @@ class SignIns:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Problems of sign-ins whose tokens could not be stored or deleted."""
+        """Returns the problems of sign-ins whose tokens could not be stored or deleted."""
         return tuple(self._unsaved.values())
 
     async def close(self) -> None:
@@ -168,7 +164,7 @@ class SignIns:
     async def settled_authorization(
         self, server: str, config: MCPServerConfig, resolved: ResolvedServer, environ: Mapping[str, str]
     ) -> Authorization | None:
-        """Returns the same for an entry that is tried out: the sign-in of a server, if it is one to the same place, and no new one."""
+        """Returns the authorization for an entry that is tried out: the server's existing sign-in, if the entry leads to the same place."""
         now = self._config.settings.mcp_servers.get(server)
         if now is None or binding_of(now) != binding_of(config):
             return None
@@ -292,7 +288,7 @@ class SignIns:
                 self._forget(server)
 
     def _store_soon(self, work: Coroutine[None, None, None], server: str, otherwise: str) -> None:
-        """Stores or deletes tokens in the background: no request waits for a keyring, which may ask the person first.
+        """Stores or deletes tokens in the background: no request waits for a keyring, which may ask the user first.
 
         Args:
             work: the coroutine that does it.

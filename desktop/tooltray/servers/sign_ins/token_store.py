@@ -1,8 +1,5 @@
-"""Stores tokens over restarts: the tokens among the secrets, and in a file an index of the servers that have some.
-
-Above it: SignIns. Below it: SecretStore. The index contains no tokens. It lets a card show who is signed in, and no keyring is opened for a
-server without tokens.
-"""
+"""Stores tokens over restarts: the tokens among the secrets, and in a file an index of the servers that have some. The index contains no
+tokens. It lets a card show whether the user is signed in, and no keyring is opened for a server without tokens."""
 
 import asyncio
 import contextlib
@@ -22,7 +19,8 @@ PREFIX = "oauth/"  # of a secret's name, before the server's name, which has no 
 
 
 class TokenStore:
-    """Belongs to one event loop. Tokens are stored with a binding (see `binding_of`) and returned only for the same one."""
+    """The stored tokens. Belongs to one event loop. Tokens are stored with a binding (see `binding_of`) and returned only for the same
+    one."""
 
     def __init__(self, path: Path, secrets: SecretStore) -> None:
         """Reads the index, so it must not be called in the loop's thread.
@@ -36,7 +34,7 @@ class TokenStore:
 
     @property
     def kept(self) -> Mapping[str, str]:
-        """The servers with tokens, each with the binding of its tokens."""
+        """Returns the servers with tokens, each with the binding of its tokens."""
         return self._kept
 
     def hide(self, server: str, tokens: Tokens) -> None:
@@ -65,7 +63,7 @@ class TokenStore:
         """Stores a server's tokens.
 
         Args:
-            is_wanted: called just before the tokens are stored: the person may have signed out meanwhile.
+            is_wanted: called just before the tokens are stored: the user may have signed out meanwhile.
 
         Raises:
             SecretsAbsent, SecretsLocked, SecretsDenied: the tokens were not stored.

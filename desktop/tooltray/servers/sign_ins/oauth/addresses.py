@@ -1,7 +1,4 @@
-"""Parses, compares and builds URLs as the OAuth specifications require. Pure; fetches nothing.
-
-Above it: metadata, discovery, registrations, tokens.
-"""
+"""Parses, compares and builds URLs as the OAuth specifications require; fetches nothing."""
 
 import ipaddress
 from collections.abc import Iterable, Mapping
@@ -33,7 +30,7 @@ def is_safe(text: object, *, within: Reach) -> bool:
     """Returns whether secrets may be sent to a URL: over https, or to a program on this computer.
 
     Args:
-        within: how near the URL may lead, as far as its text tells; what its name resolves to is checked when it is connected to.
+        within: how near the URL may lead by its text; what its name resolves to is checked when it is connected to.
     """
     url = read_url(text)
     host = (url.hostname or "") if url else ""
@@ -113,7 +110,7 @@ def _is_root(url: str) -> bool:
 
 
 def with_query(url: str, parameters: Iterable[tuple[str, str]]) -> str:
-    """Returns a URL with parameters appended to its query; ours replace those of the same name."""
+    """Returns a URL with parameters appended to its query; they replace those of the same name."""
     ours = dict(parameters)
     parts = urlsplit(url)
     theirs: Mapping[str, str] = {name: value for name, value in parse_qsl(parts.query, keep_blank_values=True) if name not in ours}

@@ -1,7 +1,5 @@
-"""Sends the HTTP requests of a sign-in with aiohttp, through the person's proxies and with their certificate authorities.
-
-Above it: oauth_clients, which imports it when it is first needed. Knows nothing of OAuth except that responses are small and come soon.
-"""
+"""Sends the HTTP requests of a sign-in with aiohttp, through the user's proxies and with their certificate authorities. Knows nothing of
+OAuth except that responses are small and come soon."""
 
 import asyncio
 import json
@@ -23,14 +21,14 @@ from tooltray.servers.sign_ins.oauth.web_requests import Answer, NoResponse
 from tooltray.servers.transports.http.http_connections import is_same_origin, read_up_to, redirection
 from tooltray.servers.transports.http.http_failures import explain_error
 
-TIMEOUT_S = 20.0  # for a whole exchange; a person waits
+TIMEOUT_S = 20.0  # for a whole exchange; the user waits
 MAX_ANSWER_BYTES = 2**20  # metadata have a few kilobytes, tokens at most a few dozen
 MAX_REDIRECTS = 3
 _HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": f"tooltray/{__version__}"}
 
 
 class AiohttpWebClient:
-    """Satisfies WebClient. Belongs to no event loop: each request has its own connection."""
+    """A WebClient over aiohttp. Belongs to no event loop: each request has its own connection."""
 
     def __init__(self, *, environ: Mapping[str, str], trust: ssl.SSLContext, within: Reach = Reach.COMPUTER, own_host: str = "") -> None:
         """
@@ -85,14 +83,15 @@ class AiohttpWebClient:
 
 
 class NearnessResolver(aiohttp.ThreadedResolver):
-    """Resolves names, without the addresses that are nearer than those of the MCP server."""
+    """A resolver that leaves out addresses that are nearer than those of the MCP server."""
 
     def __init__(self, within: Reach, own_host: str) -> None:
         super().__init__()
         self._within, self._own_host = within, own_host
 
     async def resolve(self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET) -> list[ResolveResult]:
-        """
+        """Resolves a name.
+
         Raises:
             NoResponse: all addresses are nearer than is allowed.
             OSError: the name has no address.

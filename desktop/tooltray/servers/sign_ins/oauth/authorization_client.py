@@ -1,8 +1,4 @@
-"""The OAuth client of one server: signs in, refreshes tokens and revokes them.
-
-Above it: server_access and sign_in_flow, which store the tokens and decide when to call it. Below it: discovery, registrations,
-token_requests. Opens no browser and no port, stores nothing.
-"""
+"""The OAuth client of one server: signs in, refreshes tokens and revokes them. Opens no browser and no port, stores nothing."""
 
 import contextlib
 import time
@@ -31,7 +27,7 @@ from tooltray.servers.sign_ins.oauth.web_requests import WebClient
 
 
 class AuthorizationClient:
-    """Talks to the authorization server of one MCP server.
+    """A client of the authorization server of one MCP server.
 
     Attributes:
         registration: this client's registration of the last sign-in, to be reused by the next one.
@@ -59,7 +55,7 @@ class AuthorizationClient:
         self._server, self._url, self._web, self._clock = server, url, http, clock
         self._settings = settings or OAuthSettings()
         self.registration = registration
-        self._issuer = registration.issuer if registration and registration.is_configured else ""  # got the configured client's secret
+        self._issuer = registration.issuer if registration and registration.is_configured else ""  # has the configured client's secret
         self._omits_resource = not self._settings.send_resource  # or the authorization server has refused the parameter
         self._is_doubted = False  # a sign-in with the registration began and never ended: the authorization server may have deleted it
 
@@ -67,11 +63,11 @@ class AuthorizationClient:
         """Checks that the server has a usable authorization server; registers nothing.
 
         Raises:
-            AuthorizationFailed: there is none that can be found, trusted and reached; the error gives the reason.
+            AuthorizationFailed: none can be found, trusted and reached; the error gives the reason.
         """
         await self._find(read_challenge(challenge))
 
-    # with a person
+    # with the user
 
     async def begin(self, *, redirect_uri: str, challenge: str | None = None, scopes: Iterable[str] = ()) -> PendingSignIn:
         """Finds the authorization server and registers this client there if needed.
@@ -101,7 +97,7 @@ class AuthorizationClient:
             callback_params: the query parameters with which the browser returned.
 
         Raises:
-            SignInRefused: the person declined.
+            SignInRefused: the user declined.
             AuthorizationFailed: a subclass for each other cause.
         """
         check_sender(self._server, pending, callback_params)
@@ -129,7 +125,7 @@ class AuthorizationClient:
         """Requests tokens, and once more without `resource` if the authorization server refuses this parameter.
 
         Returns:
-            The tokens, and the resource that they were requested for; empty: none.
+            The tokens, and the resource that they were requested for; empty: they were requested without one.
 
         Raises:
             AuthorizationFailed: as `ask` does; the first refusal if both requests were refused.
@@ -144,7 +140,7 @@ class AuthorizationClient:
                 return await ask(self._server, self._web, endpoint, form, registration, now=self._clock), ""
             raise
 
-    # without a person
+    # without the user
 
     async def client_credentials(self, challenge: str | None = None, scopes: Iterable[str] = ()) -> Tokens:
         """Gets tokens by the grant `client_credentials`, with the secret of the settings.
@@ -215,7 +211,7 @@ class AuthorizationClient:
         return wanted_scopes(held, usual, asked.scopes if asked.needs_more else ())
 
     def _configured(self, place: Place) -> Registration:
-        assert self._settings.client_id  # the settings see to it
+        assert self._settings.client_id  # the settings ensure it
         self._check_same_issuer(place.server.issuer)
         return configured(self._server, place.server, self._settings.client_id, self._settings.client_secret)
 
@@ -223,7 +219,7 @@ class AuthorizationClient:
         """Checks that the configured client secret goes only to the issuer that got it before, even if the MCP server names another one.
 
         Raises:
-            WrongIssuer: the issuer is another one; a person can confirm it in the settings.
+            WrongIssuer: the issuer is another one; the user can confirm it in the settings.
         """
         known = self._issuer
         if self._settings.client_secret and known and not self._settings.issuer and not is_same_issuer(issuer, known):

@@ -1,7 +1,5 @@
-"""The part of a sign-in that runs in the browser: builds the URL to open and checks the parameters that come back. Pure.
-
-Above it: authorization_client. Does not know how the browser returns.
-"""
+"""The part of a sign-in that runs in the browser: builds the URL to open and checks the parameters that come back. How the browser returns
+is not known here."""
 
 import hashlib
 import hmac
@@ -34,7 +32,7 @@ class PendingSignIn(HidesFields, frozen=True):
     """A sign-in that has begun.
 
     Attributes:
-        url: the page to open in the person's browser.
+        url: the page to open in the user's browser.
         state: the value that the browser must return (CSRF protection).
         verifier: the PKCE verifier, which proves that the same client ends the sign-in.
         scopes: the requested scopes.
@@ -103,7 +101,7 @@ def code_in(server: str, pending: PendingSignIn, params: Mapping[str, str]) -> s
     """Returns the authorization code, which can be exchanged for tokens.
 
     Raises:
-        SignInRefused: the person declined.
+        SignInRefused: the user declined.
         AuthorizationRefused: the authorization server refused, or there is no code.
     """
     hidden = (pending.state, pending.verifier, params.get("code", ""))

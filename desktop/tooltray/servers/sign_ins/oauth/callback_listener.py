@@ -1,8 +1,5 @@
-"""The HTTP listener on this machine to which the browser returns at the end of a sign-in. Open only until the answer has come.
-
-Above it: sign_in_flow. Below it: callback_page. Knows only the `state` that it expects. Requests of foreign web pages, other programs or
-prefetching browsers get an answer and change nothing.
-"""
+"""The HTTP listener on this computer to which the browser returns at the end of a sign-in. Open only until the answer has come. It knows
+only the `state` that it expects: requests of foreign web pages, other programs or prefetching browsers get an answer and change nothing."""
 
 import asyncio
 import hmac
@@ -14,19 +11,19 @@ from tooltray.servers.sign_ins.oauth import callback_page
 from tooltray.servers.sign_ins.oauth.callback_page import Page
 from tooltray.servers.sign_ins.oauth.failures import AuthorizationFailed, SignInUnanswered, sanitized
 
-HOST = "127.0.0.1"  # not `localhost`, which a person's hosts file may lead elsewhere (RFC 8252, section 8.3)
+HOST = "127.0.0.1"  # not `localhost`, which a user's hosts file may lead elsewhere (RFC 8252, section 8.3)
 PATH = "/callback"
-WAIT_S = 600.0  # time for a person to find a password and a second factor
+WAIT_S = 600.0  # time for the user to find a password and a second factor
 REQUEST_TIMEOUT_S = 10.0  # browsers open connections that they may never use
 MAX_HEAD_BYTES = 65536
-MAX_CONNECTIONS = 32  # browsers open a few; beyond the limit the oldest is closed, so that nobody can block a browser by holding many
+MAX_CONNECTIONS = 32  # browsers open a few; beyond the limit the oldest is closed, so that holding many cannot block a browser
 MAX_PARAMETERS = 50
 
 Params = Mapping[str, str]
 
 
 class CallbackListener:
-    """Belongs to one event loop. `close` may be called at any time, and twice."""
+    """A listener for one sign-in. Belongs to one event loop. `close` may be called at any time, and twice."""
 
     def __init__(self, *, server: str) -> None:
         """
@@ -65,7 +62,7 @@ class CallbackListener:
         """Accepts the answer with this state from now on, even before `wait` is called.
 
         Args:
-            check: raises AuthorizationFailed for an answer that whoever waits for it will refuse, so that the page does not call it good.
+            check: raises AuthorizationFailed for an answer that the caller of `wait` will refuse, so that the page does not call it good.
         """
         self._state, self._outcome, self._check = state, asyncio.get_running_loop().create_future(), check
 
@@ -178,11 +175,11 @@ def _is_navigation(lines: Sequence[str]) -> bool:
 
 
 def callback_params(server: str, address: str) -> dict[str, str]:
-    """Returns the query parameters of a redirect that a browser on another machine could not follow.
+    """Returns the query parameters of a redirect that a browser on another computer could not follow.
 
     Args:
         server: the name of the MCP server, for the error.
-        address: as a person copied it from the browser; the part from the question mark on is enough.
+        address: as the user copied it from the browser; the part from the question mark on is enough.
 
     Raises:
         AuthorizationFailed: the address is not a sign-in's redirect.

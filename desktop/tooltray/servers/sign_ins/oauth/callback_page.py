@@ -1,7 +1,4 @@
-"""The page that a browser shows at the end of a sign-in: plain HTML without scripts, images or external resources. Pure.
-
-Above it: callback_listener.
-"""
+"""The page that a browser shows at the end of a sign-in: plain HTML without scripts, images or external resources."""
 
 from html import escape
 
@@ -53,9 +50,10 @@ def declined(server: str, reason: str) -> Page:
 
 
 def refused(server: str, reason: str) -> Page:
-    """
+    """Returns the page for an answer that is not accepted.
+
     Args:
-        reason: why Tooltray does not take the answer.
+        reason: why Tooltray does not accept the answer.
     """
     return Page(400, f"You are not signed in to '{server}'", f"Tooltray does not take this answer: {reason}. You can close this page.")
 

@@ -1,7 +1,5 @@
-"""Parses the `Bearer` challenge in the `WWW-Authenticate` header of a refused request (RFC 7235, RFC 6750, RFC 9728).
-
-Above it: server_access and authorization_client. The input is untrusted: any text is accepted, nothing raises.
-"""
+"""Parses the `Bearer` challenge in the `WWW-Authenticate` header of a refused request (RFC 7235, RFC 6750, RFC 9728). The input is
+untrusted: any text is accepted, nothing raises."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +17,8 @@ _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")  # RFC 6749, section 3.3
 
 
 class Challenge(msgspec.Struct, frozen=True):
-    """
+    """A Bearer challenge.
+
     Attributes:
         resource_metadata: the URL of the protected resource metadata (RFC 9728); not checked.
         scopes: the scopes that the refused request needs.
@@ -32,7 +31,7 @@ class Challenge(msgspec.Struct, frozen=True):
 
     @property
     def needs_more(self) -> bool:
-        """Whether the token is valid but lacks scopes for the request."""
+        """Reports whether the token is valid but lacks scopes for the request."""
         return self.error == INSUFFICIENT_SCOPE
 
 

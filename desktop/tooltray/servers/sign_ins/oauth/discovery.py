@@ -1,7 +1,5 @@
 """Discovers the authorization server of an MCP server, and checks that its metadata can be trusted.
 
-Above it: authorization_client. Below it: metadata and addresses, which parse and compare; WebClient, which fetches.
-
 The order is that of the MCP specification (2025-11-25, 2026-07-28): the metadata URL in the server's challenge, the well-known URLs, and
 for servers without metadata (2025-03-26) the server's own origin.
 """
@@ -43,7 +41,7 @@ from tooltray.servers.sign_ins.oauth.metadata import (
 from tooltray.servers.sign_ins.oauth.reach import NEARER, Reach, host_reach
 from tooltray.servers.sign_ins.oauth.web_requests import Answer, NoResponse, WebClient
 
-FOUND_WITHIN_S = 60.0  # a server may name many slow URLs, and a person waits
+FOUND_WITHIN_S = 60.0  # a server may name many slow URLs, and the user waits
 _ITS_MAKERS = "Tell the makers of the server."
 _IF_YOURS = "If it is yours, allow it: name it as oauth.issuer in the server's settings."
 

@@ -1,7 +1,5 @@
-"""The errors of a sign-in, with texts for a person. The lowest layer of sign_ins/oauth.
-
-No error contains a token, code, verifier or secret. Texts of other programs are shortened to one line.
-"""
+"""The errors of a sign-in, with texts for users. No error contains a token, code, verifier or secret; texts of other programs are shortened
+to one line."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -23,7 +21,7 @@ _NAMES_RESOURCE = re.compile(  # Entra: the parameter is unknown, or does not fi
 
 
 class AuthorizationFailed(TooltrayError):
-    """A sign-in or a renewal failed. The subclass decides what happens to the current tokens."""
+    """A failure of a sign-in or a renewal. The subclass decides what happens to the current tokens."""
 
     title: ClassVar[str] = "cannot sign in to '{}'"
     hint: ClassVar[str] = ""
@@ -40,24 +38,24 @@ class AuthorizationFailed(TooltrayError):
 
     @property
     def is_about_resource(self) -> bool:
-        """Whether the authorization server refuses the parameter `resource` (RFC 8707) itself, as Entra and Auth0 do."""
+        """Reports whether the authorization server refuses the parameter `resource` (RFC 8707) itself, as Entra and Auth0 do."""
         return self.code in _ABOUT_RESOURCE or bool(_NAMES_RESOURCE.search(self.problem.message))
 
     @property
     def is_about_client(self) -> bool:
-        """Whether the authorization server does not know this client (any more)."""
+        """Reports whether the authorization server does not know this client (any more)."""
         return self.code in ("invalid_client", "unauthorized_client")
 
 
 class AuthorizationUnreachable(AuthorizationFailed):
-    """There was no response about the sign-in. The current tokens stay valid, and a retry may succeed."""
+    """A missing response about the sign-in. The current tokens stay valid, and a retry may succeed."""
 
     title = "the sign-in of '{}' cannot be reached"
     hint = "Check the network, and try again later."
 
 
 class NoAuthorizationServer(AuthorizationFailed):
-    """No authorization server was found, or none that can be used safely."""
+    """The absence of an authorization server that can be found and used safely."""
 
     title = "'{}' does not say how to sign in"
     hint = (
@@ -76,14 +74,14 @@ def resource_refused(refused: AuthorizationFailed, server: str) -> Authorization
 
 
 class WrongIssuer(AuthorizationFailed):
-    """An authorization server names another issuer than the expected one, as in an impersonation."""
+    """An authorization server that names another issuer than the expected one, as in an impersonation."""
 
     title = "the sign-in of '{}' is not trusted"
     hint = "Do not sign in there. Tell the makers of the server."
 
 
 def other_issuer_hint(issuer: str) -> str:
-    """Returns what a person can do who knows that a contradicting issuer is right."""
+    """Returns what a user can do who knows that a contradicting issuer is right."""
     return Phrase(
         "If you know that {issuer} is right, set `issuer` of `oauth` to it in the server's settings. Otherwise do not sign in there.",
         issuer=issuer,
@@ -91,35 +89,35 @@ def other_issuer_hint(issuer: str) -> str:
 
 
 class SignInRefused(AuthorizationFailed):
-    """The person declined."""
+    """A sign-in that the user declined."""
 
     title = "the sign-in to '{}' was declined in the browser"
     hint = "Sign in again if that was not meant."
 
 
 class AuthorizationRefused(AuthorizationFailed):
-    """The authorization server refused, because of the settings or this client's registration."""
+    """A refusal by the authorization server, because of the settings or this client's registration."""
 
     title = "the sign-in to '{}' was refused"
     hint = "Sign in again. If that does not help, check `oauth` in the server's settings."
 
 
 class SignInExpired(AuthorizationFailed):
-    """The tokens are no longer valid: the person has to sign in again."""
+    """Tokens that are no longer valid: the user has to sign in again."""
 
     title = "the sign-in to '{}' has ended"
     hint = "Sign in again."
 
 
 class SignInUnanswered(AuthorizationFailed):
-    """The browser did not return."""
+    """A browser that did not return."""
 
     title = "nobody has signed in to '{}'"
     hint = "Sign in again."
 
 
 def sanitized(text: object, hidden: Iterable[str] = ()) -> str:
-    """Returns a text of another program on one line, shortened, without control characters; empty if it is no text.
+    """Returns a text of another program on one line, shortened, without control characters; empty if it is not a text.
 
     Args:
         hidden: secrets that were sent to the program, which its text may repeat; they are masked.
@@ -133,6 +131,6 @@ def sanitized(text: object, hidden: Iterable[str] = ()) -> str:
 
 
 def error_text(document: Mapping[str, Any], hidden: Iterable[str] = ()) -> str:
-    """Describes the OAuth error in a response; empty if there is none."""
+    """Describes the OAuth error in a response; empty if the response has no error."""
     error, description = sanitized(document.get("error"), hidden), sanitized(document.get("error_description"), hidden)
     return f"the authorization server said '{error}'{f': {description}' if description else ''}" if error else ""

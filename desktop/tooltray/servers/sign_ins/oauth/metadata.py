@@ -1,7 +1,5 @@
-"""Parses the metadata of MCP servers (RFC 9728) and authorization servers (RFC 8414, OpenID Connect Discovery).
-
-Above it: discovery. Pure. The input is untrusted: members of the wrong type are ignored.
-"""
+"""Parses the metadata of MCP servers (RFC 9728) and authorization servers (RFC 8414, OpenID Connect Discovery). The input is untrusted:
+members of the wrong type are ignored."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -54,7 +52,7 @@ class ServerMetadata(msgspec.Struct, frozen=True):
 
     @property
     def renews(self) -> bool:
-        """Whether tokens can be refreshed without the person."""
+        """Reports whether tokens can be refreshed without the user."""
         return self.grants is None or REFRESH in self.grants
 
     @property
@@ -104,10 +102,10 @@ def unsafe_endpoints(metadata: ServerMetadata, *, within: Reach) -> list[str]:
 
 
 def why_no_browser(metadata: ServerMetadata, *, is_client_known: bool) -> str:
-    """Explains why a person cannot sign in safely in the browser; empty if they can.
+    """Explains why a user cannot sign in safely in the browser; empty if they can.
 
     The metadata must announce PKCE (specification 2025-11-25). Some large providers support it without announcing it. Their clients must be
-    registered by hand, so a configured client is accepted: the person who registered it trusts the provider.
+    registered by hand, so a configured client is accepted: the user who registered it trusts the provider.
     """
     methods = metadata.challenge_methods
     if not metadata.authorization_endpoint:

@@ -1,7 +1,6 @@
 """How near an address is: on the internet, on a private network, or on this computer. A server may not direct a sign-in nearer than it is.
-
-Otherwise a server on the internet could have Tooltray send requests to programs of this computer and its network that trust it.
-"""
+Otherwise a server on the internet could have Tooltray send requests to programs of this computer and its network that trust Tooltray's
+address."""
 
 import ipaddress
 import socket
@@ -9,7 +8,7 @@ from enum import IntEnum
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052, section 2.1: the last 32 bits are an IPv4 address
-_LOCAL_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")  # RFC 8215: its prefix says nothing of where the IPv4 address is
+_LOCAL_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")  # RFC 8215: its prefix does not show where the IPv4 address is
 _COMPATIBLE = ipaddress.IPv6Network("::/96")  # RFC 4291, section 2.5.5.1, deprecated; some systems still route it
 
 
@@ -23,7 +22,7 @@ class Reach(IntEnum):
 
 
 def reach_of(address: IPAddress) -> Reach:
-    """Returns how near an address is. An IPv6 address that holds an IPv4 address is where that is."""
+    """Returns how near an address is. An IPv6 address that holds an IPv4 address is as near as that."""
     if isinstance(address, ipaddress.IPv6Address) and (inner := _ipv4_in(address)) is not None:
         return reach_of(inner)
     if address.is_loopback or address.is_unspecified:
@@ -41,7 +40,7 @@ def _ipv4_in(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 
 
 def host_reach(host: str) -> Reach:
-    """Returns how near the host of a URL is as far as its text tells: an address in any spelling, or a name of this computer."""
+    """Returns how near the host of a URL is by its text: an address in any spelling, or a name of this computer."""
     if (address := read_address(host)) is not None:
         return reach_of(address)
     name = host.rstrip(".").lower()

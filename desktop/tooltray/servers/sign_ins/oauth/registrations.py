@@ -1,7 +1,5 @@
-"""The registration of this client at an authorization server: configured, reused, or made by dynamic registration (RFC 7591).
-
-Above it: authorization_client, and Tokens, which contain the registration that they were issued to.
-"""
+"""The registration of this client at an authorization server: configured, reused, or made by dynamic registration (RFC 7591). Tokens
+contain the registration that they were issued to."""
 
 import base64
 from collections.abc import Mapping
@@ -27,7 +25,8 @@ BY_HAND = "Register a client there by hand, and name it in the server's settings
 
 
 class Registration(HidesFields, frozen=True):
-    """
+    """This client's registration at one authorization server.
+
     Attributes:
         issuer: the authorization server that knows the client; it is used with no other.
         auth_method: how the client authenticates at the token endpoint.
@@ -48,7 +47,7 @@ class Registration(HidesFields, frozen=True):
 
     @property
     def redirect_port(self) -> int:
-        """The port of the redirect URI, needed to reuse this registration; 0 for any port."""
+        """Returns the port of the redirect URI, needed to reuse this registration; 0 for any port."""
         return urlsplit(self.redirect_uri or "").port or 0
 
     def is_expired(self, now: float) -> bool:
@@ -72,7 +71,7 @@ def configured(server: str, metadata: ServerMetadata, client_id: str, secret: st
     """Returns the registration of the client that the settings name.
 
     Raises:
-        AuthorizationRefused: the authorization server supports no authentication method that we know.
+        AuthorizationRefused: the authorization server supports no authentication method that Tooltray knows.
     """
     method = _first(_SECRET_METHODS, metadata.auth_methods, default=BASIC) if secret else NONE  # RFC 8414, section 2: basic
     if method is None:
@@ -86,9 +85,9 @@ async def register(server: str, web: WebClient, metadata: ServerMetadata, *, red
     """Registers this client dynamically.
 
     Raises:
-        AuthorizationRefused: the authorization server allows no dynamic registration, or none of a client like this one.
+        AuthorizationRefused: the authorization server allows no dynamic registration, or does not accept a client like this one.
         AuthorizationUnreachable: there was no response.
-        NoAuthorizationServer: the endpoint was only assumed, and there is none.
+        NoAuthorizationServer: the endpoint was only assumed, and does not exist.
     """
     issuer, method = sanitized(metadata.issuer), _first(_METHODS, metadata.auth_methods, default=NONE)
     if not metadata.registration_endpoint:
@@ -139,7 +138,7 @@ def _text(value: object) -> str | None:
 
 
 def _first(ours: tuple[str, ...], theirs: tuple[str, ...] | None, *, default: str) -> str | None:
-    """Chooses an auth method: `none` if both sides support it, else the server's first that we support, which is the best tested."""
+    """Chooses an auth method: `none` if both sides support it, else the server's first that Tooltray supports, which is the best tested."""
     if theirs is None:
         return default
     if NONE in ours and NONE in theirs:

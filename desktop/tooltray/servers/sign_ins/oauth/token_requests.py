@@ -1,7 +1,5 @@
-"""Sends requests to token and revocation endpoints, and turns error responses into our errors.
-
-Above it: authorization_client. Below it: WebClient, Registration, tokens. Errors quote the authorization server, never our secrets.
-"""
+"""Sends requests to token and revocation endpoints, and turns error responses into Tooltray's errors. These quote the authorization server,
+never Tooltray's secrets."""
 
 import contextlib
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
-"""The tokens of a sign-in, with everything needed to refresh them after a restart without a new discovery.
-
-Above it: authorization_client, which gets them; token_store, which keeps them in the keyring as one text. Below it: Registration.
-"""
+"""The tokens of a sign-in, with everything needed to refresh them after a restart without a new discovery; the keyring stores them as one
+text."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeGuard
@@ -20,12 +18,13 @@ LONGEST_LIFE_S = 10 * 365 * 86400.0  # longer lifetimes are reduced to this
 
 
 class Tokens(HidesFields, frozen=True):
-    """
+    """The tokens of one server.
+
     Attributes:
         expires_at: expiry of the access token in unix seconds; None if unknown.
         scopes: the granted scopes.
         url: the MCP server's URL without user, query and fragment. The tokens are sent to no other.
-        resource: the resource indicator of the MCP server (RFC 8707); empty: none is sent.
+        resource: the resource indicator of the MCP server (RFC 8707); empty: it is not sent.
         lifetime_s: lifetime of the access token when it was issued; None if unknown.
     """
 

@@ -1,7 +1,4 @@
-"""The interface of HTTP for a sign-in: small requests with small responses.
-
-Above it: discovery, registrations, token_requests; aiohttp_web implements it. Imports no HTTP library.
-"""
+"""The interface of HTTP for a sign-in: small requests with small responses. Imports no HTTP library; aiohttp_web implements it."""
 
 import json
 from collections.abc import Mapping
@@ -11,10 +8,10 @@ from tooltray.foundation.hidden_fields import HidesFields
 
 
 class NoResponse(Exception):
-    """There was no complete response.
+    """The absence of a complete response.
 
     Attributes:
-        reason: a text for people, without a query, a user or a password.
+        reason: a text for users, without a query, a user or a password.
     """
 
     def __init__(self, reason: str) -> None:
@@ -36,7 +33,7 @@ class Answer(HidesFields, frozen=True):
 
     @property
     def is_overloaded(self) -> bool:
-        """Whether the status only means that the server cannot answer now, and says nothing about the request."""
+        """Reports whether the status only means that the server cannot answer now, whatever the request."""
         return self.status >= 500 or self.status in (408, 425, 429)
 
     def document(self) -> dict[str, Any] | None:
@@ -49,7 +46,7 @@ class Answer(HidesFields, frozen=True):
 
 
 class WebClient(Protocol):
-    """Sends requests to authorization servers. Keeps no connection open between requests, so there is nothing to close."""
+    """A sender of requests to authorization servers. Keeps no connection open between requests, so there is nothing to close."""
 
     async def get(self, url: str) -> Answer:
         """Fetches a document and follows redirects within the same origin.
