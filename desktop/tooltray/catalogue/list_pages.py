@@ -1,4 +1,4 @@
-"""All pages of one of a server's lists (tools, prompts, resources, ...), as definitions that stay bytes; bounded in number, size and time."""
+"""All pages of one of a server's lists (tools, prompts, resources, ...), as definitions that stay bytes; bounded in number, size, time."""
 
 import asyncio
 from collections.abc import Sequence

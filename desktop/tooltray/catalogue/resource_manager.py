@@ -119,7 +119,7 @@ class ResourceManager:
         return not self._offering <= {server}
 
     def publisher(self, server: str) -> Publish | None:
-        """Returns the present `published_uri` of a server, for its replies; None: its URIs stay, as it or every other server has no
+        """Returns the present `published_uri` of a server, for its replies; None: its URIs stay, since only one server, or another, has
         resources.
 
         The returned function may be used in any thread.

@@ -49,7 +49,7 @@ class SecondLooks:
         self._names: dict[int, float] = {}  # the loop time at which each was looked for, the oldest first
 
     def is_due(self, kind: OfferKind, name: str, server: str | None = None) -> bool:
-        """Reports whether a name was not looked up recently, and records the lookup. `server`: the name is one of this server's own names."""
+        """Reports whether a name was not looked up recently, and records the lookup. `server`: the name is this server's own."""
         now, key = asyncio.get_running_loop().time(), hash((kind.name, name, server))
         if now - self._names.get(key, -self._patience.name_again_after_s) < self._patience.name_again_after_s:
             return False

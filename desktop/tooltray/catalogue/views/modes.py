@@ -1,4 +1,4 @@
-"""How tools are shown to each AI client, and why: everything, lazily, or only by search. Where the user has not chosen, the size decides."""
+"""How tools are shown to each AI client, and why: everything, lazily, or only by search. Without a user's choice, the size decides."""
 
 import msgspec
 
@@ -91,11 +91,11 @@ class Modes:
         return self._view(self._key(state)).shown
 
     def is_lazy(self, state: SessionState, server: MCPServerConfig) -> bool:
-        """Reports whether a session sees a server's tools only after it has activated the server; False where the mode is not "lazy"."""
+        """Reports whether a session sees a server's tools only after it has activated it; False where the mode is not "lazy"."""
         return _is_lazy(server, self._view(self._key(state)).lazy_by_default)
 
     def obeys_changes(self, state: SessionState) -> bool | None:
-        """Reports whether a session's client lists again after a notification of changes: as observed, else as documented; None: not known."""
+        """Reports whether a session's client lists again after news of a change: as observed, else as documented; None: not known."""
         if state.obeys_changes is not None:
             return state.obeys_changes
         profile = self._clients.profile(state.client)
