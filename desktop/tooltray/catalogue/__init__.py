@@ -1,1 +1,1 @@
-"""What servers list: ToolManager, PromptManager, ResourceManager; lists, names, overrides, costs."""
+"""The lists of servers: ToolManager, PromptManager, ResourceManager; names, overrides, costs."""

@@ -1,11 +1,11 @@
-"""Whether a tool may be called without asking: the one place that decides it.
+"""The one place that decides whether a tool may be called without asking. Pure: it uses a tool's name, its hints and its server's
+`autoApprove`, and runs nothing.
 
-Above it: ToolManager. Below it: nothing. Pure; knows a tool's name and hints and its server's `autoApprove`, and runs nothing.
+A tool reads or writes; a tool that is not known to read counts as writing. The server's hints come first, but a name is believed over a
+hint that makes a tool look harmless, and a name counts by whole words: `forget_all` does not contain "get", and in `get_and_delete` the
+"delete" wins.
 
-A tool reads or it writes; what is not known to read, writes. The server's hints come first, but a name is believed over a hint that makes a
-tool look harmless, and a name counts by whole words: `forget_all` does not contain "get", and in `get_and_delete` the "delete" wins.
-
-What an entry of `autoApprove` means stands in one table, RULES. A new kind of rule is one line there; every other entry is a tool's name.
+The table RULES defines what an entry of `autoApprove` means. A new kind of rule is one line in RULES; every other entry is a tool's name.
 """
 
 import json
@@ -22,12 +22,12 @@ from tooltray.foundation.phrases import Phrase
 
 Category = Literal["read", "write"]
 Choice = Literal["always", "ask", "default"]
-"""What a person says of one tool: it goes through, it asks, or what the rules say of all."""
+"""The user's choice for one tool: it runs without asking, it asks, or the general rules decide."""
 
 NAME_PREFIX = "tool:"
-"""`tool:NAME` in `autoApprove` is the tool NAME, whatever it is called; needed for tools that are called like a rule."""
+"""`tool:NAME` in `autoApprove` always means the tool NAME; needed for tools whose name is also a rule."""
 EXCEPTION = "ask:"
-"""`ask:NAME` in `autoApprove`: the tool NAME asks, whatever else covers it."""
+"""`ask:NAME` in `autoApprove`: the tool NAME asks, even if another entry covers it."""
 WILDCARD = "*"
 
 _READ_VERBS = "count describe fetch find get grep inspect list lookup query read search show tree view"
@@ -40,7 +40,7 @@ _WRITE_VERBS = """
     wipe write
 """
 READ_VERBS, WRITE_VERBS = frozenset(_READ_VERBS.split()), frozenset(_WRITE_VERBS.split())
-"""Words that are mostly nouns in names (`get_commit`, `search_store`) are no write verbs: without a read verb such a name writes anyway."""
+"""Words that are mostly nouns in names (`get_commit`, `search_store`) are not write verbs: without a read verb a tool counts as writing."""
 
 _DESTROYING_VERBS = """
     abort ban cancel clean clear deactivate del delete destroy disable discard dismiss drop erase eval exec execute kill overwrite purge
@@ -55,20 +55,20 @@ _OUTWARD_WORDS = """
     share sms tweet upload url web webhook
 """
 DESTROYING_VERBS = frozenset(_DESTROYING_VERBS.split())
-"""Something is gone or overwritten afterwards; what runs anything may destroy anything."""
+"""Verbs of tools that delete or overwrite something; a tool that can run anything may destroy anything."""
 REPEATING_VERBS = frozenset(_REPEATING_VERBS.split())
-"""A second call does it a second time."""
+"""Verbs of tools whose second call repeats the effect."""
 OUTWARD_WORDS = frozenset(_OUTWARD_WORDS.split())
-"""It reaches beyond the server's own data."""
+"""Words of tools that reach beyond the server's own data."""
 
 _CAMEL_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SAME_CASE_RUN = re.compile(r"[A-Z]+|[a-z]+")
-SERVERS_REMEMBERED = 256  # more than anybody has
+SERVERS_REMEMBERED = 256  # more than any user has
 NAMES_REMEMBERED = 16384  # three times the 5,000 tools of the largest server that is planned for
 
 
 class _Verbs(NamedTuple):
-    """What a name says of a tool."""
+    """The kinds of words that a tool's name contains."""
 
     reads: bool
     writes: bool
@@ -78,11 +78,11 @@ class _Verbs(NamedTuple):
 
 
 class Tool(msgspec.Struct, frozen=True):
-    """What a rule may know of a tool.
+    """The facts about a tool that a rule may use.
 
     Attributes:
-        name: the server's own name for it.
-        hints: `annotations` of its definition; empty if there are none that could be used.
+        name: the server's own name for the tool.
+        hints: `annotations` of its definition; empty if there are no usable ones.
     """
 
     name: str
@@ -95,16 +95,16 @@ class Tool(msgspec.Struct, frozen=True):
 
     @property
     def destroys(self) -> bool:
-        """By its name, or by what its server says; what is meant as a warning is taken as one."""
+        """Whether the name or the server's hint says that the tool destroys. A hint that is meant as a warning counts as one."""
         return self.verbs.destroys or bool(self.hints.get("destructiveHint"))
 
     def is_said(self, hint: str, value: bool) -> bool:
-        """Whether the server says so in as many words. No hint speaks for a tool that destroys."""
+        """Reports whether the server sends exactly this value of a hint. A tool that destroys gets no benefit from a hint."""
         return self.hints.get(hint) is value and not self.destroys
 
 
 Rule = Callable[[Tool, str], bool]
-"""Whether a rule covers a tool; the text is what stands behind the rule's colon."""
+"""Reports whether a rule covers a tool; the text is the part of the entry after the rule's colon."""
 
 RULES: Mapping[str, Rule] = {
     "all": lambda tool, _: True,
@@ -117,22 +117,22 @@ RULES: Mapping[str, Rule] = {
     "names:": lambda tool, pattern: fits(tool.name, pattern),
     EXCEPTION: lambda tool, name: False,
 }
-"""What an entry of `autoApprove` covers. A key that ends in a colon is a beginning: the rest of the entry goes to the rule."""
+"""What each entry of `autoApprove` covers. A key that ends in a colon is a prefix: the rest of the entry goes to the rule."""
 
 _BEGINNINGS = frozenset(key.partition(":")[0] + ":" for key in RULES if ":" in key)
-"""Of entries that are rules and never names."""
+"""Prefixes of entries that are rules and never names."""
 _is_called = RULES[NAME_PREFIX]
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """What was decided about one call.
+    """The decision about one call.
 
     Attributes:
         category: "read" or "write".
-        message: why it is refused; empty if it is approved.
+        message: why the call is refused; empty if it is approved.
         is_excepted: this tool asks, whatever else is allowed.
-        rule: the first entry of `autoApprove` that approves it; empty if none does.
-        flow: of a call that the flow guard has ask, whatever else is allowed: why, in words.
+        rule: the first entry of `autoApprove` that approves the call; empty if no entry does.
+        flow: why the flow guard makes this call ask, whatever else is allowed; empty if it does not.
     """
 
     is_approved: bool
@@ -144,12 +144,12 @@ class Decision(msgspec.Struct, frozen=True):
 
     @property
     def is_plain_read(self) -> bool:
-        """Whether it is meant where a person speaks of everything that reads."""
+        """Whether an approval of "everything that reads" includes the tool."""
         return self.category == "read" and not self.is_excepted
 
 
 def category(name: str, annotations: object) -> Category:
-    """What a tool does, as far as its server tells.
+    """Returns whether a tool reads or writes, as far as its name and its server's hints show.
 
     Args:
         name: the server's own name for the tool.
@@ -159,17 +159,17 @@ def category(name: str, annotations: object) -> Category:
 
 
 def tool_of(name: str, annotations: object) -> Tool:
-    """What rules may know of a tool; the arguments are those of `category`."""
+    """Returns what rules may know of a tool; the arguments are the same as for `category`."""
     hints = annotations if isinstance(annotations, dict) else {}
     verbs = _verbs_in(name)
-    # `destructiveHint: "yes"` is no boolean; what is meant as a warning is taken as one
+    # `destructiveHint: "yes"` is not a boolean, but is meant as a warning and counts as one
     writes = verbs.writes or bool(hints.get("destructiveHint")) or hints.get("readOnlyHint") is False
     reads = not writes and (verbs.reads or hints.get("readOnlyHint") is True)
     return Tool(name, "read" if reads else "write", hints)
 
 
 def decide(server: str, original_name: str, annotations: object, auto_approve: Collection[str]) -> Decision:
-    """Whether a call goes through, and if not, why and how to allow it.
+    """Decides whether a call runs without asking; a refusal explains why and how to allow the call.
 
     Args:
         server: the server's name, for the message.
@@ -188,7 +188,7 @@ def decide(server: str, original_name: str, annotations: object, auto_approve: C
 
 
 class _Rules(NamedTuple):
-    """What `autoApprove` of a server means: the tools that ask, those that are named with their entries, and all other rules."""
+    """The meaning of a server's `autoApprove`: the tools that ask, the named tools with their entries, and all other rules."""
 
     exceptions: frozenset[str]
     names: Mapping[str, str]
@@ -197,7 +197,7 @@ class _Rules(NamedTuple):
 
 @lru_cache(SERVERS_REMEMBERED)
 def _rules(auto_approve: tuple[str, ...]) -> _Rules:
-    """Read once for all tools of a server, of which thousands may be named."""
+    """Reads `autoApprove` once for all tools of a server: it may name thousands."""
     meant = [(entry, *read) for entry in auto_approve if (read := _read(entry))]
     asks = RULES[EXCEPTION]
     return _Rules(
@@ -208,25 +208,25 @@ def _rules(auto_approve: tuple[str, ...]) -> _Rules:
 
 
 def is_excepted(original_name: str, auto_approve: Collection[str]) -> bool:
-    """Whether a tool asks, whatever else the rules say."""
+    """Reports whether a tool asks, whatever else the rules allow."""
     return EXCEPTION + original_name in auto_approve
 
 
 def choice(original_name: str, auto_approve: Collection[str]) -> Choice:
-    """What the rules say of one tool by its name alone."""
+    """Returns what the rules say about one tool by its name, regardless of its category and hints."""
     if is_excepted(original_name, auto_approve):
         return "ask"
     return "always" if {entry_for(original_name), NAME_PREFIX + original_name} & {*auto_approve} else "default"
 
 
 def is_about_one(entry: str) -> bool:
-    """Whether an entry of `autoApprove` speaks of one tool by its name."""
+    """Reports whether an entry of `autoApprove` names one tool."""
     read = _read(entry)
     return read is not None and read[0] in (_is_called, RULES[EXCEPTION])
 
 
 def with_choice(original_name: str, chosen: Choice, auto_approve: Iterable[str]) -> tuple[str, ...]:
-    """Rules that say this of one tool, and of all others what they said before."""
+    """Returns the rules with this choice for one tool; the rules for all other tools are unchanged."""
     own = {entry_for(original_name), NAME_PREFIX + original_name, EXCEPTION + original_name}
     entries = {"always": (entry_for(original_name),), "ask": (EXCEPTION + original_name,), "default": ()}
     return (*(entry for entry in auto_approve if entry not in own), *entries[chosen])
@@ -238,7 +238,7 @@ def _approved(found: Category, rule: str) -> Decision:
 
 
 def _read(entry: str) -> tuple[Rule, str] | None:
-    """The rule that an entry is, and what goes to it; None if it means nothing."""
+    """Returns the rule of an entry and the text that goes to the rule; None if the entry means nothing."""
     beginning, colon, rest = entry.partition(":")
     if colon and (rule := RULES.get(beginning + colon)):
         return rule, rest
@@ -249,7 +249,7 @@ def _read(entry: str) -> tuple[Rule, str] | None:
 
 
 def fits(name: str, pattern: str) -> bool:
-    """Whether a whole name is like a pattern, in which `*` stands for any characters or none; case counts."""
+    """Reports whether a whole name matches a pattern, in which `*` matches any characters or none; case counts."""
     first, *others = pattern.split(WILDCARD)
     if not others:
         return name == first
@@ -266,16 +266,16 @@ def fits(name: str, pattern: str) -> bool:
 
 
 def entry_for(original_name: str) -> str:
-    """How `autoApprove` names one tool: by its name, or by `tool:NAME` where the name alone would mean something else."""
+    """Returns the entry of `autoApprove` for one tool: its name, or `tool:NAME` where the bare name would mean something else."""
     return original_name if _read(original_name) == (_is_called, original_name) else NAME_PREFIX + original_name
 
 
 def problem_of(server: str, auto_approve: Iterable[str], tool_names: Collection[str]) -> Problem | None:
-    """What is to be said of entries that mean nothing, and so approve nothing; None if there are none.
+    """Returns the problem of entries that mean nothing, and so approve nothing; None if every entry has a meaning.
 
     Args:
         server: the server's name.
-        tool_names: of its tools; while none are known, a word that may be a tool's name is let pass.
+        tool_names: of its tools; while no tools are known, a word that may be a tool's name is accepted.
     """
     odd = [reason for entry in dict.fromkeys(auto_approve) if (reason := _why_meaningless(entry, tool_names))]
     if not odd:
@@ -295,7 +295,7 @@ def _why_meaningless(entry: str, tool_names: Collection[str]) -> str:
         return f"{_quoted(entry)} is no rule" if entry else "an entry is empty"
     if entry in RULES and entry.endswith(":"):
         return "" if "" in tool_names else f"nothing stands behind {_quoted(entry)}"
-    if meaning != (_is_called, entry) or entry in tool_names:  # `tool:NAME` says that it means a tool, which may come
+    if meaning != (_is_called, entry) or entry in tool_names:  # `tool:NAME` always means a tool, which may be listed later
         return ""
     looks_like_rule = entry.strip().lower() in RULES or WILDCARD in entry or ":" in entry
     return f"{_quoted(entry)} is neither a rule nor a tool of this server" if looks_like_rule or tool_names else ""
@@ -314,7 +314,7 @@ def _refusal(server: str, original_name: str, found: Category) -> Decision:
 
 
 def _quoted(text: str) -> str:
-    """As it stands in settings.json: control characters escaped, other scripts readable, halves of surrogate pairs escaped."""
+    """Quotes a text as settings.json has it: control characters escaped, other scripts readable, halves of surrogate pairs escaped."""
     return json.dumps(text, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
 
 
@@ -331,7 +331,7 @@ def _verbs_in(name: str) -> _Verbs:
 
 
 def words_of(name: str) -> frozenset[str]:
-    """The words in a name, in lower case. `DELETEfile` has `delete`, which camelCase alone would not see."""
+    """Returns the words in a name, in lower case. `DELETEfile` contains `delete`, which a split at camelCase would miss."""
     return _camel_words(name) | {run.lower() for run in _SAME_CASE_RUN.findall(unicodedata.normalize("NFKC", name))}
 
 

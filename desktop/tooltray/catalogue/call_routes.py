@@ -1,7 +1,5 @@
-"""Where a call of a tool goes: to a tool that is offered, to one that its server has only now, or to one of a copy for a session.
-
-Above it: ToolCalls and Approvals. Below it: ToolManager, which knows what is offered under which names, and the lists of servers, which are
-looked at again where a call must not go by an old one. Knows nothing of what AI clients list.
+"""The routes of tool calls: to an offered tool, to a tool that its server has only now, or to a tool of a session's own instance. Where a
+call must not rely on an old list, the server is listed again. Knows nothing of what AI clients list.
 """
 
 import asyncio
@@ -25,15 +23,15 @@ from tooltray.servers.relay.relay import START_WAIT_S
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 
-PRESENT_FOR_S = 3.0  # so long a list counts as the present one for what a person has allowed: one more request of many calls
+PRESENT_FOR_S = 3.0  # how long a list counts as current for calls that the user has allowed: one more request for many calls
 
 
 class ConfirmLimits(msgspec.Struct, frozen=True):
-    """Of a call that a person has allowed.
+    """Limits for a call that the user has allowed.
 
     Attributes:
-        confirmed_within_s: how long it waits for a server that lists its tools.
-        present_for_s: how long a list counts as the present one for it.
+        confirmed_within_s: how long the call waits for a server that lists its tools.
+        present_for_s: how long a list counts as current for the call.
     """
 
     confirmed_within_s: float = START_WAIT_S
@@ -41,7 +39,7 @@ class ConfirmLimits(msgspec.Struct, frozen=True):
 
 
 class CallRoutes:
-    """Has no state of its own."""
+    """The routes of tool calls; has no state of its own."""
 
     def __init__(
         self,
@@ -57,14 +55,14 @@ class CallRoutes:
         self._copies, self._limits = tool_copies, confirm_limits
 
     def route_now(self, exchange: Exchange) -> Route | None:
-        """What `route` finds without waiting: where a call of a tool that was listed goes."""
+        """Returns the route of a call of a listed tool, as `route` does, but without waiting."""
         return self._route_to(self._tools.target(exchange.head.name, exchange.server), exchange)
 
     async def route(self, exchange: Exchange) -> Route | None:
-        """Where a `tools/call` goes; None if its tool is not offered as far as that is known."""
+        """Returns the route of a `tools/call`; None if its tool is not known to be offered."""
         name, server = exchange.head.name, exchange.server
         target = self._tools.target(name, server)
-        if target is None and not self._tools.are_named:  # nobody has listed yet, so there are no names: a client that calls by heart
+        if target is None and not self._tools.are_named:  # nothing is listed yet, so no names exist: the client remembers one
             await self._tools.listing()
             target = self._tools.target(name, server)
         route = self._route_to(target, exchange)
@@ -74,10 +72,10 @@ class CallRoutes:
         return route
 
     async def late_route(self, exchange: Exchange, *, is_reached: Callable[[str], bool]) -> Route | None:
-        """The same for a tool that is not offered as far as that is known: its likely servers are listed again first.
+        """Returns the route to a tool that is not known to be offered, after its likely servers are listed again.
 
         Args:
-            is_reached: whether the session may have anything of a server, by its name.
+            is_reached: whether the session may use a server, by its name.
         """
         name, server = exchange.head.name, exchange.server
         target = self._tools.target(name, server)
@@ -99,16 +97,16 @@ class CallRoutes:
         return self.route_now(exchange)
 
     async def _open(self, managed: ManagedServer, exchange: Exchange) -> None:
-        """A call of a tool of a server starts it, also of one that is not listed; an instance for the session says itself what it has."""
+        """Starts a server for a call of one of its tools, even an unlisted one. A session's own instance is listed for its own tools."""
         with contextlib.suppress(TooltrayError):
             client = await managed.running(exchange.era, timeout_s=START_WAIT_S, session=exchange.session)
             if client is not managed.first.client:
                 await self._copies.look(client, max_age_s=self._limits.present_for_s)
 
     def unlisted_route(self, name: str, server: str) -> Route | None:
-        """To a tool that its server does not list, or not yet, for a client that has this server alone: the server knows best what it has.
-
-        Such a tool counts as one that writes. None: it is switched off, or the server does not run and says why.
+        """Returns a route to a tool that its server does not list, or not yet, for a client that has only this server: the server knows
+        best which tools it has. Such a tool counts as one that writes. None: the tool is disabled, or the server does not run because of a
+        problem.
         """
         managed = self._servers.find(server)
         if managed is None or managed.is_builtin or not self._tools.is_offering(managed):
@@ -120,15 +118,16 @@ class CallRoutes:
         return route_to(managed, unlisted(own), is_listed=False)
 
     def current(self, route: Route, exchange: Exchange) -> Route | None:
-        """The tool of a route as it is defined and offered now; None if it is not offered any more."""
+        """Returns the route with the tool as it is defined and offered now; None if it is not offered any more."""
         now = self._route_to((route.server, route.definition.name), exchange)
         return now if now or route.is_listed else self.unlisted_route(route.definition.name, route.server)
 
     async def confirmed(self, route: Route, exchange: Exchange) -> Route | None:
-        """The same as the instance to which a call goes says now; that instance is started if need be, and listed anew unless it just was.
+        """Returns the route with the tool as the instance that gets the call defines it now. The instance is started if necessary, and
+        listed again unless its list is recent.
 
         Raises:
-            TooltrayError: it does not run, or has not said in time which tools it has; says why.
+            TooltrayError: the server does not run, or has not listed its tools in time; says why.
         """
         managed = self._servers.get(route.server)
         client = await managed.running(exchange.era, timeout_s=START_WAIT_S, session=exchange.session)
@@ -144,7 +143,7 @@ class CallRoutes:
         return self.current(route, exchange)
 
     async def relisted(self, route: Route, exchange: Exchange) -> Route | None:
-        """Where the same call goes once the server of a tool was listed again."""
+        """Returns the route of the same call after the tool's server is listed again."""
 
         async def is_listed() -> bool:
             return True
@@ -153,7 +152,7 @@ class CallRoutes:
         return self.route_now(exchange)
 
     def is_outdated(self, route: Route, exchange: Exchange) -> bool:
-        """Whether the instance to which a call goes has said, since it was listed, that its tools are others now."""
+        """Reports whether the instance that gets a call has announced changed tools since it was last listed."""
         managed = self._servers.find(route.server)
         client = managed.client_for(exchange.era, exchange.session) if managed else None
         return client is not None and self._copies.is_outdated(client)
@@ -166,7 +165,7 @@ class CallRoutes:
         return own or self._tools.routes(server).get(name)
 
     def _own_route(self, server: str, name: str, exchange: Exchange) -> Route | None:
-        """To an instance for the session or its era; the settings may be others than when it was listed."""
+        """Returns a route to an instance of the session or its era; the settings may have changed since the instance was listed."""
         managed = self._servers.find(server)
         client = managed.client_for(exchange.era, exchange.session) if managed else None
         definition = self._copies.tool(client, name) if client else None

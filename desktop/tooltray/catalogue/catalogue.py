@@ -1,9 +1,7 @@
 """The last known lists of each server (tools, prompts, ...), on disk, so that an AI client's first list is complete at once.
 
-Above it: ServerLists. Below it: files/atomic_file. Knows nothing of what is in a definition.
-
-One file per server and kind. Its first line is JSON that says whose it is and how long each definition is; the definitions follow,
-verbatim, one per line. Nothing has to be parsed to find them, so they may be nested to any depth. A file that is not exactly right is a
+One file per server and kind. Its first line is JSON with the server, the configuration and each definition's length; the definitions
+follow, verbatim, one per line. They are found without parsing, so they may be nested to any depth. A file that is not exactly right is a
 miss.
 """
 
@@ -33,12 +31,12 @@ _DEVICE = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
 
 
 class Catalogue(msgspec.Struct, frozen=True):
-    """What a server listed.
+    """One saved list of a server.
 
     Attributes:
         definitions: raw, as the server wrote them, in its order.
         saved_at: unix seconds.
-        is_declared: the server said in its greeting that it has things of this kind; one that did not was not asked for a list.
+        is_declared: the server's greeting declared this kind; a server that did not declare it was not asked for a list.
     """
 
     server: str
@@ -54,7 +52,7 @@ class _Head(msgspec.Struct, rename="camel", omit_defaults=True):
     config_hash: str
     saved_at: float
     sizes: list[int]  # of the definitions, in bytes
-    digest: str  # of all that follows this line
+    digest: str  # of everything after this line
     kind: str = TOOLS
     is_declared: bool = True
 
@@ -64,13 +62,13 @@ class CatalogueStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock = threading.Lock()  # a `forget` after a `save` stays forgotten
+        self._lock = threading.Lock()  # a `forget` after a `save` wins
 
     def load(self, server: str, config_hash: str, *, kind: str = TOOLS) -> Catalogue | None:
-        """The last list saved for a server in this configuration; None if there is none that can be trusted. A damaged file is removed.
+        """Returns the last list saved for a server in this configuration; None if no trustworthy one exists. A damaged file is deleted.
 
         Args:
-            kind: of what is listed, a word for a file's name: "tools", "prompts", ...
+            kind: the kind of the list, a word for a file's name: "tools", "prompts", ...
         """
         path = self._path(server, kind)
         try:
@@ -95,7 +93,7 @@ class CatalogueStore:
         return Catalogue(server, config_hash, definitions, head.saved_at, head.is_declared)
 
     def save(self, server: str, config_hash: str, definitions: Sequence[bytes], *, kind: str = TOOLS, is_declared: bool = True) -> None:
-        """Keeps a server's list. If the disk refuses, that is logged: the list is then asked for again at the next start.
+        """Saves a server's list. A failing disk is only logged: the server is then asked for its list again at the next start.
 
         Args:
             definitions: raw; bytes or `Raw`.
@@ -113,7 +111,7 @@ class CatalogueStore:
                 logger.warning("the %s of %r cannot be saved for the next start: %s", kind, server, error)
 
     def forget(self, server: str) -> None:
-        """Removes what is saved for a server, of all kinds."""
+        """Deletes everything that is saved for a server, of all kinds."""
         for path in (self._path(server, TOOLS), *self._folder.glob(f"{_stem(server)}.*.jsonl")):
             self._remove(path)
 
@@ -126,7 +124,7 @@ class CatalogueStore:
 
 
 def _stem(server: str) -> str:
-    """A name that every file system takes, also one that ignores case: servers may be called `CON`, `..` or `工具`."""
+    """Returns a file name that every file system accepts, also one that ignores case: servers may be called `CON`, `..` or `工具`."""
     readable = _UNSAFE_RUN.sub("-", server.lower())[:READABLE_LENGTH].strip("-")
     if _DEVICE.fullmatch(readable):  # Windows takes these for devices, whatever comes behind the dot
         readable = f"server-{readable}"
@@ -134,9 +132,10 @@ def _stem(server: str) -> str:
 
 
 def _pieces(body: bytes, sizes: Sequence[int]) -> Iterator[Raw]:
-    """
+    """Cuts a body into its definitions.
+
     Raises:
-        ValueError: the sizes are not those of the lines in `body`.
+        ValueError: the sizes do not fit the lines in `body`.
     """
     if sum(sizes) + len(sizes) != len(body) or any(size < 0 for size in sizes):
         raise ValueError("its parts have other sizes")

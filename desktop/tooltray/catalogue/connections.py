@@ -1,7 +1,4 @@
-"""Every connection to a running server as a list shows it: what the server said of itself, and how much it offers.
-
-Above it: the API. Below it: ServerManager and the instances of its servers, and the managers of tools, prompts and resources, which count.
-"""
+"""Every connection to a running server as a list shows it: what the server declares about itself, and the counts of what it offers."""
 
 from collections.abc import Mapping
 
@@ -17,7 +14,7 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 
 class Connections:
-    """Belongs to the engine's loop."""
+    """A reader of all connections to running servers. Belongs to the engine's loop."""
 
     def __init__(self, *, servers: ServerManager, tools: ToolManager, prompts: PromptManager, resources: ResourceManager) -> None:
         self._servers, self._tools, self._prompts, self._resources = servers, tools, prompts, resources
@@ -43,7 +40,7 @@ class Connections:
 
 
 def _server_info(client: McpClient) -> Mapping[str, object]:
-    """Each era has its own place for it; some servers say nothing."""
+    """Returns a server's `serverInfo`, which each era has in another place; empty if the server sends none."""
     said = envelope.load(client.greeting.result)
     meta = said.get("_meta")
     info = said.get("serverInfo") or (meta.get(SERVER_INFO_KEY) if isinstance(meta, dict) else None)

@@ -1,7 +1,5 @@
-"""A tool's definition as its server wrote it: read where the hub has to know something, otherwise carried as bytes.
-
-Above it: ToolManager, and the approvals, for which a fingerprint says what a tool is at the moment. Below it: protocol/member_scanner.
-Knows nothing of servers and of how names are made. Only the outermost object is opened, so a schema stays verbatim however deep it is.
+"""A tool's definition as its server wrote it: read where the hub needs a fact, otherwise carried as bytes. Only the outermost object is
+opened, so a schema stays verbatim however deep it is. A fingerprint identifies what a tool is at the moment, for approvals.
 """
 
 import hashlib
@@ -31,25 +29,25 @@ MAX_REMARKS = 20  # about one list; a server with 5,000 odd tools needs no 5,000
 _members = msgspec.json.Decoder(dict[str, Raw])
 _tool = msgspec.json.Decoder(Tool)
 COVERED = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
-REMEMBERED = 1024  # definitions that were looked at last; those of tools that need no approval never are
+REMEMBERED = 1024  # most recent definitions; only tools with approval need a fingerprint
 
 NOTHING_REPLACED: Mapping[str, Raw] = {}
 
 
 class ToolDefinition(msgspec.Struct, frozen=True):
-    """One tool.
+    """The definition of one tool.
 
     Attributes:
-        name: the server's own name for it.
-        description: empty if there is none, or none that is text.
-        annotations: as Python values, of whatever type the server sent; None if there are none.
+        name: the server's own name for the tool.
+        description: empty if it is missing, or is not text.
+        annotations: as Python values, of whatever type the server sent; None if they are missing.
         raw: the whole definition, verbatim.
-        flaws: what clients that check a list refuse the whole list for, a sentence each; see `definition_mending`.
+        flaws: why clients that check a list refuse the whole list, a sentence for each flaw; see `definition_mending`.
         mended: the definition as such clients can read it; None: they can read the server's own.
-        output: what legacy clients get in the place of its `outputSchema`; None: the same as all others.
-        is_task_only: it can be called as a task alone (`execution.taskSupport` is "required", 2025-11-25). Whether a client knows
-            tasks it does not say; formats of model providers have none.
-        view: what shows its results, and who it is for (MCP Apps).
+        output: what legacy clients get in place of its `outputSchema`; None: the same as all others.
+        is_task_only: the tool can only be called as a task (`execution.taskSupport` is "required", 2025-11-25). Whether a client knows
+            tasks is not shown by this; formats of model providers have no tasks.
+        view: the UI that shows the tool's results, and who may call the tool (MCP Apps).
     """
 
     name: str
@@ -72,13 +70,13 @@ class ToolDefinition(msgspec.Struct, frozen=True):
 
         Args:
             name: as AI clients will see it; in plain characters, see names.
-            replaced: members in the place of the server's own.
+            replaced: members that replace the server's own.
         """
         return dump({**_split(self.mended or self.raw), "name": dump(name), **replaced})
 
 
 class ToolList(msgspec.Struct, frozen=True):
-    """What can be used of a server's list.
+    """The usable part of a server's list.
 
     Attributes:
         tools: in the server's order, each name once.
@@ -90,7 +88,7 @@ class ToolList(msgspec.Struct, frozen=True):
 
 
 def unlisted(name: str) -> ToolDefinition:
-    """Stands for a tool that its server does not list. Nothing says that it only reads, whatever its name is."""
+    """Returns a stand-in for a tool that its server does not list. The stand-in counts as writing, whatever its name is."""
     description, annotations = "The server does not list this tool.", {"readOnlyHint": False}
     raw = dump({"name": name, "description": description, "inputSchema": {"type": "object"}, "annotations": annotations})
     return ToolDefinition(name, description, annotations, raw)
@@ -104,7 +102,7 @@ def read_definition(raw: bytes, *, is_modern: bool = False) -> ToolDefinition:
         is_modern: the server speaks 2026-07-28, which allows more in schemas than legacy clients can read.
 
     Raises:
-        TooltrayError: it is no object, or it has no name that is a string.
+        TooltrayError: the definition is not an object, or has no name that is a string.
     """
     raw = Raw(raw)
     return _read_good(raw) or _read_any(raw, is_modern=is_modern)
@@ -162,7 +160,7 @@ def _is_task_only(execution: object) -> bool:
 
 
 def read_definitions(raws: Iterable[bytes], *, needs_headers: bool = False, is_modern: bool = False) -> ToolList:
-    """Reads a server's whole list: what cannot be used is left out, and of tools with one name the first is used.
+    """Reads a server's whole list: unusable definitions are left out, and of tools with the same name the first is used.
 
     Args:
         needs_headers: calls of these tools repeat arguments in HTTP headers, as 2026-07-28 has it; then a tool that marks them wrongly must
@@ -195,16 +193,16 @@ def _header_fault(tool: ToolDefinition) -> str:
         marked_arguments(_split(tool.raw).get("inputSchema", Raw(b"{}")))
     except InvalidAnnotation as fault:
         return str(fault)
-    except ValueError:  # deeper than can be looked at; a call then repeats nothing
+    except ValueError:  # nested too deeply to read; a call then repeats nothing
         return ""
     return ""
 
 
 def _split(raw: Raw) -> Mapping[str, Raw]:
-    """The members of the outermost object; the last one where a name stands twice.
+    """Returns the members of the outermost object; of a name that occurs twice, the last member.
 
     Raises:
-        ValueError: it is no JSON object.
+        ValueError: the text is not a JSON object.
     """
     try:
         return _members.decode(raw)
@@ -212,7 +210,7 @@ def _split(raw: Raw) -> Mapping[str, Raw]:
         raise  # JSON, but no object
     except (ValueError, RecursionError):  # half a surrogate pair in a string, or deeper than msgspec goes
         text = bytes(raw)
-        with suppress(RecursionError):  # what is that deep was checked when its message was read
+        with suppress(RecursionError):  # JSON that deep was checked when its message was read
             json.loads(text, parse_constant=_refuse_constant)
         return {name: Raw(value) for name, value in member_scanner.members_of(text).items()}
 
@@ -222,7 +220,7 @@ def _refuse_constant(name: str) -> object:
 
 
 def _value(raw: Raw) -> object:
-    """A small member as Python values; None where it is no JSON that Python can hold."""
+    """Returns a small member as Python values; None if the member is not JSON that Python can hold."""
     try:
         return msgspec.json.decode(raw)
     except (ValueError, RecursionError):
@@ -234,14 +232,14 @@ def _value(raw: Raw) -> object:
 
 
 class TwiceNamed(ValueError):
-    """An object names a member twice: two readers may find two different values in it."""
+    """An object that has a member's name twice: two readers may find two different values in it."""
 
 
 def canonical(text: bytes) -> str:
-    """JSON in the one way in which it counts.
+    """Returns JSON in its canonical form: sorted members, no white space.
 
     Raises:
-        ValueError: it is no JSON, it is deeper than can be looked at, or a `TwiceNamed`.
+        ValueError: the text is not JSON, is nested too deeply, or is a `TwiceNamed`.
     """
     try:
         return _written(read_once_named(text))
@@ -250,25 +248,25 @@ def canonical(text: bytes) -> str:
 
 
 def read_once_named(text: bytes) -> Any:
-    """JSON as Python values.
+    """Reads JSON as Python values.
 
     Raises:
-        ValueError: it is no JSON, or a `TwiceNamed`.
-        RecursionError: it is deeper than can be looked at.
+        ValueError: the text is not JSON, or is a `TwiceNamed`.
+        RecursionError: the text is nested too deeply.
     """
     return json.loads(text, object_pairs_hook=_once_named, parse_constant=_refuse_constant)
 
 
 def definition_text(definition: ToolDefinition) -> str:
-    """What a fingerprint covers of a definition, in the one way in which it counts."""
+    """Returns the canonical text of a definition that its fingerprint covers."""
     return _known(bytes(definition.raw))[0]
 
 
 def fingerprint(definition: ToolDefinition) -> str:
-    """What a tool is at the moment: what a person allowed counts for this and for nothing else.
+    """Returns the identity of a tool's present definition: an approval counts for this fingerprint and for nothing else.
 
-    It covers what a model and a person read of a tool and what its calls look like; the order of members and white space do not count. The
-    same after another start.
+    It covers what a model and a user read about a tool and what its calls look like; the order of members and white space do not count. The
+    fingerprint is the same after a restart.
     """
     return _known(bytes(definition.raw))[1]
 
@@ -287,7 +285,7 @@ def _text(raw: bytes) -> str:
     try:
         members = read_once_named(raw)
         return _written({key: members[key] for key in COVERED if key in members})
-    except (ValueError, RecursionError):  # every byte counts of what cannot be looked into
+    except (ValueError, RecursionError):  # of an unreadable definition every byte counts
         return raw.decode("utf-8", "replace")
 
 

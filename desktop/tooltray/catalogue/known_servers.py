@@ -1,7 +1,5 @@
-"""What well-known servers offer, in a sentence each, and how any server is called in a sentence.
-
-Above it: the tools that activate lazy servers. Below it: the settings of one server, and a data file. A server is recognised by its
-package, its program or its host, else by the name that the person gave it; of others nothing is said that nobody knows.
+"""A sentence about what each well-known server offers, and every server's title in a sentence. A server is recognised by its package, its
+program or its host, else by the name that the user gave it; an unknown server gets no invented sentence.
 """
 
 import re
@@ -13,7 +11,7 @@ import msgspec
 
 from tooltray.config.settings.server_config import MCPServerConfig
 
-MAX_OFFERS = 300  # characters of a person's own description: it stands in every list of tools
+MAX_OFFERS = 300  # characters of a user's own description: every list of tools contains it
 
 _PACKAGE = re.compile(r"node_modules/((?:@[^/]+/)?[^/]+)")
 _VERSION = re.compile(r"(?<=.)(@[^/]*|==.*|\[.*\])$")
@@ -21,13 +19,14 @@ _BETWEEN_WORDS = re.compile(r"[\s_-]+")
 
 
 class _Known(msgspec.Struct, frozen=True):
-    """
+    """One well-known server.
+
     Attributes:
-        words: it is recognised by any of them.
+        words: any of these identifies the server.
         offers: a sentence.
         needs: environment variables that it does not work without.
-        files: environment variables that say where it keeps a file, each with that file's usual name. Without them it keeps the file in its
-            package, or in the user's home.
+        files: environment variables that name the place of a file, each with that file's usual name. Without them the server keeps the file
+            in its package, or in the user's home.
     """
 
     words: tuple[str, ...]
@@ -42,7 +41,7 @@ class _File(msgspec.Struct):
 
 
 class KnownServers:
-    """Does not change."""
+    """The immutable list of well-known servers."""
 
     def __init__(self, path: Path) -> None:
         """
@@ -53,14 +52,14 @@ class KnownServers:
         self._by_word = {word: entry for entry in known.servers for word in entry.words}
 
     def title(self, name: str, config: MCPServerConfig) -> str:
-        """How a server is called in a sentence."""
+        """Returns a server's title for use in a sentence."""
         known = self._known(name, config)
         if known and self._by_word.get(name.lower()) == known:
             return known.title
         return " ".join(word[:1].upper() + word[1:] for word in _BETWEEN_WORDS.split(name) if word) or name
 
     def offers(self, name: str, config: MCPServerConfig) -> str:
-        """What a server offers, as a sentence: in the person's words, else as known; empty if nobody knows."""
+        """Returns a sentence about what a server offers: the user's own description, else the known one; empty for an unknown server."""
         own = " ".join(config.descriptions.split())[:MAX_OFFERS]
         if own:
             return own if own[-1] in ".!?。！？" else f"{own}."
@@ -68,13 +67,14 @@ class KnownServers:
         return known.offers if known else ""
 
     def variables(self, name: str, config: MCPServerConfig) -> tuple[str, ...]:
-        """The environment variables that a server does not work without, as far as anybody knows; none of one that runs elsewhere."""
+        """Returns the environment variables that a server does not work without, as far as they are known; empty for a remote server."""
         known = self._known(name, config) if config.command else None
         return known.needs if known else ()
 
     def files(self, name: str, config: MCPServerConfig) -> dict[str, str]:
-        """Returns the variables that say where a server keeps a file, as far as they are known and its entry lacks them, with the usual
-        names of the files."""
+        """Returns the variables that say where a server keeps a file, as far as they are known and its entry lacks them, with the files'
+        usual names.
+        """
         known = self._known(name, config)
         return {variable: file for variable, file in known.files.items() if variable not in config.env} if known else {}
 
@@ -83,7 +83,7 @@ class KnownServers:
 
 
 def _words(name: str, config: MCPServerConfig) -> Iterator[str]:
-    """What a server may be recognised by, the surest first."""
+    """Yields the words that may identify a server, the surest first."""
     for part in (config.command or "", *config.arguments):
         path = part.replace("\\", "/")
         yield from _PACKAGE.findall(path)

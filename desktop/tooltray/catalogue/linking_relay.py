@@ -1,8 +1,5 @@
-"""The way of a request to one server and of its reply back, for sessions that have all servers: URIs in the reply are those that they know.
-
-Above it: PromptManager, the stage of a call that forwards it, and the tasks of servers, whose results come later. Below it: ServerRelay,
-which does the sending; ResourceManager, which knows under which URIs resources are published. Where no other server has resources,
-replies pass without being looked at.
+"""Sends a request to one server and translates the URIs in its reply to published ones, for sessions that have all servers. Where no other
+server has resources, replies pass unread.
 """
 
 from collections.abc import Coroutine
@@ -16,7 +13,7 @@ from tooltray.servers.upstream.managed_server import ManagedServer
 
 
 class LinkingRelay:
-    """Has no state of its own."""
+    """A relay that translates URIs in replies; has no state of its own."""
 
     def __init__(self, *, relay: ServerRelay, resources: ResourceManager) -> None:
         self._relay, self._resources = relay, resources
@@ -24,7 +21,7 @@ class LinkingRelay:
     def send_with_retry(
         self, managed: ManagedServer, exchange: Exchange, *, timeout_s: float | None = None
     ) -> Coroutine[object, None, Envelope]:
-        """As ServerRelay."""
+        """Sends a request as ServerRelay does."""
         publish = self._resources.publisher(managed.name) if exchange.server is None else None
         if publish:
             return self._send_linked(managed, exchange, publish, timeout_s)

@@ -1,8 +1,4 @@
-"""All pages of one of a server's lists (tools, prompts, resources, ...), as definitions that stay bytes; bounded in number, size and time.
-
-Above it: ServerLists, ToolManager for the copies of one session, and the router for a session that has one server alone. Below it:
-McpClient. Knows nothing of what is in a definition.
-"""
+"""All pages of one of a server's lists (tools, prompts, resources, ...), as definitions that stay bytes; bounded in number, size, time."""
 
 import asyncio
 from collections.abc import Sequence
@@ -28,13 +24,13 @@ READ_AT_ONCE_BYTES = 2**18  # of a page: takes less than a millisecond; larger o
 
 
 class TooLong(TooltrayError):
-    """A list is longer than any that is taken. What was listed before is not touched."""
+    """A list over the limits. What was listed before is not touched."""
 
 
 async def list_all(client: McpClient, method: str, member: str) -> list[Raw]:
-    """The definitions of all pages; a cursor that comes again ends the list. No page is asked for beyond the limits.
+    """Returns the definitions of all pages; a repeated cursor ends the list. No page is requested beyond the limits.
 
-    An empty cursor is one like any other by 2026-07-28; before that, servers end their lists with it.
+    An empty cursor is an ordinary cursor by 2026-07-28; before that version, servers end their lists with it.
 
     Args:
         method: "tools/list", ...
@@ -55,7 +51,7 @@ async def _pages(client: McpClient, method: str, member: str) -> list[Raw]:
     definitions: list[Raw] = []
     size_bytes = 0
     cursor: str | None = None
-    seen: set[str | None] = {None} if client.era is Era.MODERN else {None, ""}  # with which cursor a list has ended
+    seen: set[str | None] = {None} if client.era is Era.MODERN else {None, ""}  # cursors that end a list
     for _ in range(MAX_PAGES):
         params = {} if cursor is None else {"cursor": cursor}
         reply = await client.request(method, params, timeout_s=LIST_TIMEOUT_S, max_reply_bytes=MAX_DEFINITION_BYTES + ENVELOPE_BYTES)
@@ -77,9 +73,10 @@ async def _pages(client: McpClient, method: str, member: str) -> list[Raw]:
 
 
 def check_length(method: str, count: int, size_bytes: int) -> None:
-    """
+    """Checks a list against the limits.
+
     Raises:
-        TooLong: so many definitions, or pages of such a size, are not taken.
+        TooLong: there are too many definitions, or their pages are too large.
     """
     title = Phrase("it answers {method} with more than is taken", method=method)
     if count > MAX_DEFINITIONS:
@@ -89,7 +86,7 @@ def check_length(method: str, count: int, size_bytes: int) -> None:
 
 
 def is_too_long(definitions: Sequence[Raw]) -> bool:
-    """Whether so much is not taken, also from the disk of an earlier version."""
+    """Reports whether definitions are over the limits; those on disk may come from an earlier version."""
     is_too_large = sum(len(memoryview(each)) for each in definitions) > MAX_DEFINITION_BYTES
     return len(definitions) > MAX_DEFINITIONS or is_too_large
 

@@ -1,8 +1,4 @@
-"""When the lists of servers are asked for, and until when AI clients wait for them.
-
-Above it: ServerLists, of which a hub has several (tools; prompts and resources). Below it: ManagedServer, of which it knows the kind. Knows
-nothing of what is listed.
-"""
+"""When the lists of servers are requested, and how long AI clients wait for them. Knows nothing of what is listed."""
 
 import asyncio
 import math
@@ -20,9 +16,9 @@ TOGETHER_S = 1.0  # most servers have listed by then; clients give all their ser
 FIRST_TOOLS_S = 4.0  # an empty first list is kept for the whole session by clients that ignore list_changed; after 5 s the first give up
 IN_MEMORY_S = 0.5  # runs in this process
 COMMAND_S = 3.0  # an interpreter with an MCP SDK takes 0.5 to 2 s on a busy machine
-LAUNCHER_S = 10.0  # npx and uvx take 1 to 4 s of what is in their cache; a download may take minutes, and nobody waits for that
+LAUNCHER_S = 10.0  # npx and uvx take 1 to 4 s from their cache; a download may take minutes, and no client waits for that
 REMOTE_S = 3.0  # name, TLS and greeting take less than 1 s; two rounds more where it has to be asked in another era
-AT_ONCE = 12  # listings in a row without a pause: a server that loads its parts says so for each
+AT_ONCE = 12  # listings in a row without a pause: a server that loads its parts announces each
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 5.0  # the longest is what a new tool may be late in the worst case
 CALM_AFTER_S = 10.0  # without a listing
 
@@ -32,8 +28,8 @@ class FirstPatience(msgspec.Struct, frozen=True):
 
     Attributes:
         together_s: for all first lists of all servers, from the first request that waits for one.
-        first_tools_s: in its place where the answer would hold no tool of any server.
-        in_memory_s, command_s, launcher_s, remote_s: for a server of this kind that says nothing, from its start or its greeting.
+        first_tools_s: replaces `together_s` where the answer would hold no tool of any server.
+        in_memory_s, command_s, launcher_s, remote_s: for a server of this kind that sends nothing, from its start or its greeting.
     """
 
     together_s: float = TOGETHER_S
@@ -44,7 +40,7 @@ class FirstPatience(msgspec.Struct, frozen=True):
     remote_s: float = REMOTE_S
 
     def usual_s(self, server: ManagedServer) -> float:
-        """How long a server of its kind usually is silent before it is heard of."""
+        """Returns how long a server of this kind is usually silent before its first message, in seconds."""
         if server.is_builtin:
             return self.in_memory_s
         if is_remote(server.config.transport):
@@ -53,7 +49,7 @@ class FirstPatience(msgspec.Struct, frozen=True):
 
 
 class FirstListings:
-    """Until when AI clients wait for servers that were never listed. Belongs to the engine's loop.
+    """The deadlines of AI clients that wait for servers that were never listed. Belongs to the engine's loop.
 
     All lists of a hub share one: a client that lists tools and then resources waits once.
     """
@@ -64,21 +60,21 @@ class FirstListings:
         self._latest = -math.inf
 
     def until(self, server: ManagedServer, *, silent_since: float, is_enough: bool) -> float:
-        """The loop time after which nobody waits for a server.
+        """Returns the loop time at which clients stop waiting for a server.
 
         Args:
-            silent_since: the loop time at which it was last heard of.
-            is_enough: without it there is something to answer already.
+            silent_since: the loop time of the server's last message.
+            is_enough: the answer has content even without this server.
         """
         limit_s = self._patience.together_s if is_enough else self._patience.first_tools_s
         return min(self._began_of(server) + limit_s, silent_since + self._patience.usual_s(server))
 
     def is_silent(self, server: ManagedServer, since: float) -> bool:
-        """Whether a server has said nothing for longer than its kind usually takes. `since`: loop time."""
+        """Reports whether a server has been silent for longer than its kind usually is. `since`: loop time."""
         return asyncio.get_running_loop().time() >= since + self._patience.usual_s(server)
 
     def _began_of(self, server: ManagedServer) -> float:
-        """When somebody began to wait for it; one that is new while others are waited for joins them."""
+        """Returns when clients began to wait for a server; a server that is added while others are waited for joins them."""
         if server not in self._began:
             now = asyncio.get_running_loop().time()
             if now >= self._latest + self._patience.together_s:
@@ -88,39 +84,41 @@ class FirstListings:
 
 
 class Relisting:
-    """When one instance of a server was listed, whether that is new enough, and how soon it is listed again. All times are the loop's.
+    """When one instance of a server was listed, whether that list is recent enough, and how soon the next listing may come. All times are
+    the loop's.
 
-    A few changes in a row are followed at once; a server that changes its lists all the time has them read, compared, saved and told to all
-    clients again and again, so it is listed less and less often until it is calm.
+    A few changes in a row are followed at once. The lists of a server that changes them all the time would be read, compared, saved and
+    announced to all clients again and again, so such a server is listed less and less often until it is calm.
     """
 
     def __init__(self) -> None:
         self._count, self._last = 0, 0.0
         self._asked_at: dict[OfferKind, float] = {}
-        self._known_from: dict[OfferKind, float] = {}  # when the list was asked for that is known, or could not be had
-        self._announced: set[OfferKind] = set()  # as others, since they were last listed
-        self._overtaken: set[OfferKind] = set()  # their last list was dropped, because they were announced meanwhile
+        self._known_from: dict[OfferKind, float] = {}  # when the known list, or one that could not be had, was requested
+        self._announced: set[OfferKind] = set()  # changed since they were last listed
+        self._overtaken: set[OfferKind] = set()  # their last list was dropped, because another change was announced meanwhile
 
     # listing
 
     def announce(self, kinds: Iterable[OfferKind]) -> None:
-        """The server has said that these lists are others."""
+        """Records that the server has announced changes of these lists."""
         self._announced.update(kinds)
 
     def begin(self, kind: OfferKind, now: float) -> None:
-        """A list is asked for."""
+        """Records that a list is requested."""
         self._asked_at[kind] = now
 
     def is_overtaken(self, kind: OfferKind, *, is_due: bool) -> bool:
-        """Whether a list that has come is dropped for the next one. Not twice in a row: a server may announce changes all the time.
+        """Reports whether a received list is dropped in favour of the next one. This never happens twice in a row: a server may announce
+        changes all the time.
 
         Args:
-            is_due: it is to be asked for again.
+            is_due: the list has to be requested again.
         """
         return is_due and kind not in self._overtaken
 
     def end(self, kind: OfferKind, *, is_overtaken: bool) -> None:
-        """A list has come, or could not be had."""
+        """Records that a list has come, or could not be had."""
         if is_overtaken:
             self._overtaken.add(kind)
         else:
@@ -128,7 +126,7 @@ class Relisting:
             self._known_from[kind] = self._asked_at[kind]
 
     def was_announced(self, kind: OfferKind) -> bool:
-        """Whether a list that was just asked for had been announced as another one, or was meanwhile; said once."""
+        """Reports, once, whether a list that was just requested had been announced as changed, before or during the request."""
         was_announced = kind in self._announced
         self._announced.discard(kind)
         return was_announced
@@ -136,24 +134,24 @@ class Relisting:
     # whether what is known is new enough
 
     def asked_at(self, kind: OfferKind) -> float:
-        """When a list was last asked for."""
+        """Returns when a list was last requested."""
         return self._asked_at.get(kind, -math.inf)
 
     def needed_from(self, kind: OfferKind, oldest: float) -> float:
-        """When a list must have been asked for to be the present one: what is being asked for now is waited for.
+        """Returns the earliest request time at which a list counts as current: a list that is being requested now is waited for.
 
         Args:
-            oldest: what else is old enough to do.
+            oldest: the request time that is otherwise recent enough.
         """
         asked_at = self.asked_at(kind)
         return oldest if self.is_known_from(kind, asked_at) else asked_at
 
     def is_known_from(self, kind: OfferKind, at: float) -> bool:
-        """Whether the list that is known was asked for then or later."""
+        """Reports whether the known list was requested at this time or later."""
         return self._known_from.get(kind, -math.inf) >= at
 
     def pause_s(self, now: float) -> float:
-        """How long to wait before the next listing, after one that has just been made."""
+        """Returns how long to wait before the next listing, after one that was just made."""
         if now - self._last > CALM_AFTER_S:
             self._count = 0
         self._count += 1

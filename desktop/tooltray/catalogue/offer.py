@@ -1,7 +1,5 @@
-"""What servers offer: the kinds there are, and one prompt, resource or resource template as its server listed it.
-
-Above it: ServerLists, Offers, and the managers of prompts and resources. Below it: protocol. Definitions are read where the hub has to know
-something and otherwise carried as bytes; those of tools are in definition.py. Knows nothing of servers and of how names are made.
+"""The kinds of lists that servers offer, and one prompt, resource or resource template as its server listed it. Definitions are read where
+the hub needs a fact and otherwise carried as bytes; definition.py has those for tools.
 """
 
 import re
@@ -21,16 +19,17 @@ MAX_REMARKS = 20  # about one list
 
 
 class OfferKind(msgspec.Struct, frozen=True):
-    """
+    """One kind of list.
+
     Attributes:
         name: for records and file names.
-        method: what lists it.
+        method: the request for the list.
         member: of the list's result.
-        key: the member of a definition that tells one from another.
+        key: the member that identifies a definition.
         capability: with which a server declares that it has such lists.
-        changed: the notification that the list is another one now.
-        is_always_asked: also a server that does not declare it is asked for its list.
-        is_extension: it is declared among the extensions.
+        changed: the notification that the list has changed.
+        is_always_asked: a server is asked for this list even if it does not declare it.
+        is_extension: the capability is declared among the extensions.
     """
 
     name: str
@@ -43,7 +42,7 @@ class OfferKind(msgspec.Struct, frozen=True):
     is_extension: bool = False
 
     def declared(self, capabilities: Mapping[str, object]) -> object:
-        """What a server says of such lists in its greeting; None where it has none."""
+        """Returns what a server's greeting declares about such lists; None if it declares nothing."""
         among = capabilities.get("extensions") if self.is_extension else capabilities
         said = among.get(self.capability) if isinstance(among, Mapping) else None
         return None if said is False else said
@@ -57,7 +56,7 @@ TEMPLATES = OfferKind(
 )
 KINDS = (PROMPTS, RESOURCES, TEMPLATES)  # besides tools
 
-_URI = re.compile(  # most that there are; what is not like it has a closer look
+_URI = re.compile(  # most URIs; one that does not match gets a closer look
     r"(?!.*xn--)(?:https?://(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*(?:/.*)?|file:///.*"
     r"|(?!https?:|wss?:|ftp:|file:)[a-z][a-z0-9+.-]*:(?://[a-z0-9_.-]*(?:/.*)?|(?!//).*))",
     re.DOTALL | re.IGNORECASE | re.ASCII,
@@ -70,13 +69,14 @@ _SHAPES: Mapping[OfferKind, tuple[msgspec.json.Decoder[Named], Mapping[str, Mend
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """
+    """One prompt, resource or resource template.
+
     Attributes:
-        key: the server's own name, URI or URI template for it.
+        key: the server's own name, URI or URI template.
         raw: the whole definition, verbatim.
-        published: the definition as AI clients may see it: verbatim, unless a client that checks what it gets would refuse the whole list
+        published: the definition as AI clients may see it: verbatim, unless a client that checks definitions would refuse the whole list
             because of it.
-        is_held: no client that checks could read it, so that it is in no list of all servers.
+        is_held: no client that checks definitions could read it, so it is left out of the lists of all servers.
     """
 
     key: str
@@ -90,12 +90,12 @@ class Offer(msgspec.Struct, frozen=True):
         return LEFT_OUT if self.is_held else MENDED if self.published is not self.raw else ""
 
     def renamed(self, kind: OfferKind, key: str) -> Raw:
-        """The definition under another name or URI, all other members verbatim and in their order."""
+        """Returns the definition under another name or URI, all other members verbatim and in their order."""
         return self.published if key == self.key else closed({**opened(self.published), kind.key: dump(key)})
 
 
 def read_offers(kind: OfferKind, raws: Iterable[Raw]) -> tuple[tuple[Offer, ...], list[str]]:
-    """What can be used of a server's list, in its order, each key once; and remarks on what was left out, one sentence each."""
+    """Returns the usable definitions of a server's list, in its order, each key once; and remarks on those left out, one sentence each."""
     offers: dict[str, Offer] = {}
     remarks: list[str] = []
     for place, raw in enumerate(raws, 1):
@@ -111,19 +111,19 @@ def read_offers(kind: OfferKind, raws: Iterable[Raw]) -> tuple[tuple[Offer, ...]
 
 
 def bounded(kind: OfferKind, remarks: list[str]) -> list[str]:
-    """The first MAX_REMARKS of the remarks about a list, and how many more there are."""
+    """Returns the first MAX_REMARKS of the remarks about a list, and how many more there are."""
     if len(remarks) <= MAX_REMARKS:
         return remarks
     return [*remarks[:MAX_REMARKS], f"{kind.name}: and {len(remarks) - MAX_REMARKS} more such remarks"]
 
 
 def listing_of(kind: OfferKind, definitions: Iterable[Raw]) -> Raw:
-    """The result of a list request, in one page."""
+    """Returns the result of a list request, in one page."""
     return Raw(b'{"%b":[%b]}' % (kind.member.encode(), b",".join(bytes(each) for each in definitions)))
 
 
 def _read(kind: OfferKind, raw: Raw) -> tuple[Offer | None, Sequence[str]]:
-    """Reads one definition in one pass; one that is not as every client can read it is looked into."""
+    """Reads one definition in one pass; a definition that not every client can read gets a closer look."""
     decoder, mends = _SHAPES[kind]
     good = decoded(decoder, raw)
     if good is not None and mending.is_text_for_all(bytes(raw)) and not (fault := _key_fault(kind, key := _key_of(good))):
@@ -148,7 +148,7 @@ def _key_of(definition: Named) -> str:
 
 
 def _key_fault(kind: OfferKind, key: str) -> str:
-    """Returns why no client could use a definition by its key; empty if they can."""
+    """Returns why no client could use a definition by its key; empty if clients can."""
     if kind is PROMPTS:
         return ""  # AI clients get another name
     if not key.isascii() and not _is_whole(key):
@@ -167,7 +167,7 @@ def _is_whole(text: str) -> bool:
 
 
 def _is_uri(text: str) -> bool:
-    """Whether the Python SDK 1.x takes a text for the URI of a resource."""
+    """Reports whether the Python SDK 1.x accepts a text as the URI of a resource."""
     from pydantic_core import Url  # takes long to import, and few servers need it
 
     try:

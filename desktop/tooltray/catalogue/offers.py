@@ -1,6 +1,4 @@
-"""What every server offers besides tools: prompts, resources and resource templates, and the news of it.
-
-Above it: the managers of prompts and resources. Below it: ServerLists, which asks the servers and knows what they listed. Knows nothing of
+"""What every server offers besides tools (prompts, resources and resource templates), and the announcements of changes. Knows nothing of
 the names and URIs that AI clients see.
 """
 
@@ -24,54 +22,53 @@ NOTHING_OFFERED: Mapping[OfferKind, Offered] = dict.fromkeys(KINDS, ())
 
 
 class Offers:
-    """Belongs to the engine's loop.
+    """What all servers offer besides tools. Belongs to the engine's loop.
 
     Attributes:
-        resource_changes: another number whenever resources or templates are others than before; asked for with every call.
+        resource_changes: changes whenever resources or templates have changed; read with every call.
     """
 
     def __init__(self, *, lists: ServerLists[Offer], servers: ServerManager, bus: EventBus) -> None:
-        """
-        Args:
-            lists: of KINDS, for nobody else.
+        """Args:
+        lists: of KINDS; Offers is their only user.
         """
         self._lists, self._servers, self._bus = lists, servers, bus
-        self._offered: dict[str, Mapping[OfferKind, Offered]] = {}  # as was last told, by server
+        self._offered: dict[str, Mapping[OfferKind, Offered]] = {}  # as last published, by server
         self._changes: Counter[OfferKind] = Counter()
         self.resource_changes = 0
 
     async def load(self) -> None:
-        """Takes what every server was last known to offer from the disk, so that the first list is complete at once."""
+        """Loads what every server was last known to offer from the disk, so that the first list is complete at once."""
         await self._lists.load(on_changed=self._offer, on_forgotten=self._forget, on_other_copy_changed=self._publish)
 
     def offered(self, kind: OfferKind) -> dict[str, Offered]:
-        """What AI clients may see, by server, in the order of the settings; also servers that offer nothing."""
+        """Returns what AI clients may see, by server, in the order of the settings; also servers that offer nothing."""
         return {server.name: self._offered.get(server.name, NOTHING_OFFERED)[kind] for server in self._servers}
 
     def changes(self, kind: OfferKind) -> int:
-        """Another number whenever `offered` is another one than before."""
+        """Returns a number that changes whenever `offered` changes."""
         return self._changes[kind]
 
     def declaring(self, kind: OfferKind) -> list[ManagedServer]:
-        """The servers that have such lists and may be asked; those that run come first."""
+        """Returns the servers that have such lists and may be asked; running ones come first."""
         able = [server for server in self._servers if self._lists.is_declared(server, kind)]
         return sorted(able, key=lambda server: server.state is not ServerState.RUNNING)
 
     def is_declared(self, server: str, kind: OfferKind) -> bool:
-        """Whether a server has such a list and may be asked for what is in it."""
+        """Reports whether a server has such a list and may be asked for its contents."""
         managed = self._servers.find(server)
         return managed is not None and self._lists.is_declared(managed, kind)
 
     def listed(self, server: ManagedServer) -> asyncio.Event:
-        """Set while nobody need wait for a server's lists: it was listed once, or cannot be."""
+        """Returns an event that is set while no client need wait for a server's lists: they were read once, or cannot be."""
         return self._lists.listed(server)
 
     def problem(self, server: str) -> Problem | None:
-        """Why not all that a server lists is offered."""
+        """Returns why not everything that a server lists is offered."""
         return self._lists.problem(server)
 
     def flaws(self, server: str) -> tuple[str, ...]:
-        """Returns what is mended of a server's definitions, or left out, and why."""
+        """Returns which of a server's definitions are mended or left out, and why."""
         return self._lists.flaws(server)
 
     def flaw_counts(self, server: str) -> Counter[str]:
@@ -82,10 +79,9 @@ class Offers:
         """Waits a bounded time for servers that are on their way and were never listed."""
         await self._lists.wait_for_first_listings()
 
-    # news
-
+    # announcements
     def _offer(self, server: ManagedServer) -> None:
-        """Tells if AI clients may see something else of a server than before."""
+        """Publishes an event if what AI clients may see of a server has changed."""
         before, offered = self._offered.get(server.name, NOTHING_OFFERED), {kind: self._lists.offered(server, kind) for kind in KINDS}
         self._offered[server.name] = offered
         self._tell(server.name, [kind for kind in KINDS if offered[kind] != before[kind]])
@@ -107,5 +103,5 @@ class Offers:
 
 
 def read_offered(kind: OfferKind, raws: Iterable[Raw], server: ManagedServer, client: McpClient | None) -> tuple[Offered, list[str]]:
-    """What can be used of a server's list, and remarks on the rest, for ServerLists."""
+    """Returns the usable definitions of a server's list, and remarks on the rest, for ServerLists."""
     return read_offers(kind, raws)

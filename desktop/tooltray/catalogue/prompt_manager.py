@@ -1,7 +1,5 @@
-"""The prompts of all servers: one list, and each `prompts/get` to the server whose prompt it is.
-
-Above it: the router. Below it: Offers, the published names, and LinkingRelay. Names follow the rule of the tools, in a name space of their
-own; they are given when an AI client lists, not before. Prompts need no approval: a person chooses them, and they change nothing.
+"""The prompts of all servers: one list, and each `prompts/get` to the server of the prompt. Names follow the rule of the tools, in a name
+space of their own, and are given when an AI client lists. Prompts need no approval: a user chooses them, and they change nothing.
 """
 
 import asyncio
@@ -26,32 +24,32 @@ from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_manager import ServerManager
 
 Published = tuple[str, Offer, str]
-"""The server of a prompt, what it listed, and the short name that AI clients know it by."""
+"""The server of a prompt, the prompt as it was listed, and its short name for AI clients."""
 
 
 class PromptManager:
-    """Belongs to the engine's loop."""
+    """The prompts of all servers. Belongs to the engine's loop."""
 
     def __init__(
         self, *, servers: ServerManager, offers: Offers, names: PublishedNames, looks: SecondLooks, relay: LinkingRelay, bus: EventBus
     ) -> None:
         self._servers, self._offers, self._names, self._looks, self._relay, self._bus = servers, offers, names, looks, relay, bus
-        self._listings: dict[int, Raw] = {}  # by the room that clients have for names; a few
+        self._listings: dict[int, Raw] = {}  # by the length of names that clients accept; a few
         self._made: tuple[Published, ...] = ()
         self._made_at = -1  # the state of the offers that the listing is of
         self._lock = asyncio.Lock()
 
     async def listing(self, room: int = 0) -> Raw:
-        """The result of `prompts/list`, whole and sorted by name; waits a bounded time for servers that were never listed.
+        """Returns the result of `prompts/list`, whole and sorted by name; waits a bounded time for servers that were never listed.
 
         Args:
-            room: so many characters of a name the client takes, for names that are longer than short ones.
+            room: how many characters of a name the client accepts, for names that are longer than short ones.
         """
         await self._offers.wait_for_first_listings()
         return await self._named_listing(room)
 
     async def _named_listing(self, room: int = 0) -> Raw:
-        """As far as it is known now."""
+        """Returns the list as far as it is known now."""
         async with self._lock:
             while self._made_at != (state := self._offers.changes(PROMPTS)):
                 self._made = await self._make()
@@ -62,12 +60,12 @@ class PromptManager:
             return self._listings[room]
 
     async def listing_among(self, is_shown: Callable[[str], bool], room: int = 0) -> Raw:
-        """The same of some servers alone. `is_shown`: whether it is one of them, by name."""
+        """Returns the list of some servers only. `is_shown`: whether a server is one of them, by name."""
         await self.listing()
         return listing_of(PROMPTS, self._definitions(room, is_shown))
 
     async def listing_with(self, is_shown: Callable[[str], bool], own: Mapping[str, McpClient | None], room: int = 0) -> Raw:
-        """The same where copies of some servers for the client's era offer other prompts than the first ones: these say so themselves."""
+        """Returns the list for a client with its own instances (`own`) of some servers, which may offer other prompts and are asked."""
         await self.listing()
         asked = {server: offered_by(PROMPTS, client) for server, client in own.items() if client and is_shown(server)}
         listed = dict(zip(asked, await asyncio.gather(*asked.values()), strict=True))
@@ -78,7 +76,7 @@ class PromptManager:
         return listing_of(PROMPTS, self._renamed([*shared, *others], room))
 
     async def definitions(self, server: str, room: int = 0) -> list[Raw]:
-        """Those of one server, as they stand in the listing."""
+        """Returns the prompts of one server, as in the listing."""
         await self.listing()
         return self._definitions(room, lambda name: name == server)
 
@@ -91,7 +89,7 @@ class PromptManager:
         return [offer.renamed(PROMPTS, name) for name, offer in sorted(named, key=itemgetter(0))]
 
     def count(self, server: str) -> int:
-        """How many prompts a server offers."""
+        """Returns how many prompts a server offers."""
         return len(self._offers.offered(PROMPTS).get(server, ()))
 
     async def get(
@@ -101,10 +99,10 @@ class PromptManager:
         is_reached: Callable[[str], bool] = anybody,
         on_used: Callable[[str], None] = lambda server: None,
     ) -> Envelope:
-        """Carries one `prompts/get` of an AI client to the server whose prompt it is.
+        """Carries one `prompts/get` of an AI client to the server that has the prompt.
 
         Args:
-            is_reached: whether the session may have anything of a server, by its name.
+            is_reached: whether the session may use a server, by its name.
             on_used: gets the name of the server.
         """
         request, name = exchange.request, exchange.head.name
@@ -118,26 +116,26 @@ class PromptManager:
         return await self._relay.send_with_retry(managed, exchange)
 
     async def target(self, name: str, *, is_reached: Callable[[str], bool] = anybody) -> tuple[str, str] | None:
-        """The server, and its own name for the prompt that AI clients know by this one; a client may ask by heart.
+        """Returns the server, and its own name for the prompt, by the published name, which a client may use without having listed.
 
         Args:
-            is_reached: whether the session may have anything of a server: its likely servers are listed again before a name is unknown.
+            is_reached: whether the session may use a server: its likely servers are listed again before a name is unknown.
         """
         if target := self._names.target(name, kind="prompts"):
             return target
-        if self._made_at < 0:  # nobody has listed yet, so there are no names
+        if self._made_at < 0:  # nothing was listed yet, so no names exist
             await self._offers.wait_for_first_listings()
         if not await self._is_named(name):
             await self._looks.look(PROMPTS, self._looks.likely(PROMPTS, name, is_reached=is_reached), partial(self._is_named, name))
         return self._names.target(name, kind="prompts")
 
     async def _is_named(self, name: str) -> bool:
-        """Whether a prompt has this name, as far as is known now: what was listed since the last list that a client saw has no name yet."""
+        """Reports whether a prompt has this name, after what was listed since the last list for a client has got its names."""
         await self._named_listing()
         return self._names.target(name, kind="prompts") is not None
 
     async def forget_names(self) -> None:
-        """All names are given anew, when somebody lists."""
+        """Drops all names; new ones are given at the next list request."""
         async with self._lock:
             self._made_at = -1
             await finish_in_thread(self._names.reset, kind="prompts")

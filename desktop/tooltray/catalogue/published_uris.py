@@ -1,7 +1,5 @@
-"""Under which URIs AI clients see resources now: the rules of resource_uris for what all servers list, and for the views that tools name.
-
-Above it: ResourceManager and ToolManager, whose definitions name views. Below it: Offers, which knows what servers list. A URI changes
-when another server comes that has it, too; then the lists of the first one are others, though it has said nothing.
+"""The URIs by which AI clients see resources now: the rules of resource_uris for what all servers list, and for the views that tools name.
+A URI changes when another server with the same URI appears; then the lists of the first server change, though it has announced nothing.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,13 +12,13 @@ from tooltray.foundation.events import Event, EventBus, ResourceListChanged
 
 
 class ViewsMoved(Event, frozen=True):
-    """Views of these servers have other URIs than before."""
+    """An event: views of these servers have other URIs than before."""
 
     servers: frozenset[str]
 
 
 class PublishedUris:
-    """Belongs to the engine's loop."""
+    """The present URIs of all resources. Belongs to the engine's loop."""
 
     def __init__(self, *, offers: Offers, bus: EventBus, skill_uris: SkillUris) -> None:
         self._offers, self._bus, self._skills = offers, bus, skill_uris
@@ -33,7 +31,7 @@ class PublishedUris:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """Another one whenever `now` is another one; asked for with every call."""
+        """A value that changes whenever `now` changes; read with every call."""
         return self._offers.resource_changes, self._changes, self._skills.state
 
     @property
@@ -56,7 +54,7 @@ class PublishedUris:
         return self._made
 
     def name_views(self, server: str, uris: Iterable[str]) -> None:
-        """What a server's tools name as their views, from now on."""
+        """Replaces the URIs that a server's tools name as their views."""
         named = tuple(dict.fromkeys(uris))
         if named != self._views.get(server, ()):
             self._views[server] = named
@@ -73,7 +71,7 @@ class PublishedUris:
                 self._bus.publish(ResourceListChanged(server))
 
     def _moved_views(self) -> Iterator[tuple[str, str]]:
-        """The views that are published under another URI than their server's own, by server."""
+        """Yields the views, with their servers, that are published under another URI than their server's own."""
         listed = [(server, offer.key) for server, offered in self._offers.offered(RESOURCES).items() for offer in offered]
         named = [(server, uri) for server, uris in self._views.items() for uri in uris]
         for server, uri in {*listed, *named}:

@@ -1,7 +1,5 @@
-"""The resources and resource templates of all servers: one list of each, and each read to the server whose resource it is.
-
-Above it: the router. Below it: Offers, PublishedUris, and ServerRelay. Resources need no approval: they change
-nothing.
+"""The resources and resource templates of all servers: one list of each, and each read to the server that has the resource. Resources need
+no approval: they change nothing.
 """
 
 import asyncio
@@ -40,12 +38,12 @@ Found = tuple[ManagedServer, str]
 
 
 def anybody(server: str) -> bool:
-    """All servers are reached."""
+    """Accepts every server."""
     return True
 
 
 class ResourceManager:
-    """Belongs to the engine's loop."""
+    """The resources of all servers. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -63,30 +61,31 @@ class ResourceManager:
         self._given_at: tuple[object, ...] = ()  # the state of the resources whose URIs are given
         self._listing = self._templates = NOTHING
         self._offering: set[str] = set()  # servers that offer resources, templates or views
-        self._made: dict[OfferKind, tuple[tuple[str, Raw], ...]] = {}  # of both lists: the server and the definition of each
+        self._made: dict[OfferKind, tuple[tuple[str, Raw], ...]] = {}  # of both lists: each entry's server and definition
 
-    # what there is
-
+    # lists and lookups
     async def listing(self) -> Raw:
-        """The result of `resources/list`, whole, in the order of the servers; waits a bounded time for servers that were never listed."""
+        """Returns the result of `resources/list`, whole, in the order of the servers; waits a bounded time for servers that were never
+        listed.
+        """
         await self._ready()
         return self._listing
 
     async def templates(self) -> Raw:
-        """The same for `resources/templates/list`."""
+        """Returns the result of `resources/templates/list`, as `listing` does."""
         await self._ready()
         return self._templates
 
     async def listing_among(self, kind: OfferKind, is_shown: Callable[[str], bool]) -> Raw:
-        """`listing` or `templates`, of some servers alone. `is_shown`: whether it is one of them, by name."""
+        """Returns `listing` or `templates` of some servers only. `is_shown`: whether a server is one of them, by name."""
         await self._ready()
         return listing_of(kind, (definition for server, definition in self._made[kind] if is_shown(server)))
 
     async def listing_with(self, kind: OfferKind, is_shown: Callable[[str], bool], own: Mapping[str, McpClient | None]) -> Raw:
-        """The same where a session has copies of some servers that others have not: these say themselves what they have.
+        """Returns the list for a session that has its own instances of some servers; these instances are asked for their lists.
 
         Args:
-            own: those copies by the names of their servers; None where it has none that runs.
+            own: those instances by the names of their servers; None where the session has no running one.
         """
         await self._ready()
         asked = [self._listed_by(kind, client) for server, client in own.items() if client and is_shown(server)]
@@ -101,46 +100,47 @@ class ResourceManager:
         return [each.renamed(kind, published(client.name, each.key)) for each in offers if not each.is_held]
 
     async def definitions(self, kind: OfferKind, server: str) -> list[Raw]:
-        """Those of one server, as they stand in the list of this kind."""
+        """Returns the definitions of one server, as in the list of this kind."""
         await self._ready()
         return [definition for name, definition in self._made[kind] if name == server]
 
     def count(self, server: str) -> int:
-        """How many resources a server offers, without those that a template stands for."""
+        """Returns how many resources a server offers, without those that a template covers."""
         return len(self._offers.offered(RESOURCES).get(server, ()))
 
     def published_uri(self, server: str, uri: str) -> str:
-        """The URI by which AI clients know a server's resource, for what the server says of it."""
+        """Returns the URI by which AI clients know a server's resource, for the server's notifications about it."""
         return self._uris.published_uri(server, uri)
 
     def may_replace_uris(self, server: str) -> bool:
-        """Returns whether another server has resources, too, so that URIs in what this one answers may have to be replaced."""
+        """Returns whether another server has resources, too, so that URIs in this server's replies may have to be replaced."""
         if self._published.state != self._made_at:
             self._make()
         return not self._offering <= {server}
 
     def publisher(self, server: str) -> Publish | None:
-        """The same as it is now, for what the server answers; None: its URIs stay, since it has no resources, or no other server has any.
+        """Returns the present `published_uri` of a server, for its replies; None: its URIs stay, since only one server, or another, has
+        resources.
 
-        What is returned may be used in any thread.
+        The returned function may be used in any thread.
         """
         if not self.may_replace_uris(server) or not self._offers.is_declared(server, RESOURCES):
             return None
         return partial(self._uris.published_uri, server)
 
     def target(self, uri: str) -> Target | None:
-        """The server, and its own URI, that a URI of an AI client means; None where no server has listed it or a template for it."""
+        """Returns the server, and its own URI, that a URI of an AI client means; None where no server has listed it or a template for it."""
         return next(self._uris.targets(uri), None)
 
     def template_target(self, text: str) -> Target | None:
-        """The same for the text of a template."""
+        """Returns the server, and its own text, that the text of a template means."""
         return self._uris.template_target(text)
 
     async def completion_target(self, uri: str, *, is_reached: Callable[[str], bool] = anybody) -> Target | None:
-        """The same for what is completed: the text of a template, or a URI.
+        """Returns the target of a completion request, for the text of a template or for a URI.
 
         Args:
-            is_reached: whether the session may have anything of a server: its likely servers are listed again before a name is unknown.
+            is_reached: whether the session may use a server: its likely servers are listed again before a name is unknown.
         """
         await self._offers.wait_for_first_listings()
 
@@ -152,7 +152,7 @@ class ResourceManager:
         return self.template_target(uri) or self.target(uri)
 
     async def owner(self, uri: str, *, is_reached: Callable[[str], bool] = anybody) -> tuple[ManagedServer, str] | None:
-        """The server, and its own URI, that a subscription to a URI is for. `is_reached`: as for `read`."""
+        """Returns the server, and its own URI, that a subscription to a URI is for. `is_reached`: as for `read`."""
         return next((each for each in await self._candidates(uri) if is_reached(each[0].name)), None)
 
     # reading
@@ -165,12 +165,13 @@ class ResourceManager:
         on_read: Callable[[str], None] = lambda server: None,
         target: Target | None = None,
     ) -> Envelope:
-        """Carries one `resources/read` of an AI client to the server whose resource it is; where nobody knows, to one after the other.
+        """Carries one `resources/read` of an AI client to the server that has the resource; if that is unknown, to one server after the
+        other.
 
         Args:
-            is_reached: whether the session may read anything of a server, by its name.
-            on_read: gets the name of the server that had it.
-            target: the server, and its own URI, where the caller knows that.
+            is_reached: whether the session may read from a server, by its name.
+            on_read: gets the name of the server that had the resource.
+            target: the server, and its own URI, where the caller knows them.
         """
         uri = read_uri(exchange.request.params)
         if uri is None:
@@ -193,7 +194,7 @@ class ResourceManager:
     async def _candidates(self, uri: str, target: Target | None = None) -> list[Found]:
         if target:
             return [(managed, target[1])] if (managed := self._servers.find(target[0])) else []
-        if self.target(uri) is None:  # an AI client that knows it by heart may be faster than the servers
+        if self.target(uri) is None:  # an AI client that remembers the URI may be faster than the servers
             await self._offers.wait_for_first_listings()
         known = [(managed, own) for server, own in self._uris.targets(uri) if (managed := self._servers.find(server))]
         return known or [(managed, uri) for managed in self._offers.declaring(RESOURCES)]
@@ -204,7 +205,7 @@ class ResourceManager:
         return await self._relay.send_with_retry(managed, exchange.child(request=_asking_for(exchange.request, uri, own), caller=caller))
 
     def _of_views(self, uri: str, found: list[Found], state: SessionState) -> list[Found]:
-        """Where a URI could be that of several servers, a view means its own server's. Empty: it could be that of several views."""
+        """Chooses the view's own server where several servers could have a URI. Empty: the URI could belong to several views."""
         is_contested = self._uris.is_contested(uri)
         if not is_contested and self.target(uri):
             return found
@@ -215,7 +216,7 @@ class ResourceManager:
         return first if is_contested and first else [*first, *(each for each in found if each not in first)]
 
     async def _as_asked(self, server: str, uri: str, own: str, reply: Envelope) -> Envelope:
-        """The reply with the URIs that AI clients know; as it is where they are the server's own."""
+        """Returns the reply with the URIs that AI clients know; unchanged where these are the server's own."""
         publish = self.publisher(server) or (partial(self._uris.published_uri, server) if uri != own else None)
         if publish is None:
             return reply
@@ -225,7 +226,7 @@ class ResourceManager:
     # making lists
 
     async def _ready(self) -> None:
-        """Waits a bounded time for servers that were never listed, and gives what they list its URIs."""
+        """Waits a bounded time for servers that were never listed, and gives the listed resources their URIs."""
         await self._offers.wait_for_first_listings()
         if self._given_at != (self._offers.changes(RESOURCES), *self._skill_uris.state):
             changes, offered = self._offers.changes(RESOURCES), self._offers.offered(RESOURCES)
@@ -264,7 +265,7 @@ class ResourceManager:
 
 
 async def offered_by(kind: OfferKind, client: McpClient) -> Sequence[Offer]:
-    """What one copy of a server lists now; nothing where it has no such list, or does not say."""
+    """Returns what one instance of a server lists now; empty where it has no such list, or fails to list."""
     if kind.declared(client.greeting.capabilities) is None:
         return ()
     try:
@@ -276,7 +277,7 @@ async def offered_by(kind: OfferKind, client: McpClient) -> Sequence[Offer]:
 
 
 def read_uri(params: Raw) -> str | None:
-    """The `uri` in the params of a request or notification; None where there is none that is a string."""
+    """Returns the `uri` in the params of a request or notification; None if it is missing or not a string."""
     try:
         uri = load(opened(params).get("uri", NOTHING))
     except ValueError:
@@ -285,11 +286,11 @@ def read_uri(params: Raw) -> str | None:
 
 
 def not_found(uri: str, era: Era) -> Envelope:
-    """What an era says of a resource that nobody has."""
+    """Returns the error of an era for a resource that no server has."""
     return failure(LEGACY_RESOURCE_NOT_FOUND if era is Era.LEGACY else INVALID_PARAMS, "Resource not found", {"uri": uri})
 
 
 def _asking_for(request: Envelope, uri: str, own: str) -> Envelope:
-    """A request of its own for each server that is tried: on its way it is changed."""
+    """Copies a request for each server that is tried: a request is changed on its way."""
     params = request.params if own == uri else eras.with_members(request.params, uri=dump(own))
     return msgspec.structs.replace(request, params=params)

@@ -1,11 +1,10 @@
-"""Under which URIs AI clients see the resources of several servers, and whose resource a URI means.
+"""The URIs by which AI clients see the resources of several servers, and the server that a URI means.
 
-Above it: PublishedUris. Below it: protocol/uri_template. A URI stays as its server wrote it, unless another server lists the same one:
-then it is published as `tooltray://{server}/{the URI, percent-escaped}`, for both. Views of MCP Apps have to begin with `ui://` for those
-who show them: theirs become `ui://{server}/{the URI, percent-escaped}`, also where no list has them and only tools name them. A URI that a
-server has written in this form itself is published in it once more, so that none means two things. Templates likewise; their expressions
-stay, so that AI clients can fill them in. What begins with `skill://` has rules of its own, see skill_uris. One such set of rules belongs
-to one state of all lists and never changes.
+A URI stays as its server wrote it, unless another server lists the same one: then it is published as `tooltray://{server}/{the URI,
+percent-escaped}`, for both. Views of MCP Apps have to begin with `ui://` for the apps that show them: they become `ui://{server}/{the URI,
+percent-escaped}`, even if no list has them and only tools name them. A URI that a server itself has written in this form is escaped once
+more, so that every URI has one meaning. The same holds for templates; their expressions stay, so that AI clients can fill them in. URIs
+with `skill://` have rules of their own, see skill_uris. One set of rules belongs to one state of all lists and never changes.
 """
 
 from collections import Counter
@@ -46,11 +45,10 @@ class ResourceUris:
         views: Mapping[str, Iterable[str]] | None = None,
         skills: SkillUris | None = None,
     ) -> None:
-        """
-        Args:
-            uris, templates: what each server lists. The order of the servers counts where a URI could mean several.
-            views: the URIs that tools of each server name as their views, whether they are listed or not.
-            skills: the rules for what begins with `skill://`; None: it is like any other.
+        """Args:
+        uris, templates: what each server lists. The order of the servers counts where a URI could mean several.
+        views: the URIs that tools of each server name as their views, whether they are listed or not.
+        skills: the rules for URIs with `skill://`; None: these are treated as any other URI.
         """
         self._skills = skills
         known = {server: dict.fromkeys(listed) for server, listed in uris.items()}
@@ -67,7 +65,7 @@ class ResourceUris:
         self._contested_templates = [each for each in self._templates if each.is_contested]
 
     def published_uri(self, server: str, uri: str) -> str:
-        """The URI by which AI clients know a server's resource, listed or not; the reverse of `targets`."""
+        """Returns the URI by which AI clients know a server's resource, listed or not; the reverse of `targets`."""
         if self._skills and uri.startswith(SCHEME):
             return self._skills.published(server, uri)
         if server in (owners := self._owners.get(uri, ())):
@@ -79,15 +77,15 @@ class ResourceUris:
         return uri if first in (None, (server, uri)) else self._published(server, uri)
 
     def is_contested(self, uri: str) -> bool:
-        """Whether several servers have one, so that it says nothing of whose it is."""
+        """Reports whether several servers have a URI, so that the URI does not identify its server."""
         return len(self._owners.get(uri, ())) > 1
 
     def published_template(self, server: str, template: str) -> str:
-        """The same for a server's template."""
+        """Returns the text by which AI clients know a server's template."""
         return self._template(server, template).published.text
 
     def targets(self, uri: str) -> Iterator[Target]:
-        """What a URI may mean, the likeliest first; nothing where no server has listed it or a template for it."""
+        """Yields the possible targets of a URI, the likeliest first; none where no server has listed it or a template for it."""
         if self._skills and uri.startswith(SCHEME) and (found := self._skills.target(uri) or self._filled_in(uri)):
             yield found
         elif target := self._targets.get(uri) or self._filled_in(uri) or self._parsed(uri):
@@ -101,7 +99,7 @@ class ResourceUris:
             yield from ((server, uri) for server in dict.fromkeys(servers))
 
     def template_target(self, text: str) -> Target | None:
-        """Whose template a published one is, and the server's own text of it."""
+        """Returns the server of a published template, and the server's own text."""
         found = (template for template in self._templates if text in (template.published.text, template.own.text))
         return next(((template.server, template.own.text) for template in found), None)
 
@@ -113,14 +111,14 @@ class ResourceUris:
         return _Template(server, own, own.changed(_escaped, prefix=self._beginning(server, text)) if is_contested else own)
 
     def _filled_in(self, uri: str) -> Target | None:
-        """Of a template that several servers list."""
+        """Returns the target of a URI from a template that several servers list."""
         for template in self._contested_templates:
             if (values := template.published.match(uri)) is not None:
                 return template.server, template.own.expanded(values)
         return None
 
     def _parsed(self, uri: str) -> Target | None:
-        """A URI of ours that is not listed, or not any more: noted down while its resource was listed."""
+        """Returns the target of a published URI whose resource is not listed, or not any more: a client may have kept the URI."""
         prefix = VIEW_PREFIX if uri.startswith(VIEW_PREFIX) else PREFIX
         if not uri.startswith(prefix):
             return None
@@ -129,7 +127,7 @@ class ResourceUris:
         if prefix == VIEW_PREFIX and ("/" in rest or not own.startswith(VIEW_PREFIX)):
             return None  # as its server wrote it
         name = _unescaped(name)
-        server = name if name in self._servers else self._written_small.get(name.lower())  # some clients write the part behind `//` small
+        server = name if name in self._servers else self._written_small.get(name.lower())  # some clients write this part in lower case
         return (server, own) if server else None
 
     def _published(self, server: str, uri: str) -> str:
@@ -137,7 +135,7 @@ class ResourceUris:
 
     def _beginning(self, server: str, uri: str) -> str:
         name = _escaped(server)
-        if self._case_counts[server.lower()] > 1:  # what is written small on its way must not become the other one
+        if self._case_counts[server.lower()] > 1:  # lower case on the way must not turn one name into the other
             name = "".join(f"%{ord(each):02X}" if each.isascii() and each.isupper() else _escaped(each) for each in server)
         return f"{VIEW_PREFIX if uri.startswith(VIEW_PREFIX) else PREFIX}{name}/"
 
@@ -153,5 +151,5 @@ def _owners(lists: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
 def _unescaped(text: str) -> str:
     try:
         return unquote(text, errors="surrogatepass")
-    except UnicodeDecodeError:  # nothing that was escaped here
+    except UnicodeDecodeError:  # not escaped by this module
         return unquote(text, errors="replace")

@@ -1,8 +1,6 @@
-"""URIs of resources in what a server answers or asks: those that its clients know stand in the place of its own.
-
-Above it: LinkingRelay and ResourceManager, which know how a server's resources are published. Below it: protocol/member_scanner. Knows
-nothing of servers. Only members that the protocol defines as a resource's URI change: those of links, of embedded resources, of what was
-read, and of the view that `_meta` names for an app. Texts, structured content and arguments never do, whatever stands in them.
+"""Replaces a server's own URIs of resources by the published ones in its results and requests. Only members that the protocol defines as a
+resource's URI change: in links, in embedded resources, in read contents, and in the view that `_meta` names for an app. Texts, structured
+content and arguments never change, whatever they contain.
 """
 
 import re
@@ -16,19 +14,19 @@ from tooltray.protocol.member_scanner import STRING, closed, elements_of, opened
 from tooltray.protocol.sessions.caller import Caller, CallerBehind
 
 Publish = Callable[[str], str]
-"""The URI by which clients know a resource of the server; the same one where it stays."""
+"""Gives the URI by which clients know a resource of the server; it may be unchanged."""
 Change = Callable[[Raw, Publish], Raw]
 
 LOOKED_AT = 1000  # different URIs in one result; one with more is taken apart in any case
 READ_AT_ONCE_BYTES = 2**18  # takes less than a millisecond; larger results are looked at in a thread, beside the event loop
-ASKS = "sampling/createMessage"  # the only question of a server that carries content
+ASKS = "sampling/createMessage"  # the only request of a server that carries content
 _KEYS = (b'"uri"', b'esourceUri"')  # how the names of all members with a resource's URI end, `ui/resourceUri` among them
 _VALUE = re.compile(rb"\s*+:\s*+(" + STRING + rb")", re.DOTALL)
-_DEEPEST = 3  # blocks within blocks: the result of a tool in a message, and what is in it
+_DEEPEST = 3  # blocks within blocks: a tool's result in a message, and the result's content
 
 
 def may_change(text: bytes, publish: Publish) -> bool:
-    """Whether a URI stands in JSON that clients know by another one; says so too often (it is no member that counts), never too seldom."""
+    """Reports whether JSON may contain a URI that has to be replaced; errs towards True, for URIs in members that do not count."""
     seen = set[bytes]()
     for value in _values(text):
         if value not in seen:
@@ -39,12 +37,12 @@ def may_change(text: bytes, publish: Publish) -> bool:
 
 
 def published(result: Raw, publish: Publish) -> Raw:
-    """A result, or the params of a question, with the URIs that clients know; all else verbatim, and what cannot be read stays as it is."""
+    """Returns a result, or the params of a server's request, with published URIs; everything else is verbatim, and unreadable parts stay."""
     return _changed(result, _MEMBERS, publish)
 
 
 async def linked(reply: Envelope, publish: Publish) -> Envelope:
-    """A reply to which the same was done; beside the event loop where it is large."""
+    """Returns a reply with published URIs; a large one is changed in a thread, beside the event loop."""
     size_bytes = len(memoryview(reply.result)) if reply.result else 0
     if size_bytes > READ_AT_ONCE_BYTES:
         await finish_in_thread(_link, reply, publish)
@@ -54,7 +52,7 @@ async def linked(reply: Envelope, publish: Publish) -> Envelope:
 
 
 def in_passing(params: Raw, publish: Publish) -> Raw:
-    """What a server says or asks by itself, with the URIs that clients know; looked at at once, however large it is."""
+    """Returns the params of a server's own notification or request with published URIs; done at once, however large they are."""
     return published(params, publish) if may_change(bytes(params), publish) else params
 
 
@@ -63,7 +61,7 @@ def _link(reply: Envelope, publish: Publish) -> None:
 
 
 class LinkedCaller(CallerBehind):
-    """An AI client as a server asks it: content in the questions has the URIs that the client knows. Satisfies Caller."""
+    """An AI client as a server asks it: content in the requests has the URIs that the client knows. Satisfies Caller."""
 
     def __init__(self, caller: Caller, publish: Publish) -> None:
         super().__init__(caller)
@@ -76,7 +74,7 @@ class LinkedCaller(CallerBehind):
 
 
 def _values(text: bytes) -> Iterator[bytes]:
-    """The strings behind all names that could be those of a URI."""
+    """Yields the strings after all names that could be those of a URI."""
     for key in _KEYS:
         at = text.find(key)
         while at >= 0:
@@ -102,7 +100,7 @@ def _uri(value: Raw, publish: Publish) -> Raw:
 
 
 def _changed(raw: Raw, changes: Mapping[str, Change], publish: Publish) -> Raw:
-    """An object of which some members have changed; itself where none has, or where it is no object."""
+    """Returns an object with changed members; the same object where no member has changed, or where the text is not an object."""
     try:
         members = opened(raw)
         made = {name: change(members[name], publish) for name, change in changes.items() if name in members}
@@ -113,7 +111,7 @@ def _changed(raw: Raw, changes: Mapping[str, Change], publish: Publish) -> Raw:
 
 
 def _each(array: Raw, change: Change, publish: Publish) -> Raw:
-    """The same of the elements of an array."""
+    """Applies a change to the elements of an array."""
     try:
         elements = elements_of(array)
     except (ValueError, RecursionError):
@@ -124,7 +122,7 @@ def _each(array: Raw, change: Change, publish: Publish) -> Raw:
 
 
 def _block(block: Raw, publish: Publish, depth: int = 1) -> Raw:
-    """One piece of content."""
+    """Changes one content block."""
 
     def nested(content: Raw, publish: Publish) -> Raw:
         return _each(content, lambda each, publish: _block(each, publish, depth + 1), publish)
@@ -145,7 +143,7 @@ def _resource(resource: Raw, publish: Publish) -> Raw:
 
 
 def _content(content: Raw, publish: Publish) -> Raw:
-    """Of a message: one block, or several."""
+    """Changes the content of a message: one block, or several."""
     return _each(content, _block, publish) if bytes(memoryview(content)[:1]) == b"[" else _block(content, publish)
 
 
@@ -154,7 +152,7 @@ def _message(message: Raw, publish: Publish) -> Raw:
 
 
 def _meta(meta: Raw, publish: Publish) -> Raw:
-    return _changed(meta, {"ui": _app, "ui/resourceUri": _uri}, publish)  # the second is how apps wrote it at first
+    return _changed(meta, {"ui": _app, "ui/resourceUri": _uri}, publish)  # the second is the older spelling
 
 
 def _app(app: Raw, publish: Publish) -> Raw:
@@ -162,7 +160,7 @@ def _app(app: Raw, publish: Publish) -> Raw:
 
 
 def _questions(questions: Raw, publish: Publish) -> Raw:
-    """Of an `input_required` result, by their keys."""
+    """Changes the requests of an `input_required` result, by their keys."""
     try:
         keys = opened(questions)
     except ValueError:

@@ -1,8 +1,6 @@
-"""Lists servers again before a name counts as unknown: many servers get new tools, prompts or templates and announce nothing.
-
-Above it: ToolManager, PromptManager and ResourceManager, which know whether a name is known by now. Below it: ServerLists. A client that
-calls nonsense must not make the hub list in a loop: the same name is looked for once in a while, a server is listed once in a second at
-most, and all who look for something at the same time share one look.
+"""Lists servers again before a name counts as unknown: many servers get new tools, prompts or templates and announce nothing. A client that
+calls nonsense must not make the hub list in a loop: the same name is looked up only once in a while, a server is listed once in a second at
+most, and simultaneous lookups share one listing.
 """
 
 import asyncio
@@ -24,16 +22,16 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 WITHIN_S = 3.0  # servers list in milliseconds; most unknown names are a model's mistakes, which wait for it
 NAME_AGAIN_AFTER_S = 5.0  # a model that gets "unknown" tries again at once, or after it has done something else
-PAUSE_S = 1.0  # between two lists of one server; who comes sooner waits for the next one
-MOST_NAMES = 1024  # that are remembered, some 100 bytes each; one of more is looked for again too soon
+PAUSE_S = 1.0  # between two lists of one server; an earlier lookup waits for the next one
+MOST_NAMES = 1024  # that are remembered, some 100 bytes each; beyond this limit, a name may be looked up again too soon
 
 
 class LookPatience(msgspec.Struct, frozen=True):
-    """All in seconds.
+    """Limits of second looks, all in seconds.
 
     Attributes:
         within_s: how long the answer "unknown" waits.
-        name_again_after_s: the same name is not looked for again sooner.
+        name_again_after_s: the same name is not looked up again sooner.
         pause_s: a server is not listed again sooner.
     """
 
@@ -43,7 +41,7 @@ class LookPatience(msgspec.Struct, frozen=True):
 
 
 class SecondLooks:
-    """Belongs to the engine's loop."""
+    """Listings of servers for unknown names. Belongs to the engine's loop."""
 
     def __init__(self, *, servers: ServerManager, lists: ServerLists[Any], patience: LookPatience, spawn: Spawn) -> None:
         self._servers, self._lists, self._patience, self._spawn = servers, lists, patience, spawn
@@ -51,7 +49,7 @@ class SecondLooks:
         self._names: dict[int, float] = {}  # the loop time at which each was looked for, the oldest first
 
     def is_due(self, kind: OfferKind, name: str, server: str | None = None) -> bool:
-        """Whether a name was not looked for a short while ago; from now on it was. `server`: it is one of this server's own names."""
+        """Reports whether a name was not looked up recently, and records the lookup. `server`: the name is this server's own."""
         now, key = asyncio.get_running_loop().time(), hash((kind.name, name, server))
         if now - self._names.get(key, -self._patience.name_again_after_s) < self._patience.name_again_after_s:
             return False
@@ -64,11 +62,11 @@ class SecondLooks:
     def likely(self, kind: OfferKind, name: str, *, is_reached: Callable[[str], bool]) -> Iterator[ManagedServer]:
         """Returns the servers that may have an unknown name.
 
-        The name begins with theirs, changes of their lists may not reach us, they are being started again, or they are about to list for
-        the first time. Of a name that was looked for a short while ago, only the last ones.
+        The name begins with the server's, changes of its lists may not reach the hub, it is being started again, or it is about to list for
+        the first time. For a name that was looked up recently, only servers before their first list are returned.
 
         Args:
-            is_reached: whether the session may have anything of a server, by its name.
+            is_reached: whether the session may use a server, by its name.
         """
         is_due = self.is_due(kind, name)
         for server in self._servers:
@@ -78,7 +76,7 @@ class SecondLooks:
                 yield server
 
     async def look(self, kind: OfferKind, servers: Iterable[ManagedServer], is_found: Callable[[], Awaitable[bool]]) -> bool:
-        """Lists servers again until what is looked for is found; whether it is. Bounded."""
+        """Lists servers again until `is_found` holds, and returns whether it did. Bounded in time."""
         now = asyncio.get_running_loop().time
         ends_at = now() + self._patience.within_s
         looks = {self._look_at(server, kind) for server in servers}
@@ -112,9 +110,9 @@ class SecondLooks:
 
 
 def _announces(server: ManagedServer, client: McpClient, kind: OfferKind) -> bool:
-    """Whether a server has promised to announce changes of such a list, over a connection on which none is lost.
+    """Reports whether a server has promised to announce changes of such a list, over a connection that loses no announcement.
 
-    A server elsewhere may have been started again since: with other tools, and without a word to the sessions of its former life.
+    A remote server may have been restarted since: with other tools, and without a message to its earlier sessions.
     """
     if is_remote(server.config.transport):
         return False

@@ -1,12 +1,9 @@
-"""Lists of every server (its tools, its prompts, ...): when a server is asked for them, what is believed, and what stays known.
+"""Lists of every server (its tools, its prompts, ...): when a server is asked for them, which answers are believed, and what stays known.
 
-Above it: ToolManager, which has one for the tools, and Offers, which has one for all else: neither waits for the lists of the other. Below
-it: ServerManager, list_pages, and the catalogue on disk. Knows nothing of what AI clients make of a list, nor of settings for single tools.
-
-The rules: what was last known is offered at once, also of a server that does not run. An instance that has opened is asked, and again when
-it says that a list has changed, or when somebody doubts what is known; one listing at a time, so that an old one never overwrites a newer
-one. A sudden empty list has to be confirmed. A server in error offers what it listed for a while; one that is stopped or switched off
-offers nothing. AI clients wait for the first list of a server that is on its way, but for none that has failed before it listed anything.
+The rules: the last known list is offered at once, even if the server does not run. An instance that has opened is asked, and asked again
+when it announces a change or when the known list is in doubt; one listing at a time, so that an old list never overwrites a newer one. A
+sudden empty list has to be confirmed. A server in error offers what it listed for a while; a stopped or disabled server offers nothing. AI
+clients wait for the first list of a server that is on its way, but not if it has failed before it listed anything.
 """
 
 import asyncio
@@ -40,9 +37,9 @@ from tooltray.servers.upstream.upstream_services import UpstreamServices
 logger = logging.getLogger(__name__)
 EMPTY_CONFIRMED_AFTER_S = 1.0  # a server that is warming up may list nothing for a moment
 READ_AT_ONCE = 250  # definitions; takes about 2 ms
-LISTED_WITHIN_S = 10.0  # a server that runs lists in milliseconds; one that does not is said to have listed nothing
-IN_VAIN = "waited"  # stands in the place of a kind: the server was waited for, or has failed, and has listed nothing so far
-ERROR_LISTED_FOR_S = 600.0  # what a server in error offered stays listed; who asks for it reads why it fails
+LISTED_WITHIN_S = 10.0  # a running server lists in milliseconds; after this time it counts as having listed nothing
+IN_VAIN = "waited"  # replaces a kind: the server was waited for, or has failed, and has listed nothing so far
+ERROR_LISTED_FOR_S = 600.0  # a server's tools stay listed in error: a call gets the reason
 FAILING = (ServerState.RESTARTING, ServerState.ERROR)
 """States in which a server with a problem has failed."""
 
@@ -52,26 +49,26 @@ class Definition(Protocol):
 
     @property
     def raw(self) -> Raw:
-        """As the server wrote it."""
+        """Returns the definition as the server wrote it."""
 
     @property
     def flaw(self) -> str:
-        """MENDED or LEFT_OUT; empty: AI clients get it as it is."""
+        """Returns MENDED or LEFT_OUT; empty: AI clients get the definition unchanged."""
 
 
 Item = TypeVar("Item", bound=Definition)
 Read = Callable[[OfferKind, Iterable[Raw], ManagedServer, McpClient | None], tuple[tuple[Item, ...], Sequence[str]]]
-"""What can be used of the definitions in a server's list, and remarks on the rest. The connection is None for a list from the disk."""
+"""Gives the usable definitions of a server's list, and remarks on the rest. The connection is None for a list from the disk."""
 
 
 class _List(msgspec.Struct, Generic[Item], frozen=True):
     """What a server listed of one kind.
 
     Attributes:
-        items: None until it was listed once.
+        items: None until the first listing.
         is_declared: the server has such a list.
-        config_hash: the configuration under which it was listed; under this one it is on the disk, too.
-        came_from: the instance that listed it, and all that this one wrote; None for a list from the disk.
+        config_hash: the configuration under which it was listed; the disk has the list under the same one.
+        came_from: the instance that listed it, and all that this instance wrote; None for a list from the disk.
         remarks: what was mended or left out, one sentence each.
     """
 
@@ -86,24 +83,24 @@ class _List(msgspec.Struct, Generic[Item], frozen=True):
         return [each.raw for each in self.items or ()]
 
     def is_same(self, other: "_List[Item]") -> bool:
-        """Whether the disk would hold the same for both."""
+        """Reports whether the disk would hold the same for both."""
         return (self.config_hash, self.is_declared, self.definitions) == (other.config_hash, other.is_declared, other.definitions)
 
 
 class _Known(msgspec.Struct, Generic[Item]):
-    """What is known of one server.
+    """The known lists and the listing state of one server.
 
     Attributes:
-        of: the server that all this is about; another one of the same name has to be listed anew.
-        listed: all was listed, or found to be impossible to list.
-        due: the kinds that are to be listed.
+        of: the server that this belongs to; another server of the same name has to be listed again.
+        listed: set when everything was listed, or found to be impossible to list.
+        due: the kinds that have to be listed.
         asked: the connection that was last asked for all its lists.
         relisting: how soon it is listed again.
         problems: why lists of it are not taken over; what it listed before stays offered.
         state: its last known state, and since which loop time.
         has_failed: AI clients do not wait for its first lists.
-        is_noted: the disk says that it was waited for in vain, for the next hub.
-        expiry: while it is in error, when nothing of it is offered any longer.
+        is_noted: the disk records that it was waited for in vain, for the next hub.
+        expiry: the deadline, while it is in error, after which its lists are not offered any longer.
     """
 
     of: ManagedServer
@@ -122,12 +119,12 @@ class _Known(msgspec.Struct, Generic[Item]):
 
     @property
     def is_complete(self) -> bool:
-        """Whether all was listed once."""
+        """Whether everything was listed at least once."""
         return all(each.items is not None for each in self.lists.values())
 
 
 class ServerLists(Generic[Item]):
-    """Belongs to the engine's loop."""
+    """The lists of some kinds of all servers. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -140,12 +137,11 @@ class ServerLists(Generic[Item]):
         first: FirstListings,
         empty_confirmed_after_s: float = EMPTY_CONFIRMED_AFTER_S,
     ) -> None:
-        """
-        Args:
-            kinds: what is listed, one after the other in this order.
-            read: see Read.
-            first: how long AI clients wait for servers that were never listed; the same for all lists of a hub.
-            empty_confirmed_after_s: a sudden empty list is believed after so long, if it still is empty.
+        """Args:
+        kinds: what is listed, one after the other in this order.
+        read: see Read.
+        first: how long AI clients wait for servers that were never listed; the same for all lists of a hub.
+        empty_confirmed_after_s: a sudden empty list is believed if it is still empty after this time.
         """
         self._kinds, self._read = kinds, read
         self._servers, self._catalogues = servers, catalogues
@@ -166,14 +162,14 @@ class ServerLists(Generic[Item]):
         on_other_copy_changed: Callable[[str, Sequence[OfferKind]], None],
         prepare: Callable[[ManagedServer, tuple[Item, ...]], None] | None = None,
     ) -> None:
-        """Takes the last known lists of every server from the disk, so that the first list is complete at once, and follows the servers.
+        """Loads the last known lists of every server from the disk, so that the first list is complete at once, and watches the servers.
 
         Args:
-            on_changed: called with a server whenever what it offers, or what its settings make of that, may be another than before.
+            on_changed: called with a server whenever its offered lists, or its settings for them, may have changed.
             on_forgotten: called with the name of a server that was removed.
-            on_other_copy_changed: called with a server's name and kinds when its instance for another era says that its lists have changed.
-                They are not kept here, but who has this server alone gets them.
-            prepare: called in a thread with a server and what it now lists, before `on_changed`, where that is much.
+            on_other_copy_changed: called with a server's name and kinds when its instance for another era announces changed lists. They are
+                not kept here, but clients that have only this server get them.
+            prepare: called in a thread with a server and its new list, before `on_changed`, if the list is long.
         """
         self._on_changed, self._on_forgotten, self._on_other_copy_changed = on_changed, on_forgotten, on_other_copy_changed
         self._prepare = prepare
@@ -191,37 +187,36 @@ class ServerLists(Generic[Item]):
         self._bus.subscribe(ServerNotified, self._on_server_notified)
         self._bus.subscribe(ServersConfigured, self._on_servers_configured)
 
-    # what there is
-
+    # known lists
     def known(self, server: str, kind: OfferKind) -> tuple[Item, ...]:
-        """What a server last listed, whether it is offered or not; empty for one that was never listed."""
+        """Returns what a server last listed, whether it is offered or not; empty if the server was never listed."""
         known = self._known.get(server)
         return (known.lists[kind].items if known else None) or ()
 
     def offered(self, server: ManagedServer, kind: OfferKind) -> tuple[Item, ...]:
-        """The same as far as AI clients may see it: nothing of a server that is stopped, switched off, or in error for long."""
+        """Returns the known list if AI clients may see it: empty for a server that is stopped, disabled, or in error for long."""
         return self.known(server.name, kind) if self.is_offering(server) else ()
 
     def is_declared(self, server: ManagedServer, kind: OfferKind) -> bool:
-        """Whether a server has such a list and may be asked for what is in it."""
+        """Reports whether a server has such a list and may be asked for its contents."""
         return self.is_offering(server) and self._known_of(server).lists[kind].is_declared
 
     def is_up_to_date(self, server: ManagedServer) -> bool:
-        """Whether all was listed under the settings that the server has now."""
+        """Reports whether everything was listed under the server's present settings."""
         return all(each.config_hash == server.config_hash for each in self._known_of(server).lists.values())
 
     def is_complete(self, server: str) -> bool:
-        """Whether all lists of a server are known; they may be those of an earlier time."""
+        """Reports whether all lists of a server are known; they may be old."""
         known = self._known.get(server)
         return known is not None and known.is_complete
 
     def problem(self, server: str) -> Problem | None:
-        """Why not all that a server lists is offered."""
+        """Returns why not everything that a server lists is offered."""
         known = self._known.get(server)
         return next(iter(known.problems.values()), None) if known else None
 
     def flaws(self, server: str) -> tuple[str, ...]:
-        """Returns what is mended of a server's definitions for AI clients, or left out, and why, one sentence each."""
+        """Returns which of a server's definitions are mended for AI clients or left out, and why, one sentence each."""
         known = self._known.get(server)
         return tuple(remark for each in known.lists.values() for remark in each.remarks) if known else ()
 
@@ -233,7 +228,7 @@ class ServerLists(Generic[Item]):
         return +counts
 
     def listed(self, server: ManagedServer) -> asyncio.Event:
-        """Set while nobody need wait for a server's lists: it was listed once, or cannot be."""
+        """Returns an event that is set while no client need wait for a server's lists: they were read once, or cannot be."""
         return self._known_of(server).listed
 
     async def wait_for_first_listings(
@@ -243,7 +238,7 @@ class ServerLists(Generic[Item]):
 
         Args:
             is_wanted: whether the lists of a server are waited for, by its name.
-            is_enough: whether there is something to answer already; if not, the wait may be longer.
+            is_enough: whether the answer already has content; if not, the wait may be longer.
         """
         now = asyncio.get_running_loop().time
         while (until := self._awaited_until(is_wanted, is_enough())) > now():
@@ -255,18 +250,18 @@ class ServerLists(Generic[Item]):
                 self._note_in_vain(server)
 
     async def wait_until_listed(self, server: ManagedServer, *, within_s: float = LISTED_WITHIN_S) -> None:
-        """Waits for the lists of a server that runs, for a person who has started it and wants to know what came of it; bounded."""
+        """Waits a bounded time for the lists of a running server, for a user who has started it and wants to see the outcome."""
         if server.state is ServerState.RUNNING:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(within_s):
                     await self.listed(server).wait()
 
     async def look(self, server: ManagedServer, kinds: Iterable[OfferKind] | None = None, *, max_age_s: float = 0.0) -> None:
-        """Waits until what is known of a server is what its first instance lists now. One that does not run is not asked.
+        """Waits until the known lists of a server are what its first instance lists now. A server that does not run is not asked.
 
         Args:
             kinds: which lists; None: all.
-            max_age_s: a list that the instance was asked for less than so many seconds ago is new enough.
+            max_age_s: a list that was requested from the instance more recently than this is new enough.
         """
         known, now, wanted = self._known_of(server), asyncio.get_running_loop().time(), tuple(kinds or self._kinds)
         due = [kind for kind in wanted if known.relisting.asked_at(kind) <= now - max_age_s]
@@ -287,15 +282,15 @@ class ServerLists(Generic[Item]):
         return is_coming and not known.has_failed and not known.is_complete and not known.listed.is_set()
 
     def is_expected(self, server: ManagedServer) -> bool:
-        """Whether a server that was never listed is on its way, and not silent for longer than usual."""
+        """Reports whether a server that was never listed is on its way, and not silent for longer than usual."""
         return self._is_awaited(server) and not self._first.is_silent(server, self._known_of(server).state[1])
 
     def age_s(self, server: ManagedServer, kind: OfferKind) -> float:
-        """How many seconds ago a server was last asked for a list."""
+        """Returns how many seconds ago a server was last asked for a list."""
         return asyncio.get_running_loop().time() - self._known_of(server).relisting.asked_at(kind)
 
     def _note_in_vain(self, server: ManagedServer) -> None:
-        """The next hub does not wait for it: it was started before, and has listed nothing so far."""
+        """Records for the next hub that it need not wait for the server, which was started but has listed nothing so far."""
         if not (known := self._known_of(server)).is_noted:
             known.is_noted = True
             save = finish_in_thread(partial(self._catalogues.save, server.name, server.config_hash, (), kind=IN_VAIN))
@@ -306,7 +301,7 @@ class ServerLists(Generic[Item]):
         self._progress = asyncio.Event()
 
     def is_offering(self, server: ManagedServer) -> bool:
-        """Whether AI clients may see what a server listed."""
+        """Reports whether AI clients may see what a server listed."""
         return not (server.config.disable or server.state is ServerState.STOPPED or self._known_of(server).is_expired)
 
     def _known_of(self, server: ManagedServer) -> _Known[Item]:
@@ -322,10 +317,10 @@ class ServerLists(Generic[Item]):
         return _List(items, catalogue.is_declared, server.config_hash, remarks=remarks)
 
     def list_unknown_servers(self, *, beside: Callable[[ManagedServer], asyncio.Event]) -> None:
-        """Starts every server that was never listed once, to list it; does not wait.
+        """Starts every server that was never listed, to list it once; does not wait.
 
         Args:
-            beside: as `listed`, of who else lists it: the server runs until both have what they want, and then rests again.
+            beside: gives the `listed` event of another reader: the server runs until both have their lists, and then sleeps again.
         """
         for server in self._servers:
             listed = self.listed(server), beside(server)
@@ -340,19 +335,18 @@ class ServerLists(Generic[Item]):
         if is_idle and self._servers.find(server.name) is server and not self._servers.is_default(server.name):
             await server.stop(then=ServerState.ON_DEMAND)
 
-    # what servers and settings do
-
+    # changes of servers and settings
     def _on_server_changed(self, event: ServerStateChanged) -> None:
         server = event.server
         if self._servers.find(server.name) is None:
             return
         known = self._known_of(server)
-        if known.of is not server:  # its settings are others: what the old one listed is offered until the new one lists
+        if known.of is not server:  # its settings have changed: what the old one listed is offered until the new one lists
             known.of, known.has_failed, known.is_noted = server, False, False
             known.problems.clear()
             known.listed.clear()
         if known.state[0] is not server.state:
-            if known.state[0] is ServerState.ERROR:  # it had given up, and somebody has started it: what was wrong may be mended
+            if known.state[0] is ServerState.ERROR:  # it had given up and was started again: the cause may be fixed
                 known.has_failed = False
             known.state = server.state, asyncio.get_running_loop().time()
         if server.state in FAILING and server.problem and not known.is_complete:
@@ -364,7 +358,7 @@ class ServerLists(Generic[Item]):
                 known.asked, known.relisting = server.first.client, Relisting()
                 self._refresh_soon(server, self._kinds)
         elif server.state in (ServerState.ERROR, ServerState.STOPPED, ServerState.NEEDS_SIGN_IN):
-            known.listed.set()  # nobody need wait for it
+            known.listed.set()  # no client need wait for it
         elif not known.is_complete:
             known.listed.clear()
         self._has_progressed()
@@ -386,7 +380,7 @@ class ServerLists(Generic[Item]):
             self._forget(name, self._known.pop(name))
 
     def _forget(self, name: str, known: _Known[Item]) -> None:
-        known.listed.set()  # who waits for it need not any more
+        known.listed.set()  # ends every wait for it
         self._has_progressed()
         if known.expiry:
             known.expiry.cancel()
@@ -394,7 +388,7 @@ class ServerLists(Generic[Item]):
         self._on_forgotten(name)
 
     async def _forget_on_disk(self, name: str, known: _Known[Item]) -> None:
-        """Behind what is just being saved."""
+        """Deletes the saved lists, after a save that is still running."""
         if known.refreshing:
             await asyncio.wait({known.refreshing})
         await finish_in_thread(self._catalogues.forget, name)
@@ -456,7 +450,7 @@ class ServerLists(Generic[Item]):
     async def _read_list(
         self, kind: OfferKind, raws: Sequence[Raw], server: ManagedServer, client: McpClient | None
     ) -> tuple[tuple[Item, ...], Sequence[str]]:
-        """Beside the event loop, where there is much to read."""
+        """Reads a list; a long one is read in a thread, beside the event loop."""
         if len(raws) <= READ_AT_ONCE:
             return self._read(kind, raws, server, client)
         items, remarks = await finish_in_thread(self._read, kind, raws, server, client)
@@ -466,7 +460,7 @@ class ServerLists(Generic[Item]):
         return items, remarks
 
     def _refuse(self, server: ManagedServer, known: _Known[Item], kind: OfferKind, error: TooLong) -> None:
-        """What it listed before stays, and so do its other lists."""
+        """Reports a list that is too long. What the server listed before stays, and so do its other lists."""
         title = Phrase("'{name}' lists too much: {reason}", name=server.name, reason=error.problem.title)
         hint = Phrase("What it listed before is still offered. Its own options may say what it is to list.")
         problem = Problem(title, error.problem.message, hint)
@@ -486,10 +480,10 @@ class ServerLists(Generic[Item]):
         before, known.lists[kind] = known.lists[kind], new
         is_saved = new.is_same(before)
         self._on_changed(server)
-        if known.problems.pop(kind, None) or [*new.remarks] != [*before.remarks]:  # its card says it
+        if known.problems.pop(kind, None) or [*new.remarks] != [*before.remarks]:  # its card shows it
             self._servers.publish_changed(server.name)
         if not known.due:
-            known.listed.set()  # nobody need wait for the disk
+            known.listed.set()  # no client need wait for the disk
         self._has_progressed()
         if not is_saved:
             save = partial(self._catalogues.save, kind=kind.name, is_declared=new.is_declared)

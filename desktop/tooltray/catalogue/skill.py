@@ -1,7 +1,6 @@
-"""One skill as its server listed it, by the extension `io.modelcontextprotocol/skills` (SEP-2640): what can be used, and what it is.
-
-Above it: ServerLists of the skills, SkillBook, the room `skills`. Below it: protocol, definition. Pure. An entry is carried as bytes but
-for its URIs: its frontmatter has to be that of its `SKILL.md`, which AI clients compare, so no name of a skill is ever changed.
+"""One skill as its server listed it, by the extension `io.modelcontextprotocol/skills` (SEP-2640): the usable part, and its identity. Pure.
+An entry is carried as bytes except for its URIs: its frontmatter has to be that of its `SKILL.md`, which AI clients compare, so no name of
+a skill is ever changed.
 """
 
 import re
@@ -22,21 +21,22 @@ EXTENSION = "io.modelcontextprotocol/skills"
 SKILLS = OfferKind("skills", "skills/list", "skills", "uri", EXTENSION, "notifications/resources/list_changed", is_extension=True)
 """The extension has no notification of its own; the files of skills are resources."""
 SKILL_FILE = "/SKILL.md"  # ends the URI of each skill
-DYNAMIC = "dynamic"  # in the place of the files whose digests nobody can know
+DYNAMIC = "dynamic"  # replaces files whose digests cannot be known
 
-MOST_FILES = 512  # of one skill; both limits are those up to which every AI client takes a skill
+MOST_FILES = 512  # of one skill; up to both limits every AI client accepts a skill
 MOST_BYTES = 16 * 2**20  # of its files together
-LONGEST_URI = 2048  # characters; what is seen of a skill is kept under it
+LONGEST_URI = 2048  # characters; records about a skill use it as their key
 
 _NAME = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 
 
 class SkillFile(msgspec.Struct, frozen=True):
-    """
+    """One file of a skill.
+
     Attributes:
         digest: "sha256:" and 64 hexadecimal digits, of its bytes.
-        size_bytes: how many these are.
+        size_bytes: how many bytes it has.
     """
 
     digest: str
@@ -44,11 +44,12 @@ class SkillFile(msgspec.Struct, frozen=True):
 
 
 class Skill(msgspec.Struct, frozen=True):
-    """
+    """One skill.
+
     Attributes:
         uri: the server's own, of its `SKILL.md`.
-        files: by the server's own URIs; None: its content is made when it is read, and nobody knows its digests.
-        mark: what it is at the moment: another one as soon as its frontmatter or any of its files is.
+        files: by the server's own URIs; None: its content is made when it is read, and its digests cannot be known.
+        mark: identifies the present skill: changes with its frontmatter and with any of its files.
         raw: the entry, verbatim.
     """
 
@@ -66,11 +67,11 @@ class Skill(msgspec.Struct, frozen=True):
 
     @property
     def folder(self) -> str:
-        """The URI of its root, with a slash behind it."""
+        """The URI of its root, with a slash at the end."""
         return self.uri.removesuffix(SKILL_FILE[1:])
 
     def published(self, publish: Callable[[str], str]) -> Raw:
-        """The entry with other URIs, all else verbatim."""
+        """Returns the entry with other URIs, all else verbatim."""
         if publish(self.uri) == self.uri:
             return self.raw
         members = opened(self.raw) | {"uri": dump(publish(self.uri))}
@@ -81,13 +82,13 @@ class Skill(msgspec.Struct, frozen=True):
 
 
 class Unusable(ValueError):
-    """An entry that no AI client may load; says why."""
+    """The error of an entry that no AI client may load; says why."""
 
 
 def read_skills(
     kind: OfferKind, raws: Iterable[Raw], server: ManagedServer, client: McpClient | None
 ) -> tuple[tuple[Skill, ...], Sequence[str]]:
-    """What can be used of a server's list, each URI once, and remarks on the rest, for ServerLists."""
+    """Returns the usable skills of a server's list, each URI once, and remarks on the rest, for ServerLists."""
     skills: dict[str, Skill] = {}
     remarks: list[str] = []
     for place, raw in enumerate(raws, 1):
@@ -103,7 +104,7 @@ def read_skills(
 
 
 def read_skill(raw: Raw) -> Skill:
-    """One entry of `skills/list`, or that of `skills/get`.
+    """Reads one entry of `skills/list`, or that of `skills/get`.
 
     Raises:
         Unusable: no AI client may load it.
@@ -127,7 +128,7 @@ def read_skill(raw: Raw) -> Skill:
 
 
 def skill_text(skill: Skill) -> str:
-    """What its mark covers, in the one way in which it counts."""
+    """Returns the canonical text that a skill's mark covers."""
     return _text(load(opened(skill.raw)["frontmatter"]), skill.files)
 
 

@@ -1,8 +1,6 @@
-"""How many tokens a text is to a model.
-
-Above it: ToolCosting, and Modes for its estimate. Below it: the tokenizer `o200k_base`, whose data take 100 MB of memory while it works: so
-it works in a process of its own, which ends when it has counted. Every model has a tokenizer of its own; their counts differ by a tenth or
-two, not by whole factors.
+"""How many tokens a text is for a model. The data of the tokenizer `o200k_base` take 100 MB of memory while it works, so it works in a
+process of its own, which ends when it has counted. Every model has a tokenizer of its own; their counts differ by a tenth or two, not by
+whole factors.
 """
 
 import json
@@ -27,12 +25,12 @@ LONGEST_S = 60.0  # 5,000 definitions take about 1 s, most of it the start
 
 
 def estimated(size_bytes: int) -> int:
-    """About how many tokens so much JSON is; costs nothing."""
+    """Estimates how many tokens a size of JSON is; costs nothing."""
     return round(size_bytes / BYTES_PER_TOKEN)
 
 
 def counted_size(definition: Raw) -> int:
-    """How many bytes of JSON without spaces those members of a definition are that count; 5,000 definitions take about 30 ms.
+    """Returns the size in bytes, as JSON without spaces, of the counted members of a definition; 5,000 definitions take about 30 ms.
 
     Args:
         definition: an object.
@@ -49,7 +47,7 @@ def _compact_size(value: Raw) -> int:
 
 
 def counted_text(definition: Raw) -> str:
-    """What is counted of a definition; as it stands where Python cannot hold it."""
+    """Returns the counted text of a definition; the unchanged definition where Python cannot hold it."""
     try:
         members = {key: load(value) for key, value in opened(definition).items() if key in COUNTED}
         return json.dumps(members, ensure_ascii=False, separators=(",", ":"))
@@ -58,13 +56,13 @@ def counted_text(definition: Raw) -> str:
 
 
 def counted(texts: Sequence[str]) -> list[int] | None:
-    """How many tokens each text is; None where there is no tokenizer for this system. Blocks for about a second.
+    """Returns how many tokens each text is; None where no tokenizer for this system exists. Blocks for about a second.
 
-    Halves of surrogate pairs count as the character that stands in for them.
+    Halves of surrogate pairs count as their replacement character.
     """
     if not texts:
         return []
-    written = (json.dumps(text.encode("utf-8", "replace").decode()).encode() for text in texts)  # one by one: Python's lock is given away
+    written = (json.dumps(text.encode("utf-8", "replace").decode()).encode() for text in texts)  # one by one: releases Python's lock
     question = b"[%b]" % b",".join(written)
     command = module_command("tooltray.catalogue.token_counts")
     try:
@@ -77,7 +75,7 @@ def counted(texts: Sequence[str]) -> list[int] | None:
 
 
 def main() -> int:
-    """Counts the texts on standard input, a JSON array; writes their numbers, another one."""
+    """Counts the texts of a JSON array on standard input; writes a JSON array of their numbers."""
     import bpe_openai  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     encoding = bpe_openai.get_encoding(TOKENIZER)

@@ -1,7 +1,5 @@
-"""What the copies of a server offer that are for one session or for another era: they may have other tools than the first one.
-
-Above it: ToolManager, which lists them, and CallRoutes. Below it: McpClient, list_pages. ServerLists knows what the first copies list;
-these are asked when somebody lists who has them, and before a call that must not go by an old list.
+"""The tools of instances for one session or for another era, which may differ from those of the first instance. These instances are asked
+when a client that has them lists, and before a call that must not rely on an old list.
 """
 
 import asyncio
@@ -24,10 +22,11 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 
 class _Copy(msgspec.Struct):
-    """
+    """The listed tools of one instance.
+
     Attributes:
         tools: by name; None while it was never listed.
-        is_current: it has not said since it was listed that its tools are others.
+        is_current: the instance has not announced changed tools since it was listed.
         asked_at: the loop time at which it was last asked.
     """
 
@@ -38,26 +37,26 @@ class _Copy(msgspec.Struct):
 
 
 class ToolCopies:
-    """Belongs to the engine's loop."""
+    """The tools of instances for a session or an era. Belongs to the engine's loop."""
 
     def __init__(self, *, servers: ServerManager, bus: EventBus) -> None:
         self._servers = servers
         self._copies: WeakKeyDictionary[McpClient, _Copy] = WeakKeyDictionary()
-        self.are_any = False  # whether one was ever asked: most hubs have none, and each call is spared the rest
+        self.are_any = False  # whether an instance was ever asked: most hubs have none, and their calls skip the rest
         bus.subscribe(ServerNotified, self._on_server_notified)
 
     def tool(self, client: McpClient, name: str) -> ToolDefinition | None:
-        """A tool as a copy last listed it."""
+        """Returns a tool as an instance last listed it."""
         copy = self._copies.get(client)
         return (copy.tools or {}).get(name) if copy else None
 
     def tool_of_any(self, server: str, name: str) -> ToolDefinition | None:
-        """A tool as some copy of a server last listed it."""
+        """Returns a tool as some instance of a server last listed it."""
         found = (self.tool(client, name) for client in self._copies if client.name == server)
         return next((definition for definition in found if definition), None)
 
     def is_outdated(self, client: McpClient) -> bool:
-        """Whether a copy has said, since it was listed, that its tools are others now."""
+        """Reports whether an instance has announced changed tools since it was listed."""
         copy = self._copies.get(client)
         return copy is not None and copy.tools is not None and not copy.is_current
 
@@ -66,8 +65,8 @@ class ToolCopies:
             copy.is_current = False
 
     async def look(self, client: McpClient, *, max_age_s: float) -> None:
-        """Asks a copy for its tools, unless it was asked less than `max_age_s` ago and has announced nothing since; who comes while it is
-        asked shares the answer.
+        """Asks an instance for its tools, unless it was asked less than `max_age_s` ago and has announced nothing since; simultaneous
+        callers share the answer.
         """
         copy = self._copy_of(client)
         async with copy.lock:
@@ -79,14 +78,14 @@ class ToolCopies:
         return self._copies.setdefault(client, _Copy())
 
     async def of_shared(self, client: McpClient) -> Mapping[str, ToolDefinition] | None:
-        """What a copy that serves the clients of another era offers, asked once and again when it says that its tools are others; None if
-        it does not say.
+        """Returns the tools of an instance that serves the clients of another era; it is asked once, and again after it announces a change.
+        None if it fails to list.
         """
         await self.look(client, max_age_s=math.inf)
         return self._copy_of(client).tools
 
     async def listed(self, client: McpClient) -> list[ToolDefinition] | None:
-        """What a copy offers now; None if it does not say."""
+        """Returns what an instance offers now; None if it fails to list."""
         return await self._ask(client, self._copy_of(client))
 
     async def _ask(self, client: McpClient, copy: _Copy) -> list[ToolDefinition] | None:
@@ -104,7 +103,7 @@ class ToolCopies:
 def read_tools(
     kind: OfferKind, raws: Iterable[Raw], server: ManagedServer, client: McpClient | None
 ) -> tuple[tuple[ToolDefinition, ...], tuple[str, ...]]:
-    """What can be used of a server's list, and remarks on the rest, for ServerLists."""
+    """Returns the usable tools of a server's list, and remarks on the rest, for ServerLists."""
     is_modern = client is not None and client.era is Era.MODERN
     needs_headers = is_modern and server.config.transport == "http"  # calls repeat arguments in them
     found = read_definitions(raws, needs_headers=needs_headers, is_modern=is_modern)

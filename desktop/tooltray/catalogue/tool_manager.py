@@ -1,7 +1,4 @@
-"""The tools of all servers: what there is of them, and under which names.
-
-Above it: McpPresenter, CallRoutes, Views. Below it: ServerManager, ServerLists, which knows what the servers listed, and the rules for
-tools (names, approval, filter, definitions). Names are given when an AI client lists, not before: what comes together is then named
+"""The tools of all servers, and their names. Names are given when an AI client lists, not before: tools that appear together are then named
 together. Knows nothing of calls.
 """
 
@@ -49,11 +46,11 @@ TASK_ONLY = "(Can be called as a task only, by AI clients that know tasks.)"
 
 
 class OffersChanged(Event, frozen=True):
-    """A server's tools are others than before, or what the settings say of them, or names are free again."""
+    """An event: a server's tools, or the settings for them, have changed, or names are free again."""
 
 
 class ToolManager:
-    """Belongs to the engine's loop."""
+    """The tools of all servers. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -66,43 +63,39 @@ class ToolManager:
         tool_copies: ToolCopies,
         bus: EventBus,
     ) -> None:
-        """
-        Args:
-            lists: of the tools.
-            offers: a server that was started to be listed runs until that is done for everything that it offers.
-            published_uris: is told which views tools name, and knows their published URIs.
+        """Args:
+        lists: of the tools.
+        offers: a server that was started to be listed runs until everything that it offers is listed.
+        published_uris: gets the views that tools name, and knows their published URIs.
         """
         self._servers, self._lists, self._offers, self._names, self._bus = servers, lists, offers, names, bus
         self._copies, self._uris = tool_copies, published_uris
         self._offered: dict[str, OfferedTools] = {}
-        self._made: dict[
-            str, tuple[Sequence[ToolDefinition], tuple[object, ...], OfferedTools]
-        ] = {}  # what it was made of, and what came of it
+        self._made: dict[str, tuple[Sequence[ToolDefinition], tuple[object, ...], OfferedTools]] = {}  # its inputs, and the result
         self._sizes: dict[str, tuple[OfferedTools, tuple[int, int]]] = {}
-        self._view_calls: dict[str, tuple[Sequence[ToolDefinition], frozenset[str]]] = {}  # of what is known of a server
+        self._view_calls: dict[str, tuple[Sequence[ToolDefinition], frozenset[str]]] = {}  # by server, of its known tools
         self._joint = JointListing(names, self.all_routes, published_uris, self._called_at_rest)
 
     async def load(self) -> None:
-        """Takes the last known tools of every server from the disk, so that the first list is complete at once."""
+        """Loads the last known tools of every server from the disk, so that the first list is complete at once."""
         await self._lists.load(on_changed=self._offer, on_forgotten=self._forget, on_other_copy_changed=self._tell, prepare=self._prepare)
         self._bus.subscribe(ViewsMoved, self._on_views_moved)
 
     def list_unknown_servers(self) -> None:
-        """Starts every server that was never listed once, to list it; does not wait."""
+        """Starts every server that was never listed, to list it once; does not wait."""
         self._lists.list_unknown_servers(beside=self._offers.listed)
 
-    # what there is
-
+    # lists and lookups
     async def listing(
         self, server: str | None = None, *, client: McpClient | None = None, terms: ListTerms = PLAIN_TERMS, era: Era = Era.MODERN
     ) -> Raw:
-        """The result of `tools/list`, whole; waits a bounded time for servers that were never listed.
+        """Returns the result of `tools/list`, whole; waits a bounded time for servers that were never listed.
 
         Args:
-            server: only this one's tools, under their own names, those for its views too.
-            client: the instance of that server for the session or its era, which may offer others than the first.
+            server: only the tools of this server, under their own names, including those for its views.
+            client: the instance of that server for the session or its era, which may offer other tools than the first.
             terms: of a client that has all servers.
-            era: of the client. Of a server that has a copy for each era, its copy says which tools all servers together have.
+            era: of the client. If a server has an instance for each era, the client's instance decides which tools the server has.
         """
         if client is not None and (own := await self._of_copy(client)):
             return own.alone(era).listing
@@ -118,7 +111,7 @@ class ToolManager:
         era: Era = Era.MODERN,
         is_wanted: Callable[[str], bool] = lambda server: True,
     ) -> tuple[Entry, ...]:
-        """What is in `listing`, one by one. `is_wanted`: whether a server that was never listed is waited for, by its name."""
+        """Returns the tools of `listing`, one by one. `is_wanted`: whether a server that was never listed is waited for, by its name."""
         if client is not None and (own := await self._of_copy(client)):
             return own.alone(era).entries
         await self.wait_for_first_listings(server, is_wanted)
@@ -127,7 +120,7 @@ class ToolManager:
         return (await self._of_all(terms, era)).of(era).entries
 
     async def _of_all(self, terms: ListTerms, era: Era) -> Listed:
-        """The tools of all servers; where copies for an era offer others than the first ones, as these do."""
+        """Returns the tools of all servers, with those of the era's instances where these differ from the first ones."""
         copies = {server.name: client for server in self._servers if (client := _shared_copy(server, era))}
         told = {name: tools for name, client in copies.items() if (tools := await self._copies.of_shared(client)) is not None}
         of_all = await self._joint.made(terms)
@@ -142,7 +135,7 @@ class ToolManager:
         return offered_tools(self._servers.get(server), tools.values()).routes
 
     def in_room(self, entry: Entry, terms: ListTerms) -> Entry:
-        """A tool of the list of all servers as it stands in the list of clients with room for longer names."""
+        """Returns a tool of the joint list as it appears to clients that accept longer names."""
         return self._joint.in_room(entry, terms) if terms.room else entry
 
     async def wait_for_first_listings(self, server: str | None, is_wanted: Callable[[str], bool] = lambda server: True) -> None:
@@ -161,27 +154,27 @@ class ToolManager:
         return server is not None and server.is_builtin
 
     def offered_names(self, server: str) -> frozenset[str]:
-        """The names of a server's tools for an AI client that has it alone; it does not wait."""
+        """Returns the names of a server's tools for an AI client that has only this server; does not wait."""
         return self._offered.get(server, NOTHING_OFFERED).names
 
     def is_offering(self, server: ManagedServer) -> bool:
-        """Whether a server's tools may be listed: not those of one that is stopped, switched off, or in error for long."""
+        """Reports whether a server's tools may be listed: not if it is stopped, disabled, or in error for long."""
         return self._lists.is_offering(server)
 
     def is_listed(self, server: str) -> bool:
-        """Whether it is known which tools a server has."""
+        """Reports whether a server's tools are known."""
         return self._lists.is_complete(server)
 
     def listed(self, server: ManagedServer) -> asyncio.Event:
-        """Set while nobody need wait for a server's tools: they were listed once, or cannot be."""
+        """Returns an event that is set while no client need wait for a server's tools: they were listed once, or cannot be."""
         return self._lists.listed(server)
 
     def list_problem(self, server: str) -> Problem | None:
-        """Why not all that a server lists is offered, of its tools or of all else."""
+        """Returns why not everything that a server lists is offered, of its tools or of all else."""
         return self._lists.problem(server) or self._offers.problem(server)
 
     def list_flaws(self, server: str) -> tuple[str, ...]:
-        """Returns what is mended of a server's definitions for AI clients, or left out, and why, for its author."""
+        """Returns which of a server's definitions are mended for AI clients or left out, and why, for the server's author."""
         return self._lists.flaws(server) + self._offers.flaws(server)
 
     def flaw_counts(self, server: str) -> Mapping[str, int]:
@@ -189,9 +182,9 @@ class ToolManager:
         return self._lists.flaw_counts(server) + self._offers.flaw_counts(server)
 
     async def published(self, server: str | None = None) -> list[tuple[str, Route]]:
-        """All tools offered, with their published names, sorted by them; of all servers together those that can be called there.
+        """Returns all offered tools with their published names, sorted by name; of all servers together, those that can be called there.
 
-        Those of one server that runs are waited for longer.
+        For one server that runs, this waits longer for its tools.
         """
         await self.wait_for_first_listings(server)
         if server and (managed := self._servers.find(server)):
@@ -199,11 +192,11 @@ class ToolManager:
         return await (self._joint.named(self.all_routes(server)) if server else self._joint.all_named())
 
     def routes(self, server: str) -> Mapping[str, Route]:
-        """To a server's tools that are offered at this moment, by its own names; it does not wait."""
+        """Returns the routes to a server's tools that are offered now, by its own names; does not wait."""
         return self._offered.get(server, NOTHING_OFFERED).routes
 
     def all_routes(self, server: str | None = None) -> Iterator[Route]:
-        """To all tools that are offered at this moment, or those of one server."""
+        """Yields the routes to all tools that are offered now, or to those of one server."""
         for name, offered in self._offered.items():
             if server in (None, name):
                 yield from offered.routes.values()
@@ -214,14 +207,14 @@ class ToolManager:
         return self._uris.view_servers
 
     def called_by_views(self, name: str) -> Iterator[Route]:
-        """To tools that their servers call by this name and their servers' views may call, as MCP Apps have it."""
+        """Yields the routes to tools that their servers call by this name and their servers' views may call, as MCP Apps define it."""
         for offered in self._offered.values():
             route = offered.routes.get(name)
             if route and route.definition.view.is_for_apps and views_of(offered):
                 yield route
 
     def may_be_of_view(self, server: str, name: str) -> bool:
-        """Whether a server's views may call a tool by this name, as far as is known, though it is not offered now."""
+        """Reports whether a server's views may call a tool of this name, as far as is known, though the tool is not offered now."""
         return name in self._view_calls_of(server) and name not in self.routes(server)
 
     def _called_at_rest(self) -> Iterator[tuple[str, str]]:
@@ -237,7 +230,7 @@ class ToolManager:
 
     @property
     def are_named(self) -> bool:
-        """Whether the tools of all servers have their names by now: somebody has listed them."""
+        """Whether the tools of all servers have their names: some client has listed them."""
         return self._joint.is_made
 
     async def name_all(self) -> None:
@@ -245,11 +238,11 @@ class ToolManager:
         await self._joint.made(PLAIN_TERMS)
 
     def published_name(self, route: Route) -> str | None:
-        """The name by which clients of all servers know a tool, if it has one by now."""
+        """Returns the name by which clients of all servers know a tool, if it has one yet."""
         return self._names.known(tool_settings.key(route.server, route.definition.name, route.override))
 
     def size(self, server: str) -> tuple[int, int]:
-        """How many tools of a server are offered, and how large their definitions are together, as counted_size counts."""
+        """Returns how many tools of a server are offered, and the size of their definitions together, as counted_size counts."""
         offered = self._offered.get(server, NOTHING_OFFERED)
         kept = self._sizes.get(server)
         if kept is None or kept[0] is not offered:
@@ -258,36 +251,36 @@ class ToolManager:
 
     @property
     def server_names(self) -> frozenset[str]:
-        """Of all servers there are."""
+        """The names of all servers."""
         return frozenset(server.name for server in self._servers)
 
     def known_names(self, server: str) -> frozenset[str]:
-        """A server's own names for its tools, also for those that are switched off; empty while it was never listed."""
+        """Returns a server's own names for its tools, including disabled ones; empty while it was never listed."""
         return frozenset(definition.name for definition in self._lists.known(server, TOOLS))
 
     def definitions(self, server: str) -> Sequence[ToolDefinition]:
-        """Of all tools of a server that are known, also of those that are switched off."""
+        """Returns the definitions of all known tools of a server, including disabled ones."""
         return self._lists.known(server, TOOLS)
 
     def tool_count(self, server: str) -> int:
         return len(self._lists.known(server, TOOLS))
 
     def input_schema(self, server: str, tool: str) -> Raw | None:
-        """What a server listed as the schema of a tool's arguments, by its own name for it; None if the tool is not offered.
+        """Returns the listed schema of a tool's arguments, by the server's own name for the tool; None if the tool is not offered.
 
-        An instance for one session may have listed it before the first one did.
+        An instance for one session may have listed the tool before the first one did.
         """
         route = self._offered.get(server, NOTHING_OFFERED).routes.get(tool)
         definition = route.definition if route else self._copies.tool_of_any(server, tool)
         return opened(definition.raw).get("inputSchema") if definition else None
 
     def published_schema(self, name: str, server: str | None) -> Raw | None:
-        """The same by the name that AI clients see. `server`: this one's tools, under their own names."""
+        """Returns `input_schema` by the name that AI clients see. `server`: only the tools of this server, under their own names."""
         target = self.target(name, server)
         return self.input_schema(*target) if target else None
 
     async def snapshots(self, server: str | None = None) -> list[ToolSnapshot]:
-        """Of all tools known, also those switched off."""
+        """Returns snapshots of all known tools, including disabled ones."""
         names = dict(await in_slices(_by_tool, await self.published(server)))
         known = [
             (each, definition)
@@ -298,7 +291,7 @@ class ToolManager:
         return await in_slices(lambda each: self._snapshot(*each, names), known)
 
     def problems(self) -> Iterator[Problem]:
-        """What is wrong with the servers' `autoApprove` and `toolOverrides`."""
+        """Yields the problems of the servers' `autoApprove` and `toolOverrides`."""
         for server in self._servers:
             names = {definition.name for definition in self._lists.known(server.name, TOOLS)}
             if problem := approval.problem_of(server.name, server.config.auto_approve, names):
@@ -306,12 +299,12 @@ class ToolManager:
             yield from tool_settings.problems(server.name, server.config, names)
 
     async def free_names(self, server: str) -> None:
-        """A server was removed for good: other tools may have the names of its tools."""
+        """Frees the names of a server that was permanently removed: other tools may get them."""
         await finish_in_thread(self._names.free, server)
         self._bus.publish(OffersChanged())
 
     async def forget_names(self) -> None:
-        """All names are given anew, when somebody lists."""
+        """Drops all names; new ones are given at the next list request."""
         await finish_in_thread(self._names.reset)
         self._bus.publish(OffersChanged())
         self._joint.outdate()
@@ -337,7 +330,7 @@ class ToolManager:
         )
 
     def target(self, name: str, server: str | None) -> tuple[str, str] | None:
-        """Whose tool a name is, and the name that the server offers it by; also of a tool that is not offered now."""
+        """Returns the server of a tool's name, and the name that the server offers the tool by, even if the tool is not offered now."""
         if server is None:
             key = self._names.target(name)
             return tool_settings.tool_of(key) if key else None
@@ -346,14 +339,14 @@ class ToolManager:
         return server, tool_settings.tool_alone(name, tools, managed.config) if managed else name
 
     async def _of_copy(self, client: McpClient) -> OfferedTools | None:
-        """What an instance for a session or an era offers now; calls of it then go there. None if it does not say."""
+        """Returns what an instance for a session or an era offers now; its calls then go to this instance. None if it fails to list."""
         definitions = await self._copies.listed(client)
         return None if definitions is None else offered_tools(self._servers.get(client.name), definitions)
 
     # offering tools
 
     def _offer(self, managed: ManagedServer) -> None:
-        """Works out what AI clients may see of a server, and tells if that is news."""
+        """Computes what AI clients may see of a server, and publishes changes."""
         managed.is_known = self._lists.is_up_to_date(managed)  # a launcher has then installed it
         before = self._offered.get(managed.name, NOTHING_OFFERED)
         offered = self._offered[managed.name] = self._made_of(managed, self._lists.offered(managed, TOOLS))
@@ -366,7 +359,7 @@ class ToolManager:
             self._tell(managed.name)
 
     def _made_of(self, managed: ManagedServer, definitions: Sequence[ToolDefinition]) -> OfferedTools:
-        """What AI clients may see of a server; made anew only when its list, or what the settings say of its tools, is another one."""
+        """Returns what AI clients may see of a server; computed again only when its list, or the settings for its tools, have changed."""
         config = managed.config
         by = (
             config.tool_filter,
@@ -382,7 +375,7 @@ class ToolManager:
         return kept[2]
 
     def _prepare(self, managed: ManagedServer, definitions: tuple[ToolDefinition, ...]) -> None:
-        """In a thread, of a long list: what would keep the event loop for long."""
+        """Computes, in a thread, the parts of a long list that would block the event loop for long."""
         offered = self._made_of(managed, definitions)
         self._sizes[managed.name] = offered, size_of(offered)
 
@@ -395,7 +388,7 @@ class ToolManager:
         self._tell(server)
 
     def _on_views_moved(self, event: ViewsMoved) -> None:
-        """Definitions name the views by the URIs that they have now."""
+        """Publishes new lists: definitions contain the present URIs of views."""
         self._joint.outdate()
         for server in sorted(event.servers & self._offered.keys()):
             if views_of(self._offered[server]):
@@ -406,7 +399,7 @@ class ToolManager:
 
 
 def _shared_copy(server: ManagedServer, era: Era) -> McpClient | None:
-    """What serves all clients of an era, where that is not the instance which is always listed."""
+    """Returns the instance that serves all clients of an era, unless it is the first instance, which is always listed."""
     client = server.client_for(era)
     return None if client is server.first.client else client
 

@@ -1,7 +1,5 @@
-"""Routes to tools: where a call of each goes and whether it goes, and what AI clients see of a server's tools.
-
-Above it: ToolManager, which has one `OfferedTools` for each server, and all who ask it where a call goes. Below it: the rules for tools
-(approval, settings, definitions, published names). Nothing here asks a server.
+"""Routes to tools: where a call of each goes and whether it is allowed, and what AI clients see of a server's tools. This module asks no
+server.
 """
 
 import asyncio
@@ -29,14 +27,14 @@ from tooltray.servers.upstream.managed_server import ManagedServer
 
 
 class Route(msgspec.Struct, frozen=True):
-    """Where a call of one tool goes, and whether it goes.
+    """Where a call of one tool goes, and whether it is allowed.
 
     Attributes:
-        definition: as the server wrote it; whatever is decided of the tool goes by this.
-        override: what AI clients see in the place of the server's own words.
-        origin: another one for another program, or another address, under the server's name.
-        is_listed: the server has it in its list; else it is called all the same, by a client that has this server alone.
-        result_limit: tokens of its results that clients get at once, as its own or its server's settings say; None: all.
+        definition: as the server wrote it; every decision about the tool uses it.
+        override: what AI clients see in place of the server's own words.
+        origin: changes with the program, or the address, under the server's name.
+        is_listed: the server has the tool in its list; if not, a client that has only this server can call it all the same.
+        result_limit: tokens of its results that clients get at once, by its own or its server's settings; None: all.
     """
 
     server: str
@@ -49,20 +47,20 @@ class Route(msgspec.Struct, frozen=True):
 
     @property
     def description(self) -> str:
-        """As AI clients see it."""
+        """The description as AI clients see it."""
         own = self.override.description if self.override else None
         return self.definition.description if own is None else own
 
     @property
     def hints(self) -> object:
-        """By which rules decide whether a call goes through unasked."""
+        """The hints by which rules decide whether a call runs without asking."""
         return tool_words.hints_for_rules(self.override, self.definition.annotations)
 
     def published(self, name: str, uris: ResourceUris | None = None) -> Raw:
-        """The definition as AI clients get it, under a name.
+        """Returns the definition as AI clients get it, under a name.
 
         Args:
-            uris: of all servers together; None: its server's own stay.
+            uris: of all servers together; None: the server's own URIs stay.
         """
         definition = self.definition.renamed(name, tool_words.replaced(self.override, self.definition.annotations))
         if uris and any(uris.published_uri(self.server, uri) != uri for uri in self.definition.view.uris):
@@ -74,9 +72,9 @@ class Entry(msgspec.Struct, frozen=True):
     """One tool in a list.
 
     Attributes:
-        name: by which AI clients see it.
-        route: where calls of it go.
-        definition: as they get it.
+        name: by which AI clients see the tool.
+        route: where calls of the tool go.
+        definition: as clients get it.
     """
 
     name: str
@@ -89,10 +87,10 @@ class OfferedTools(msgspec.Struct, frozen=True):
 
     Attributes:
         routes: by original name.
-        entries: for an AI client that has this server alone.
-        names: of these.
+        entries: for an AI client that has only this server.
+        names: of these entries.
         listing: the result of `tools/list` for such a client.
-        legacy: entries and listing for a legacy one, of a modern server whose results are not all objects; None: the same.
+        legacy: entries and listing for a legacy client, of a modern server whose results are not all objects; None: the same.
     """
 
     routes: Mapping[str, Route]
@@ -102,7 +100,7 @@ class OfferedTools(msgspec.Struct, frozen=True):
     legacy: "Listed | None" = None
 
     def alone(self, era: Era) -> "Listed":
-        """Returns what a client of an era gets that has this server alone."""
+        """Returns the list for a client of an era that has only this server."""
         return self.legacy if self.legacy and era is Era.LEGACY else Listed(self.entries, self.listing)
 
 
@@ -118,7 +116,7 @@ def offered_tools(managed: ManagedServer, definitions: Iterable[ToolDefinition])
 
 
 def rules_of(managed: ManagedServer) -> tuple[str, ...]:
-    """What of a server goes through unasked; of what comes with Tooltray, everything."""
+    """Returns the rules for calls that run without asking; for servers that come with Tooltray, these allow everything."""
     return ("all",) if managed.is_builtin else tuple(managed.config.auto_approve)
 
 
@@ -131,31 +129,31 @@ def route_to(managed: ManagedServer, definition: ToolDefinition, *, is_listed: b
 
 
 def _entry(name: str, route: Route) -> Entry:
-    """Of a client that has one server alone; verbatim where nothing is to be changed."""
+    """Returns the entry for a client that has only one server; the definition is verbatim unless an override changes it."""
     return Entry(name, route, route.published(name) if route.override else route.definition.raw)
 
 
 def size_of(offered: OfferedTools) -> tuple[int, int]:
-    """How many tools models are told of, and how large their definitions are."""
+    """Returns how many tools models can see, and how large their definitions are."""
     routes = {name: route for name, route in offered.routes.items() if route.definition.view.is_for_models}
     sizes = (route.published(name) if route.override else route.definition.raw for name, route in routes.items())
     return len(routes), sum(map(token_counts.counted_size, sizes))
 
 
 def views_of(offered: OfferedTools) -> list[str]:
-    """The URIs of all views of a server's tools, as the server wrote them."""
+    """Returns the URIs of all views of a server's tools, as the server wrote them."""
     return [uri for route in offered.routes.values() for uri in route.definition.view.uris]
 
 
 def called_by_views(known: Iterable[ToolDefinition]) -> frozenset[str]:
-    """The tools of a server that its own views may call, if it has any, by its own names; also of those that are not offered now."""
+    """Returns the tools of a server that its own views may call, by its own names, including those not offered now; empty without views."""
     if not any(each.view.uris for each in known):
         return frozenset()
     return frozenset(each.name for each in known if each.view.is_for_apps)
 
 
 def published_with(offered: OfferedTools) -> list[object]:
-    """Returns what AI clients get of each tool that is not in its own definition."""
+    """Returns, for each tool, what AI clients get besides its own definition."""
     return [(route.override, route.definition.output) for route in offered.routes.values()]
 
 
@@ -163,7 +161,7 @@ class Listed(msgspec.Struct, frozen=True):
     """Tools under their names, one by one and as the result of `tools/list`.
 
     Attributes:
-        legacy: the same for legacy clients, where these need other output schemas; None: it is the same.
+        legacy: the list for legacy clients, where these need other output schemas; None: the same.
     """
 
     entries: tuple[Entry, ...]
@@ -171,7 +169,7 @@ class Listed(msgspec.Struct, frozen=True):
     legacy: "Listed | None" = None
 
     def of(self, era: Era) -> "Listed":
-        """Returns what clients of an era get."""
+        """Returns the list for clients of an era."""
         return self.legacy if self.legacy and era is Era.LEGACY else self
 
 
@@ -182,7 +180,7 @@ def listed(entries: tuple[Entry, ...], *, is_output_read: Callable[[LegacyOutput
     """Makes lists of tools.
 
     Args:
-        is_output_read: whether these legacy clients read the server's own output schema in the place of what others get for it.
+        is_output_read: whether these legacy clients read the server's own output schema instead of the replacement.
     """
     legacy = None
     if any((output := entry.route.definition.output) and not is_output_read(output) for entry in entries):
@@ -202,11 +200,11 @@ def _of_legacy(entry: Entry, is_output_read: Callable[[LegacyOutput], bool]) -> 
 
 
 class ListTerms(msgspec.Struct, frozen=True):
-    """What of a client decides which tools of all servers it is told of, and under which names.
+    """The facts about a client that decide which tools of all servers it sees, and under which names.
 
     Attributes:
-        room: so many characters of a name it takes, for names that are longer than short ones; 0: it gets short ones.
-        with_views: it shows views of tools, and gets the tools that are for these alone.
+        room: how many characters of a name the client accepts, for names that are longer than short ones; 0: it gets short ones.
+        with_views: the client shows views of tools, and gets the tools that only views may call.
     """
 
     room: int = 0
@@ -217,11 +215,12 @@ PLAIN_TERMS = ListTerms()
 
 
 class JointLists(msgspec.Struct, frozen=True):
-    """
+    """The lists of all servers' tools.
+
     Attributes:
-        plain: for clients that show no views: without the tools that are for views alone.
-        with_views: for those that do. A tool whose name a view would take for one of its own server has its server's name before it here;
-            so such a name comes from a view alone.
+        plain: for clients that show no views: without the tools that only views may call.
+        with_views: for clients that show views. A tool whose name a view would take for one of its own server has its server's name before
+            it here; so only a view uses the bare name.
     """
 
     plain: Listed
@@ -229,9 +228,9 @@ class JointLists(msgspec.Struct, frozen=True):
 
 
 class JointListing:
-    """The tools of all servers together, made when an AI client lists, and again when one does after a change.
+    """The tools of all servers together, made when an AI client lists, and again at the first list request after a change.
 
-    Names are given here: what comes together is then named together. Belongs to the engine's loop.
+    Names are given here: tools that appear together are then named together. Belongs to the engine's loop.
     """
 
     def __init__(
@@ -241,10 +240,9 @@ class JointListing:
         uris: PublishedUris,
         at_rest: Callable[[], Iterable[tuple[str, str]]],
     ) -> None:
-        """
-        Args:
-            routes: to all tools that are offered at this moment.
-            at_rest: the servers, and their own names, of the tools that are not and that views may call.
+        """Args:
+        routes: to all tools that are offered now.
+        at_rest: the servers, and their own names, of tools that are not offered now and that views may call.
         """
         self._names, self._routes, self._uris, self._at_rest = names, routes, uris, at_rest
         self._made: JointLists | None = None
@@ -255,16 +253,16 @@ class JointListing:
 
     @property
     def is_made(self) -> bool:
-        """Whether somebody has listed since the last change."""
+        """Whether a list was made since the last change."""
         return self._made is not None
 
     def outdate(self) -> None:
-        """What is offered, or a name, has changed."""
+        """Drops the list after a change of offered tools or of a name."""
         self._made = None
         self._changes += 1
 
     async def made(self, terms: ListTerms) -> Listed:
-        """Of all servers, as far as it is known now; clients that see the same names share a list."""
+        """Returns the tools of all servers, as far as they are known now; clients that see the same names share a list."""
         async with self._lock:
             while self._made is None:
                 await self._make()
@@ -279,7 +277,9 @@ class JointListing:
         return self._made_for[terms]
 
     def in_room(self, entry: Entry, terms: ListTerms) -> Entry:
-        """A tool under its whole name where there is room for it; as it is where not, where it is told apart, or would have to be."""
+        """Returns a tool under its full name if the name fits; unchanged if not, or if the name is or would have to be a distinguishing
+        one.
+        """
         key = _key(entry.route)
         name = self._names.whole(key, terms.room) if entry.name == self._names.known(key) else None
         if name and terms.with_views and self._called.get(name, set()) - {entry.route.server}:
@@ -287,9 +287,9 @@ class JointListing:
         return Entry(name, entry.route, entry.route.published(name, self._uris.now)) if name else entry
 
     async def with_others(self, kept: Iterable[Entry], routes: Iterable[Route], terms: ListTerms) -> Listed:
-        """A list of its own: entries of the list of all, and further tools beside them."""
+        """Returns a separate list: entries of the joint list, and further tools beside them."""
         told_of = [route for route in routes if _is_told_of(route, terms)]
-        if terms.with_views:  # views that come with these may call by a name what is there already, and the other way round
+        if terms.with_views:  # views of these tools may call existing tools by name, and the other way round
             told_of, kept = [*(entry.route for entry in kept), *told_of], ()
         named = await self.named(told_of)
         if terms.with_views:
@@ -313,7 +313,7 @@ class JointListing:
             keep_for_long(len(named))
 
     async def _told_apart(self, named: Sequence[tuple[str, Route]]) -> list[tuple[str, Route]]:
-        """With other names for tools that have the own name of another server's, which views of that server may call."""
+        """Gives other names to tools that have the own name of another server's tool, which views of that server may call."""
         called = self._called_by_views(named)
         met = {name: route for name, route in named if called.get(name, set()) - {route.server}}
         keys = {name: tool_settings.other_key(route.server, route.definition.name, name) for name, route in met.items()}
@@ -322,7 +322,7 @@ class JointListing:
         return sorted(told, key=_by_name)
 
     def _called_by_views(self, named: Sequence[tuple[str, Route]]) -> Mapping[str, set[str]]:
-        """The own names of tools that views may call, each with the servers that have it."""
+        """Returns the own names of tools that views may call, each with the servers that have such a tool."""
         have_views = {route.server for _, route in named if route.definition.view.uris}
         called: dict[str, set[str]] = {}
         for _, route in named:
@@ -333,11 +333,11 @@ class JointListing:
         return called
 
     async def all_named(self) -> list[tuple[str, Route]]:
-        """The tools of all servers."""
+        """Returns the tools of all servers, with their published names."""
         return await self.named(self._routes())
 
     async def named(self, routes: Iterable[Route]) -> list[tuple[str, Route]]:
-        """Routes with their published names, sorted by them."""
+        """Returns routes with their published names, sorted by name."""
         routes = list(routes)
 
         def publish() -> list[tuple[str, Route]]:
@@ -357,7 +357,7 @@ def _is_told_of(route: Route, terms: ListTerms) -> bool:
 
 
 def _key(route: Route) -> tool_settings.Tool:
-    """What the name of a tool is given to."""
+    """Returns the key to which a tool's name is given."""
     return tool_settings.key(route.server, route.definition.name, route.override)
 
 

@@ -1,7 +1,6 @@
-"""What a tool's definition says of MCP Apps (2026-01-26): the view that shows its results, and who the tool is for.
-
-Above it: the definitions of tools, and who publishes them. Below it: protocol. Servers write anything here: what is not of the type that
-the specification asks for counts as not written. Both spellings of a view's URI are read, the present one and the flat one before it.
+"""What a tool's definition declares for MCP Apps (2026-01-26): the view that shows its results, and who may call the tool. Servers write
+anything here: a value of another type than the specification asks for counts as missing. Both spellings of a view's URI are read, the
+present one and the older flat one.
 """
 
 from collections.abc import Callable
@@ -15,15 +14,16 @@ from tooltray.protocol.member_scanner import closed, opened
 
 UI, URI, FLAT_URI = "ui", "resourceUri", "ui/resourceUri"
 MODEL, APP = "model", "app"
-HINT = b'"ui'  # begins both members; a `_meta` without it is not looked into
+HINT = b'"ui'  # begins both members; a `_meta` without it is not parsed
 
 
 class ToolView(msgspec.Struct, frozen=True):
-    """
+    """The view of a tool, and who may call the tool.
+
     Attributes:
-        uris: of its view, as the server wrote them; two where both spellings are there and differ, none without a view.
-        is_for_models: models may see and call it.
-        is_for_apps: views of its server may call it.
+        uris: of its view, as the server wrote them; two if both spellings occur and differ, empty without a view.
+        is_for_models: models may see and call the tool.
+        is_for_apps: views of its server may call the tool.
     """
 
     uris: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ NO_VIEW = ToolView()
 
 
 def read_view(meta: Raw) -> ToolView:
-    """What the `_meta` of a definition says; `NO_VIEW` where that is nothing."""
+    """Reads the `_meta` of a definition; returns `NO_VIEW` if it declares nothing."""
     if HINT not in bytes(meta):
         return NO_VIEW
     members = _opened(meta)
@@ -49,11 +49,11 @@ def read_view(meta: Raw) -> ToolView:
 
 
 def with_uris(definition: Raw, publish: Callable[[str], str]) -> Raw:
-    """A definition that names its view by the URI that AI clients know; all else stays as it is, byte for byte.
+    """Returns a definition that names its view by the URI that AI clients know; all else stays the same, byte for byte.
 
     Args:
         definition: one whose `read_view` has URIs.
-        publish: gives the URI for one of the server's own.
+        publish: gives the published URI for one of the server's own.
     """
     members = opened(definition)
     meta = opened(members["_meta"])

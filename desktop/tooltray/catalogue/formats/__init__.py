@@ -1,7 +1,7 @@
 """The formats of model providers: the interface of a format, and the table of all formats.
 
-Above it: ToolFormats. A format is one module with one class; to add one, write that module and a line in `FORMATS`. Formats share the
-modules `declared` (definitions), `calls` (calls of models), `contents` (results in pieces) and `names`.
+A format is one module with one class; to add one, write that module and a line in `FORMATS`. Formats share the modules `declared`
+(definitions), `calls` (calls of models), `contents` (results in pieces) and `names`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 
 
 class ToolFormat(Protocol):
-    """Pure functions: no state, arguments are not changed, and results are JSON.
+    """The interface of a format. Pure functions: no state, arguments are not changed, and results are JSON.
 
     Attributes:
         name: the key in `FORMATS`.
@@ -36,7 +36,7 @@ class ToolFormat(Protocol):
         """Reads a call from the provider's answer; tool and arguments keep the provider's names.
 
         Raises:
-            TooltrayError: it is not a call, or its arguments are not a JSON object, with the place.
+            TooltrayError: the object is not a call, or its arguments are not a JSON object, with the place.
         """
         ...
 
@@ -47,7 +47,7 @@ class ToolFormat(Protocol):
             response: its `tool` is the provider's name, or is mapped to it.
 
         Raises:
-            TooltrayError: it has no result.
+            TooltrayError: the response has no result.
         """
         ...
 
@@ -64,9 +64,10 @@ FORMATS: dict[str, ToolFormat] = {
 
 
 def find_format(name: str) -> ToolFormat:
-    """
+    """Returns the format of a name.
+
     Raises:
-        TooltrayError: there is none of this name.
+        TooltrayError: the format does not exist.
     """
     if name not in FORMATS:
         raise TooltrayError(f"there is no tool format '{name}'", f"there are {', '.join(FORMATS)}")

@@ -1,7 +1,5 @@
-"""Anthropic's Messages API.
-
-Above it: formats. Schemas are passed whole; the API checks names of arguments, so names that it refuses are mapped. Results have text,
-images and PDF, and a flag for errors.
+"""Anthropic's Messages API. Schemas are passed whole; the API checks names of arguments, so names that it refuses are mapped. Results have
+text, images and PDF, and a flag for errors.
 """
 
 import re
@@ -26,7 +24,7 @@ class Anthropic:
     argument_names = NameRule(re.compile(r"[A-Za-z0-9_.-]+", re.ASCII), 64, "argument")
 
     def tools(self, definitions: Iterable[Mapping[str, object]]) -> list[JsonObject]:
-        """The `tools` of a request."""
+        """Returns the `tools` of a request."""
         found = declared(definitions, tools=self.tool_names, arguments=self.argument_names)
         return [{**each.head, "input_schema": renamed(each.schema, each.arguments)} for each in found]
 
@@ -37,7 +35,7 @@ class Anthropic:
         return tool_call(call, kind=KIND, id=call.get("id"), arguments=call.get("input"))
 
     def response(self, response: MCPToolResponse) -> JsonObject:
-        """A block of the type `tool_result`."""
+        """Returns a block of the type `tool_result`."""
         return {
             "type": "tool_result",
             "tool_use_id": response.tool_call_id,

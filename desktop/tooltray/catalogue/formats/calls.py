@@ -1,7 +1,7 @@
 """Turns a model's tool call, as its provider passes it on, into an MCPToolCall.
 
-Above it: the formats. Below it: lenient_json. Some providers pass arguments as text, as the model wrote it, which is not always valid JSON.
-A mistake that can be corrected in only one way is corrected; any other is refused with its place, so that the model can correct it.
+Some providers pass arguments as text, as the model wrote it, which is not always valid JSON. A mistake that can be corrected in only one
+way is corrected; any other is refused with its place, so that the model can correct it.
 """
 
 import json
@@ -30,7 +30,7 @@ def tool_call(call: Mapping[str, object], *, kind: str, id: object, arguments: o
         arguments: JSON text or an object.
 
     Raises:
-        TooltrayError: it names no tool, or its arguments are not a JSON object.
+        TooltrayError: the call names no tool, or its arguments are not a JSON object.
     """
     name = call.get("name")
     if not isinstance(name, str) or not name:
@@ -43,7 +43,7 @@ def no_call(kind: str, reason: str) -> TooltrayError:
 
 
 def read_arguments(tool: str, given: object) -> JsonObject:
-    """The arguments of a call as an object.
+    """Returns the arguments of a call as an object.
 
     Args:
         tool: the tool's name, for errors.

@@ -1,7 +1,5 @@
-"""Splits a tool's result into pieces of text and media, which each format passes on or describes in words.
-
-Above it: the formats, schemas, gemini_schema. Knows no format. Nothing is left out: media that a format cannot carry are replaced by a line
-with their kind and size, and a block of an unknown type is passed on as JSON text.
+"""Splits a tool's result into pieces of text and media, which each format passes on or describes in words. Nothing is left out: media that
+a format cannot carry are replaced by a line with their kind and size, and a block of an unknown type is passed on as JSON text.
 """
 
 import base64
@@ -25,7 +23,7 @@ class Media(msgspec.Struct, frozen=True):
     Attributes:
         kind: "Image", "Audio" or "File".
         mime_type: in lower case, without parameters; empty if unknown.
-        data: base64 without blanks; empty if there is none, or it cannot be decoded.
+        data: base64 without blanks; empty if it is missing or cannot be decoded.
         size: in bytes; None if the data cannot be decoded.
         uri: of a resource; else empty.
     """
@@ -54,7 +52,7 @@ Piece = str | Media
 
 
 def pieces(response: MCPToolResponse) -> list[Piece]:
-    """The pieces of a result, in order; never empty.
+    """Returns the pieces of a result, in order; never empty.
 
     Raises:
         TooltrayError: the response has no result, as in events.
@@ -75,7 +73,7 @@ def is_error(response: MCPToolResponse) -> bool:
 
 
 def as_text(response: MCPToolResponse) -> str:
-    """The whole result as text, media described in words."""
+    """Returns the whole result as text, media described in words."""
     return "\n\n".join(piece if isinstance(piece, str) else piece.words for piece in pieces(response))
 
 
@@ -86,7 +84,7 @@ def as_blocks(
 
     Args:
         text: makes a block of text.
-        media: makes a block of media, or returns None if the format has none for this type; it is then described in words.
+        media: makes a block of media, or returns None if the format has no block for this type; the media are then described in words.
     """
     blocks: list[JsonObject] = []
     for piece in pieces(response):
@@ -101,15 +99,15 @@ def as_blocks(
 
 
 def failed(text: str) -> JsonObject:
-    """A result with `isError`, whose text tells the model what went wrong."""
+    """Returns a result with `isError`, whose text explains the failure to the model."""
     return {"content": [{"type": "text", "text": text}], "isError": True}
 
 
 def as_json(value: object, *, longest: int | None = None) -> str:
-    """A value as JSON within a text for a model.
+    """Returns a value as JSON within a text for a model.
 
     Args:
-        longest: the number of characters after which it is cut; None: it is not cut.
+        longest: the number of characters after which the text is cut; None: it is not cut.
     """
     try:
         text = json.dumps(value, ensure_ascii=False)
@@ -171,7 +169,7 @@ def _link(block: Mapping[str, object], uri: str) -> str:
 
 
 def _is_repeated(structured: object, found: list[Piece]) -> bool:
-    """Whether the texts contain the structured content already, as the specification asks of servers.
+    """Reports whether the texts contain the structured content already, as the specification asks of servers.
 
     Some servers wrap a bare value in an object with one member, such as `result` or `content`.
     """

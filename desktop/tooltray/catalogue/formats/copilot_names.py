@@ -1,6 +1,5 @@
-"""Names of tools in Copilot sessions: `mcp_<server>_<tool>`, in the characters and the length that every model accepts.
-
-Above it: copilot_tools, the REST interface. Pure. These differ from the names that AI clients see: they always begin with the server.
+"""Names of tools in Copilot sessions: `mcp_<server>_<tool>`, in the characters and the length that every model accepts. Pure. These differ
+from the names that AI clients see: they always begin with the server.
 """
 
 import hashlib
@@ -24,10 +23,10 @@ _READABLE = re.compile(r"[A-Za-z0-9]", re.ASCII)
 
 
 def copilot_names(tools: Iterable[Tool]) -> dict[Tool, str]:
-    """A unique name for each tool; the result does not depend on their order.
+    """Returns a unique name for each tool; the result does not depend on the order of the tools.
 
-    A name is made of server and tool. It ends with a hash of both if two names would be equal, if it is too long, or if none of the
-    characters of a part can be kept.
+    A name is made of server and tool. It ends with a hash of both if two names would be equal, if it is too long, or if one of its parts
+    has no characters that can be kept.
     """
     plain = {tool: _plain(tool) for tool in tools}
     wanted = Counter(plain.values())
@@ -40,7 +39,7 @@ def copilot_names(tools: Iterable[Tool]) -> dict[Tool, str]:
 
 
 def copilot_description(tool: Tool, definition: Mapping[str, object]) -> str:
-    """The server's description, else its title, else a sentence of ours: a session needs one to show to the model."""
+    """Returns the server's description, else its title, else a generated sentence: a session needs one to show to the model."""
     annotations = definition.get("annotations")
     titles = (definition.get("title"), annotations.get("title") if isinstance(annotations, dict) else None)
     given = (text for text in (definition.get("description"), *titles) if isinstance(text, str) and text.strip())
@@ -49,7 +48,7 @@ def copilot_description(tool: Tool, definition: Mapping[str, object]) -> str:
 
 
 def copilot_parameters(schema: object) -> JsonObject:
-    """The server's whole schema. `properties` is added where it is missing: the APIs of models require it."""
+    """Returns the server's whole schema. `properties` is added where it is missing: the APIs of models require it."""
     return {"type": "object", "properties": {}, **(schema if isinstance(schema, dict) else {})}
 
 
@@ -58,12 +57,12 @@ def _plain(tool: Tool) -> str:
 
 
 def _is_enough(tool: Tool) -> bool:
-    """Whether at least one character of both parts can be kept."""
+    """Reports whether at least one character of both parts can be kept."""
     return all(_READABLE.search(part) for part in tool)
 
 
 def _hashed(tool: Tool, plain: str) -> Iterator[str]:
-    """Names with a hash, best first; the next one is for a collision."""
+    """Yields names with a hash, best first; the next one is for a collision."""
     for salt in itertools.count():  # pragma: no branch - never ends
         digest = hashlib.sha256(json.dumps([*tool, salt]).encode()).hexdigest()[:HASH_DIGITS]
         yield f"{plain[: MAX_LENGTH - HASH_DIGITS - 1].rstrip('_-')}_{digest}"

@@ -1,7 +1,4 @@
-"""Converts a tool's definition into the form that all formats share: names that the provider accepts, and a normalised schema.
-
-Above it: the formats, and ToolFormats for the way back. Below it: names and schemas.
-"""
+"""Converts a tool's definition into the form that all formats share: names that the provider accepts, and a normalised schema."""
 
 from collections.abc import Iterable, Mapping
 
@@ -19,10 +16,11 @@ _PROPERTIES = "#/properties/"
 
 
 class Declared(msgspec.Struct, frozen=True):
-    """
+    """One tool in the form that all formats share.
+
     Attributes:
         name: a name that the provider accepts.
-        description: empty if there is none.
+        description: empty if it is missing.
         schema: of the arguments under the server's names, see `object_schema`.
         arguments: maps the server's names of arguments to the provider's, and back.
     """
@@ -60,7 +58,7 @@ def argument_names(definition: Mapping[str, object], rule: NameRule) -> NameMap:
 
 
 def renamed(schema: Mapping[str, object], arguments: NameMap) -> JsonObject:
-    """An object's schema with the provider's names for its properties."""
+    """Returns an object's schema with the provider's names for its properties."""
     if not arguments.changes:
         return dict(schema)
     found = {key: _repointed(value, arguments, 0) for key, value in schema.items()}
@@ -84,7 +82,7 @@ def _declared(name: str, definition: Mapping[str, object], rule: NameRule) -> De
 
 
 def _description(definition: Mapping[str, object]) -> str:
-    """The server's description, or its title if it has none."""
+    """Returns the server's description, or its title if it has no description."""
     annotations = definition.get("annotations")
     title = annotations.get("title") if isinstance(annotations, Mapping) else None
     texts = (definition.get("description"), definition.get("title"), title)
@@ -100,7 +98,7 @@ def _with_original_names(schema: JsonObject, changed: Iterable[str]) -> JsonObje
 
 
 def _repointed(value: object, arguments: NameMap, depth: int) -> object:
-    """A schema whose references to properties use their new names."""
+    """Returns a schema whose references to properties use their new names."""
     if depth > MAX_DEPTH:
         return value
     if isinstance(value, list):

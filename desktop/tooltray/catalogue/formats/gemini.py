@@ -1,9 +1,9 @@
 """Gemini's API, in the spelling of its REST interface, which the types of google-genai read as well.
 
-Above it: formats. Below it: gemini_schema. Arguments are declared in `parameters`, not in `parametersJsonSchema`. The `Schema` of
-`parameters` is supported by all models, and the vendor's types check each of its members. In `parametersJsonSchema` nothing is checked: the
-API ignores some keywords of JSON Schema (`pattern`, lengths, `default`), and refuses all tools if it cannot follow one reference. Keywords
-that `Schema` does not have are put into descriptions.
+Arguments are declared in `parameters`, not in `parametersJsonSchema`. The `Schema` of `parameters` is supported by all models, and the
+vendor's types check each of its members. In `parametersJsonSchema` nothing is checked: the API ignores some keywords of JSON Schema
+(`pattern`, lengths, `default`), and refuses all tools if it cannot follow one reference. Keywords that `Schema` does not have are put into
+descriptions.
 """
 
 import re
@@ -32,7 +32,9 @@ class Gemini:
     argument_names = NameRule(re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII), 64, "argument")
 
     def tools(self, definitions: Iterable[Mapping[str, object]]) -> list[JsonObject]:
-        """The `tools` of a request: one with all functions; none without functions, because the API refuses an empty one."""
+        """Returns the `tools` of a request: one with all functions; an empty list without functions, because the API refuses an
+        empty one.
+        """
         found = declared(definitions, tools=self.tool_names, arguments=self.argument_names)
         return [{"functionDeclarations": [_declaration(each) for each in found]}] if found else []
 
@@ -44,7 +46,7 @@ class Gemini:
         return tool_call(inner, kind=KIND, id=inner.get("id"), arguments=inner.get("args"))
 
     def response(self, response: MCPToolResponse) -> JsonObject:
-        """A part with a `functionResponse`: text in `result` or `error`, images and PDF in `parts`."""
+        """Returns a part with a `functionResponse`: text in `result` or `error`, images and PDF in `parts`."""
         blocks = contents.as_blocks(response, text=_text, media=_media)
         text = "\n\n".join(str(block["text"]) for block in blocks if "text" in block)
         shown = [block for block in blocks if "text" not in block]
@@ -60,7 +62,7 @@ class Gemini:
 
 
 def _declaration(tool: Declared) -> JsonObject:
-    """A function; without arguments `parameters` is left out, because the API refuses an object without properties."""
+    """Returns a function; without arguments `parameters` is left out, because the API refuses an object without properties."""
     schema = gemini_schema(tool.schema)
     if "properties" in schema:
         return {**tool.head, "parameters": renamed(schema, tool.arguments)}

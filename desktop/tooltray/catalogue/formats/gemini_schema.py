@@ -1,9 +1,8 @@
 """A JSON schema as Gemini's `Schema`: a selection of OpenAPI 3.0 that has no references, no type lists and no null.
 
-Above it: gemini. Below it: json_schema and contents (JSON as text). References are written out, `null` becomes `nullable`, type lists and
-`oneOf` become `anyOf`, `const` becomes an `enum`, and what `Schema` has no field for goes into the description. Beside `anyOf` nothing else
-may stand, so what stood there goes into each of its branches. Only what is in google-genai's `Schema` comes out, under the names of the
-REST API.
+References are expanded, `null` becomes `nullable`, type lists and `oneOf` become `anyOf`, `const` becomes an `enum`, and keywords without a
+field in `Schema` go into the description. `anyOf` allows no other member beside it, so these members go into each of its branches. The
+result has only fields of google-genai's `Schema`, under the names of the REST API.
 """
 
 import math
@@ -15,10 +14,10 @@ from tooltray.catalogue.formats.contents import as_json
 from tooltray.catalogue.formats.json_schema import Schema, alternatives, both, by_name, either, entries, required, string, target
 from tooltray.foundation.remote import JsonObject
 
-MAX_TURNS = 2  # how often a definition may stand within itself
-MAX_DEPTH = 32  # of what is written out; models lose the thread long before
+MAX_TURNS = 2  # how often a definition may occur within itself
+MAX_DEPTH = 32  # of the expanded schema; models lose the thread long before
 MAX_WRITTEN = 10_000  # schemas of one tool; alternatives within alternatives multiply
-MAX_REFERRED = 4000  # of these in the place of references: definitions that use each other twice grow without end
+MAX_REFERRED = 4000  # of these that replace references: definitions that use each other twice grow without end
 
 _COUNTS = {
     "string": ("minLength", "maxLength"),
@@ -39,26 +38,27 @@ _SIGNS = {
     "string": ("pattern", "minLength", "maxLength", "format", "contentEncoding", "contentMediaType"),
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
 }
-"""What gives away the type of a schema that names none."""
+"""Keywords that show the type of a schema without `type`."""
 
 
 def gemini_schema(schema: Schema) -> JsonObject:
-    """The `Schema` for a schema that `object_schema` made, which is left as it is."""
+    """Returns the `Schema` for a schema that `object_schema` made, which is not changed."""
     return _Writer(schema).write(schema, (), 0)
 
 
 class _Writer:
-    """Writes one tool's schema."""
+    """A writer of one tool's schema."""
 
     def __init__(self, root: Schema) -> None:
         self._root = root
         self._written = self._referred = 0
 
     def write(self, schema: object, within: tuple[str, ...], depth: int) -> JsonObject:
-        """
+        """Writes a schema.
+
         Args:
             within: the references that lead here from the top.
-            depth: how deep in what is written this stands.
+            depth: how deep this schema is in the written result.
         """
         self._written += 1
         self._referred += bool(within)
@@ -74,7 +74,7 @@ class _Writer:
         return depth > MAX_DEPTH or self._written > MAX_WRITTEN or (bool(within) and self._referred > MAX_REFERRED)
 
     def _typed(self, schema: Schema, is_nullable: bool, within: tuple[str, ...], depth: int) -> JsonObject:
-        """A schema of one type; or one that turns out to be several after all."""
+        """Writes a schema of one type; or one that turns out to have several after all."""
         kind = schema.get("type")
         if schema.keys() & {"$ref", "allOf", "anyOf", "oneOf"} or not isinstance(kind, str):
             return _nullable(self.write(schema, within, depth + 1), is_nullable)
@@ -95,7 +95,7 @@ class _Writer:
         return found
 
     def _written_out(self, schema: Schema, within: tuple[str, ...], depth: int) -> tuple[Schema, tuple[str, ...]]:
-        """The schema without a reference and without `allOf`; and the references that lead to it."""
+        """Returns the schema without a reference and without `allOf`; and the references that lead to it."""
         found = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
         if depth > mending.MAX_DEPTH:
             return found, within
@@ -112,7 +112,7 @@ class _Writer:
 
 
 def _branches(schema: Schema) -> tuple[list[Schema], bool]:
-    """The alternatives of which a schema consists, each of one type where that is known, and whether null is one of them."""
+    """Returns the alternatives of a schema, each of one type where that is known, and whether null is one of them."""
     key = next((key for key in ("anyOf", "oneOf") if key in schema), None)
     if key:
         base = {name: value for name, value in schema.items() if name != key}
@@ -148,7 +148,7 @@ def _is_null(schema: Schema) -> bool:
 
 
 def _by_values(schema: Schema) -> tuple[list[Schema], bool]:
-    """Listed values: one alternative for each type that they have, unless the schema names one type for all."""
+    """Returns the alternatives for listed values: one for each type of the values, unless the schema names one type for all."""
     values: dict[str, list[object]] = {}
     for value in entries(schema, "enum"):
         values.setdefault(type_of(value), []).append(value)
@@ -165,7 +165,7 @@ def _guessed(schema: Schema) -> str | None:
 
 
 def _items(schema: Schema) -> object:
-    """What one entry may be; entries with places of their own become one list of what any of them is."""
+    """Returns the schema of any entry; separate schemas for single places are joined into one of alternatives."""
     places, others = entries(schema, "prefixItems"), schema.get("items")
     if not places:
         return others
@@ -191,7 +191,7 @@ def _limits(schema: Schema, kind: str) -> JsonObject:
 
 
 def _whole_limits(schema: Schema) -> JsonObject:
-    """Limits that are not reached themselves, for whole numbers."""
+    """Converts exclusive limits of whole numbers into inclusive ones."""
     found: JsonObject = {}
     if is_number(low := schema.get("exclusiveMinimum")):
         found["minimum"] = max(math.floor(low) + 1, least if is_number(least := schema.get("minimum")) else low)
@@ -201,7 +201,7 @@ def _whole_limits(schema: Schema) -> JsonObject:
 
 
 def _nullable(schema: Schema, is_nullable: bool) -> JsonObject:
-    """With null allowed; in the branches where there are some, since nothing stands beside them."""
+    """Returns a schema that also allows null; where it has branches, in each branch, since `anyOf` allows no other member beside it."""
     if not is_nullable:
         return dict(schema)
     if "anyOf" in schema:
@@ -239,7 +239,7 @@ _EXCLUSIVE = {"exclusiveMinimum": "More than", "exclusiveMaximum": "Less than"}
 
 
 def texts(schema: Schema) -> JsonObject:
-    """Title, description with the keywords that have no field, default and example."""
+    """Returns title, description with the keywords that have no field, default and example."""
     found: JsonObject = {}
     if schema.get("title"):
         found["title"] = schema["title"]
@@ -260,7 +260,7 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 
 def type_of(value: object) -> str:
-    """The type of a value, as JSON Schema names it."""
+    """Returns the type of a value, as JSON Schema names it."""
     kinds = ((bool, "boolean"), (str, "string"), (int, "integer"), (float, "number"), (list, "array"), (dict, "object"))
     return next((kind for each, kind in kinds if isinstance(value, each)), "null")
 
@@ -270,13 +270,13 @@ def short_json(value: object) -> str:
 
 
 def _fits(value: object, kind: object) -> bool:
-    """Whether a default or an example is of this type. With alternatives any value fits: it is repeated in each of them."""
+    """Reports whether a default or an example is of this type. With alternatives any value fits: it is repeated in each of them."""
     found = type_of(value)
     return found != "null" and (found == kind or not isinstance(kind, str) or (found, kind) == ("integer", "number"))
 
 
 def _described(schema: Schema) -> Iterator[str]:
-    """Lines with the keywords that `Schema` has no field for."""
+    """Yields lines with the keywords that `Schema` has no field for."""
     kind = schema.get("type")
     values = entries(schema, "enum")
     if values and (kind != "string" or "" in values):  # the API refuses an empty text among them, and lists of anything but texts

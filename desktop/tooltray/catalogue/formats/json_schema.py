@@ -1,9 +1,8 @@
 """JSON schemas: reads their members, follows references inside them, and merges two into one.
 
-Above it: mending, schemas, declared and gemini_schema. A member whose type is not the keyword's reads as absent. Only references within
-the same schema are followed; nothing is ever fetched. A merged schema never refuses a value that the originals accept together: `both` is
-for two that hold together (allOf), `either` for alternatives (anyOf). Where two keywords cannot be merged, the first one counts; the
-server validates the arguments in any case.
+A member of a type that its keyword does not allow counts as absent. Only references within the same schema are followed; nothing is ever
+fetched. A merged schema never refuses a value that the originals accept together: `both` is for two that hold together (allOf), `either`
+for alternatives (anyOf). Where two keywords cannot be merged, the first one counts; the server validates the arguments in any case.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,19 +21,19 @@ _Join = Callable[[object, object], object]
 
 
 def by_name(schema: Schema, key: str = "properties") -> Schema:
-    """The object under a keyword, such as the schema of each property."""
+    """Returns the object under a keyword, such as the schema of each property."""
     found = schema.get(key)
     return found if isinstance(found, Mapping) else {}
 
 
 def entries(schema: Schema, key: str) -> list[object]:
-    """The list under a keyword."""
+    """Returns the list under a keyword."""
     found = schema.get(key)
     return found if isinstance(found, list) else []
 
 
 def alternatives(schema: Schema, key: str) -> list[Schema]:
-    """The schemas listed under a keyword such as `anyOf`."""
+    """Returns the schemas listed under a keyword such as `anyOf`."""
     return [each for each in entries(schema, key) if isinstance(each, Mapping)]
 
 
@@ -51,7 +50,7 @@ def string(schema: Schema, key: str) -> str:
 
 
 def target(root: Schema, reference: object) -> Schema | None:
-    """The schema that a reference points to; None if it is dangling, external or circular."""
+    """Returns the schema that a reference points to; None if the reference is dangling, external or circular."""
     for _ in range(MAX_CHAIN):
         found = _pointed(root, reference)
         if not isinstance(found, Mapping):
@@ -80,7 +79,7 @@ def _pointed(root: Schema, reference: object) -> object:
 
 
 def _anchored(root: Schema, name: str) -> Schema | None:
-    """The definition with this `$anchor`; anchors are used among the definitions only."""
+    """Returns the definition with this `$anchor`; anchors are used only among the definitions."""
     for group in ("$defs", "definitions"):
         for schema in by_name(root, group).values():
             if isinstance(schema, Mapping) and schema.get("$anchor") == name:
@@ -92,7 +91,7 @@ def _anchored(root: Schema, name: str) -> Schema | None:
 
 
 def both(first: Schema, second: Schema) -> JsonObject:
-    """A schema for values that are valid under both."""
+    """Returns a schema for values that are valid under both."""
     found = dict(first)
     for key, value in second.items():
         if key not in found:
@@ -105,7 +104,7 @@ def both(first: Schema, second: Schema) -> JsonObject:
 
 
 def either(schemas: Sequence[object]) -> object:
-    """A schema for values that are valid under one of these; fixed values become one list of values."""
+    """Returns a schema for values that are valid under one of these; fixed values become one list of values."""
     distinct = [schema for place, schema in enumerate(schemas) if schema not in schemas[:place]]
     if len(distinct) == 1:
         return distinct[0]
@@ -117,7 +116,7 @@ def either(schemas: Sequence[object]) -> object:
 
 
 def _fixed_values(schema: object) -> list[str]:
-    """The values of a schema that lists strings and has no other keyword, which would be lost."""
+    """Returns the values of a schema that lists strings and has no other keyword, which would be lost."""
     if not isinstance(schema, Mapping) or set(schema) - {"type", "const", "enum"} or schema.get("type", "string") != "string":
         return []
     values = [schema["const"]] if "const" in schema else entries(schema, "enum")
@@ -139,7 +138,9 @@ def _properties(first: object, second: object) -> object:
 
 
 def _types(first: object, second: object) -> object:
-    """The types in both; an integer is a number, too. If there is none, no value would be valid, and the first one counts."""
+    """Returns the types in both; an integer is a number, too. Without a common type no value would be valid, so the first schema's types
+    count.
+    """
     ours, others = (value if isinstance(value, list) else [value] for value in (first, second))
     kept = [each for each in ours if each in others or (each == "integer" and "number" in others)]
     if "number" in ours and "integer" in others and "integer" not in kept:

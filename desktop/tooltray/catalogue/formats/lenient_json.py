@@ -1,14 +1,13 @@
-"""JSON as models write it: a reader that mends what can only have been meant in one way, and says where it cannot.
-
-Above it: arguments. Mended are trailing commas, texts in single quotes, Python's True, False and None, and brackets that are missing at the
-end. A text that does not end, a number at a torn end (who knows how many digits it had) and a comma there are not: something was lost.
+"""JSON as models write it: a reader that mends mistakes with only one possible meaning, and reports the place of others. Mended are
+trailing commas, texts in single quotes, Python's True, False and None, and brackets that are missing at the end. Not mended are a text that
+does not end, a number at a torn end (its last digits may be missing) and a comma there: something was lost.
 """
 
 import json
 import re
 from typing import NoReturn
 
-MAX_DEPTH = 100  # arguments are flat; what is deeper was not written by hand
+MAX_DEPTH = 100  # arguments are flat; deeper values were not written by hand
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -19,7 +18,7 @@ _QUOTED = re.compile(r'\\.|"', re.DOTALL)
 
 
 class NotMeant(Exception):
-    """What was meant cannot be told.
+    """A text whose meaning is not certain.
 
     Attributes:
         reason: in words.
@@ -32,10 +31,10 @@ class NotMeant(Exception):
 
 
 def read(text: str) -> object:
-    """The value that a text means.
+    """Returns the value that a text means.
 
     Raises:
-        NotMeant: nobody can tell which.
+        NotMeant: the meaning is not certain.
     """
     return _Reader(text).whole()
 
@@ -51,7 +50,7 @@ class _Reader:
         return value
 
     def _next(self) -> str:
-        """The next character that is no blank; empty at the end."""
+        """Returns the next character that is no blank; empty at the end."""
         blank = _BLANK.match(self._text, self._at)
         self._at = blank.end() if blank else self._at
         return self._text[self._at : self._at + 1]
@@ -93,7 +92,7 @@ class _Reader:
             self._refuse("it is nested too deeply")
 
     def _has_more(self, end: str, *, is_first: bool) -> bool:
-        """Steps over a comma or the closing bracket, which may be missing where the text ends behind a whole value."""
+        """Steps over a comma or the closing bracket, which may be missing where the text ends after a whole value."""
         if not is_first and self._next() == ",":
             self._at += 1
             if not self._next():
@@ -139,5 +138,5 @@ class _Reader:
 
 
 def _requoted(found: re.Match[str]) -> str:
-    """What stands between single quotes, as it would stand between double ones."""
+    """Converts the text between single quotes to a text between double quotes."""
     return {'"': '\\"', "\\'": "'"}.get(found[0], found[0])

@@ -1,7 +1,6 @@
-"""Schemas as servers write them, made valid in JSON Schema 2020-12, the dialect that providers check.
-
-Above it: schemas. Below it: json_schema. Old spellings become the new ones with the same meaning, and what no dialect knows goes;
-everything else stays as it is. One tool that is not valid makes a provider refuse the whole request.
+"""Schemas as servers write them, made valid in JSON Schema 2020-12, the dialect that providers check. Old spellings become the new ones
+with the same meaning, and members that no dialect knows are removed; everything else is unchanged. One tool that is not valid makes a
+provider refuse the whole request.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from tooltray.catalogue.formats.json_schema import Schema, by_name, entries, required
 from tooltray.foundation.remote import JsonObject
 
-MAX_DEPTH = 64  # what is nested deeper stays as it is; Python could not follow without end
+MAX_DEPTH = 64  # deeper levels stay unchanged; Python's recursion is limited
 
 TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
 _TYPE_WORDS = {each: each for each in TYPES} | {
@@ -49,7 +48,9 @@ _SCHEMAS = (
 
 
 def mended(schema: Schema) -> JsonObject:
-    """The same schema, valid; the one given is left as it is. `$schema` goes: it may name a dialect that this is no longer in."""
+    """Returns the schema made valid, without changing its argument. `$schema` is removed: it may name a dialect that the result is
+    not in.
+    """
     found = _mended(schema, 0)
     found.pop("$schema", None)
     return found
@@ -78,7 +79,7 @@ def _inner(schema: object, depth: int) -> object:
 
 
 def _modern(schema: Schema) -> JsonObject:
-    """One level in the newest spelling, without members whose value cannot be read."""
+    """Returns one level in the newest spelling, without members whose value cannot be read."""
     found = {key: value for key, value in schema.items() if _is_readable(key, value)}
     if isinstance(found.get("items"), list):
         found["prefixItems"] = found.pop("items")
@@ -116,7 +117,7 @@ def _types(value: object) -> Iterator[str]:
 
 
 def _required(schema: Schema) -> Iterator[str]:
-    """Names from the list, and properties that say it of themselves, as the oldest dialect has it."""
+    """Yields the names from the list, and properties with a `required` of their own, as in the oldest dialect."""
     own = [name for name, each in by_name(schema).items() if _is_required(each)]
     yield from dict.fromkeys([*required(schema), *own])
 

@@ -1,7 +1,5 @@
-"""Maps names of tools and of their arguments to names that a provider accepts, and back.
-
-Above it: declared, the formats, and ToolFormats. Knows nothing of servers. Published names of tools are short and plain already, and stay
-as they are; names of arguments may be anything.
+"""Maps names of tools and of their arguments to names that a provider accepts, and back. Published names of tools are short and plain
+already, and stay unchanged; names of arguments may be anything.
 """
 
 import hashlib
@@ -37,7 +35,9 @@ class NameRule(msgspec.Struct, frozen=True):
         return len(name) <= self.longest and self.pattern.fullmatch(name) is not None
 
     def proposals(self, name: str) -> Iterator[str]:
-        """Replacements for a name that the provider refuses, best first: the characters that can be kept, and a hash of the whole."""
+        """Yields replacements for a name that the provider refuses, best first: the characters that can be kept, and a hash of the
+        whole.
+        """
         kept = self._kept(name)[: self.longest - HASH_DIGITS - 1].rstrip("_")
         yield from (f"{kept}_{_digest(name, salt)}" for salt in itertools.count())
 
@@ -68,15 +68,15 @@ class NameMap:
         return {ours: theirs for ours, theirs in self._theirs.items() if ours != theirs}
 
     def theirs(self, name: str) -> str:
-        """The provider's name for ours; a name that is not in the map stays as it is."""
+        """Returns the provider's name for ours; a name that is not in the map stays unchanged."""
         return self._theirs.get(name, name)
 
     def ours(self, name: str) -> str | None:
-        """Our name for the provider's; None if it is not in the map."""
+        """Returns our name for the provider's; None if it is not in the map."""
         return self._ours.get(name)
 
     def arguments(self, arguments: Mapping[str, object]) -> JsonObject:
-        """A model's arguments under our names; an unknown argument keeps its name, so that the server can report it."""
+        """Returns a model's arguments under our names; an unknown argument keeps its name, so that the server can report it."""
         return {self._ours.get(name, name): value for name, value in arguments.items()}
 
 

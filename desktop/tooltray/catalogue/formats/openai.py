@@ -1,7 +1,4 @@
-"""OpenAI's two APIs that take tools.
-
-Above it: formats. Schemas go whole and not `strict`, which allows a part of JSON Schema only.
-"""
+"""OpenAI's two APIs that take tools. Schemas are passed whole and not as `strict`, which allows only a part of JSON Schema."""
 
 from collections.abc import Iterable, Mapping
 
@@ -20,26 +17,26 @@ FILES = frozenset({"application/pdf"})
 
 
 class OpenAiChat:
-    """The Chat Completions API, which many other providers speak too; its tool messages take text alone."""
+    """The Chat Completions API, which many other providers speak too; its tool messages take only text."""
 
     name = "openai_chat"
     tool_names = NameRule(PLAIN, 64, "tool")
     argument_names = ANY_NAME
 
     def tools(self, definitions: Iterable[Mapping[str, object]]) -> list[JsonObject]:
-        """The `tools` of a request."""
+        """Returns the `tools` of a request."""
         found = declared(definitions, tools=self.tool_names, arguments=self.argument_names)
         return [{"type": "function", "function": {**each.head, "parameters": each.schema, "strict": False}} for each in found]
 
     def call(self, call: Mapping[str, object]) -> MCPToolCall:
-        """One of the `tool_calls` of a message."""
+        """Reads one of the `tool_calls` of a message."""
         function = call.get("function")
         if not isinstance(function, Mapping):
             raise no_call(CHAT_CALL, "it has no `function`")
         return tool_call(function, kind=CHAT_CALL, id=call.get("id"), arguments=function.get("arguments"))
 
     def response(self, response: MCPToolResponse) -> JsonObject:
-        """A message of the role `tool`."""
+        """Returns a message of the role `tool`."""
         prefix = contents.ERROR_PREFIX if contents.is_error(response) else ""
         return {"role": "tool", "tool_call_id": response.tool_call_id, "content": prefix + contents.as_text(response)}
 
@@ -52,18 +49,18 @@ class OpenAiResponses:
     argument_names = ANY_NAME
 
     def tools(self, definitions: Iterable[Mapping[str, object]]) -> list[JsonObject]:
-        """The `tools` of a request."""
+        """Returns the `tools` of a request."""
         found = declared(definitions, tools=self.tool_names, arguments=self.argument_names)
         return [{"type": "function", **each.head, "parameters": each.schema, "strict": False} for each in found]
 
     def call(self, call: Mapping[str, object]) -> MCPToolCall:
-        """An output item of the type `function_call`."""
+        """Reads an output item of the type `function_call`."""
         if call.get("type") != "function_call":
             raise no_call(RESPONSES_CALL, "its type is not `function_call`")
         return tool_call(call, kind=RESPONSES_CALL, id=call.get("call_id"), arguments=call.get("arguments"))
 
     def response(self, response: MCPToolResponse) -> JsonObject:
-        """An input item of the type `function_call_output`; its output is plain text where there is nothing but text."""
+        """Returns an input item of the type `function_call_output`; its output is plain text if the result has only text."""
         blocks = contents.as_blocks(response, text=_text, media=_media)
         prefix = contents.ERROR_PREFIX if contents.is_error(response) else ""
         output: str | list[JsonObject] = [_text(prefix.rstrip()), *blocks] if prefix else blocks

@@ -1,8 +1,7 @@
 """Normalises the schema of a tool's arguments for all providers: one object with properties at the top level.
 
-Above it: declared. Below it: mending, json_schema, contents (JSON as text). Providers refuse `anyOf`, `oneOf`, `allOf`, `enum` and
-`not` at the top level. So alternatives there become one object that accepts them all, and the remaining constraints go into its
-description. Below the top level everything stays as the server wrote it.
+Providers refuse `anyOf`, `oneOf`, `allOf`, `enum` and `not` at the top level. So alternatives there become one object that accepts them
+all, and the remaining constraints go into its description. Below the top level everything stays as the server wrote it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from tooltray.catalogue.formats.json_schema import Schema, alternatives, both, b
 from tooltray.catalogue.formats.mending import mended
 from tooltray.foundation.remote import JsonObject
 
-MAX_NESTED = 8  # alternatives within alternatives at the top; nobody writes more than two
+MAX_NESTED = 8  # alternatives within alternatives at the top; servers write at most two
 NOT_AT_THE_TOP = ("not", "enum", "const", "$ref", "anyOf", "oneOf", "allOf")
 
 
@@ -31,13 +30,13 @@ def object_schema(schema: object) -> JsonObject:
 
 
 def with_words(schema: Schema, words: str) -> JsonObject:
-    """The schema with a line added to its description."""
+    """Returns the schema with a line added to its description."""
     before = schema.get("description")
     return {**schema, "description": f"{before}\n{words}" if before else words}
 
 
 def is_object(schema: Schema) -> bool:
-    """Whether the schema accepts an object; arguments always are one."""
+    """Reports whether the schema accepts an object; arguments always are one."""
     types = schema.get("type", "object")
     return types == "object" or (isinstance(types, list) and "object" in types)
 
@@ -62,7 +61,7 @@ def _flat(schema: Schema, root: Schema, depth: int) -> JsonObject:
 
 
 def _one_of(base: Schema, branches: Sequence[Schema]) -> JsonObject:
-    """An object that accepts the arguments of the base and of any of its branches."""
+    """Returns an object that accepts the arguments of the base and of any of its branches."""
     found = dict(base)
     for branch in branches:
         found = {**{key: value for key, value in branch.items() if key not in ("properties", "required", "description")}, **found}
@@ -82,7 +81,9 @@ def _one_of(base: Schema, branches: Sequence[Schema]) -> JsonObject:
 
 
 def _meanings(name: str, base: Schema, branches: Sequence[Schema]) -> Iterator[object]:
-    """The schemas of one argument: from each branch, joined with the base's, or from the base if a branch does not have it."""
+    """Yields the schemas of one argument: from each branch, joined with the base's, or from the base if a branch does not have the
+    argument.
+    """
     outer = by_name(base)
     for branch in branches:
         inner = by_name(branch)

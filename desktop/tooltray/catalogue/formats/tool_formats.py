@@ -1,7 +1,5 @@
-"""Converts the tools that AI clients see into the formats of model providers, and calls and results back.
-
-Above it: the API of formats. Below it: ToolManager, which knows the tools, and one module per format. A format maps names to those that its
-provider accepts; here they are mapped back to published names.
+"""Converts the tools that AI clients see into the formats of model providers, and calls and results back. A format maps names to those that
+its provider accepts; here they are mapped back to published names.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,20 +21,22 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 
 class ToolFormats:
-    """Belongs to the engine's loop; conversion of schemas and results, which may be large, runs in threads."""
+    """Conversions to and from all formats. Belongs to the engine's loop; schemas and results, which may be large, are converted in
+    threads.
+    """
 
     def __init__(self, *, servers: ServerManager, tools: ToolManager) -> None:
         self._servers, self._tools = servers, tools
 
     async def tools(self, format: str, server: str | None) -> list[JsonObject]:
-        """All tools that AI clients see.
+        """Returns all tools that AI clients see, in a format.
 
         Args:
             format: a key of `FORMATS`.
             server: only the tools of this server; None: all.
 
         Raises:
-            TooltrayError: there is no such format or server.
+            TooltrayError: the format or the server does not exist.
         """
         found = find_format(format)
         if server is not None:
@@ -51,7 +51,7 @@ class ToolFormats:
             server: only the tools of this server; None: all.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
         """
         if server is not None:
             self._servers.get(server)
@@ -62,7 +62,7 @@ class ToolFormats:
         """Converts a model's call; tool and arguments get their published names.
 
         Raises:
-            TooltrayError: there is no such format, it is not a call, or the tool is unknown.
+            TooltrayError: the format does not exist, the object is not a call, or the tool is unknown.
         """
         found = find_format(format)
         made = found.call(call)
@@ -78,7 +78,7 @@ class ToolFormats:
         """Converts a tool's result into the block that the provider expects.
 
         Raises:
-            TooltrayError: there is no such format, or the response has no result.
+            TooltrayError: the format does not exist, or the response has no result.
         """
         found = find_format(format)
         names = NameMap([name for name, _ in await self._tools.published()], found.tool_names)
@@ -100,7 +100,7 @@ def _is_for_models(route: Route) -> bool:
 
 
 def _definition(name: str, route: Route) -> JsonObject:
-    """The definition of `tools/list`; without its schema if that is nested more deeply than Python can parse."""
+    """Returns the definition of `tools/list`; without its schema if that is nested more deeply than Python can parse."""
     try:
         definition: JsonObject = envelope.load(route.published(name))
     except ValueError:

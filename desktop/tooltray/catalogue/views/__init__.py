@@ -1,1 +1,1 @@
-"""What each AI client sees of all tools: modes, profiles, lazy servers, search."""
+"""The selection that each AI client sees of all tools: modes, profiles, lazy servers, search."""

@@ -1,4 +1,4 @@
-"""The API about what AI clients see: their sessions, how tools are shown to them, profiles, and what definitions cost."""
+"""The API about the tools that AI clients see: their sessions, how tools are shown, profiles, and what definitions cost."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -37,37 +37,38 @@ class ViewsApi:
         self._config, self._client_modes, self._profiles, self._costs = config, client_modes, profiles, costs
 
     async def get_sessions(self) -> list[SessionSnapshot]:
-        """The sessions of AI clients, also of those that left a moment ago."""
+        """Returns the sessions of AI clients, including those that left a moment ago."""
         return self._client_modes.sessions()
 
     async def get_client_modes(self) -> list[ClientModeSnapshot]:
-        """How tools are shown to each kind of AI client that is known, was seen, or has settings of its own."""
+        """Returns how tools are shown to each kind of AI client that is known, was seen, or has settings of its own."""
         return self._client_modes.clients()
 
     async def set_client_mode(self, client: str, mode: str = "") -> None:
         """Chooses how tools are shown to one kind of AI client.
 
         Args:
-            client: as it names itself; empty: every client that has no mode of its own.
-            mode: "everything", "lazy", "search", "automatic", or empty: as the servers' settings say.
+            client: the name that it gives itself; empty: every client that has no mode of its own.
+            mode: "everything", "lazy", "search", "automatic", or empty: the servers' settings decide.
 
         Raises:
-            TooltrayError: there is no such mode, or the settings cannot be written.
+            TooltrayError: the mode does not exist, or the settings cannot be written.
         """
         await self._client_modes.set_mode(client, mode)
 
     @verb(trusted=_leaves_a_profile)
     async def set_client_profile(self, client: str, profile: str = "") -> None:
-        """Chooses the profile that one kind of AI client gets unless it asks for another; empty: none.
+        """Chooses the profile that one kind of AI client gets unless it requests another; empty: no profile.
 
         Raises:
-            NotFound: there is no such profile.
+            NotFound: the profile does not exist.
             TooltrayError: the settings cannot be written.
         """
         await self._client_modes.set_profile(client, profile)
 
     async def set_client_auto_approve(self, client: str, rules: list[str] | None = None) -> None:
-        """Chooses which calls of one kind of AI client go through unasked, in the place of the servers' own rules; None: theirs count.
+        """Chooses which calls of one kind of AI client run without asking, instead of the servers' own rules; None: the servers' rules
+        count.
 
         Raises:
             TooltrayError: a rule means nothing, or the settings cannot be written.
@@ -83,10 +84,10 @@ class ViewsApi:
 
     @verb(trusted=_shows_more)
     async def set_profile(self, name: str, profile: Mapping[str, Any]) -> None:
-        """Adds a profile or replaces it; sessions that have it see the difference at once.
+        """Adds or replaces a profile; sessions that have it see the difference at once.
 
         Args:
-            profile: `servers` (names; absent: all), `tools` (by server, the only ones of it; the server's own names), `description`.
+            profile: `servers` (names; absent: all), `tools` (by server, its only tools; the server's own names), `description`.
 
         Raises:
             TooltrayError: the name or the profile cannot be used, or the settings cannot be written.
@@ -98,20 +99,20 @@ class ViewsApi:
         """Removes a profile.
 
         Raises:
-            NotFound: there is no such profile.
-            TooltrayError: a client gets it by the settings, or the settings cannot be written.
+            NotFound: the profile does not exist.
+            TooltrayError: the settings give the profile to a client, or the settings cannot be written.
         """
         await self._profiles.remove(name)
 
     async def set_lazy_load(self, enabled: bool | None = None, server: str | None = None) -> None:
-        """Chooses whether a server's tools are shown when they have been activated, or at once.
+        """Chooses whether a server's tools are shown only after the server is activated, or at once.
 
         Args:
-            enabled: None: as for all servers.
-            server: None: all servers that do not say otherwise.
+            enabled: None: the choice for all servers counts.
+            server: None: all servers without a choice of their own.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             TooltrayError: the settings cannot be written.
         """
         await self._client_modes.set_lazy_load(enabled, server)
@@ -126,20 +127,20 @@ class ViewsApi:
         annotations: JsonObject | None = None,
         icons: list[JsonObject] | None = None,
     ) -> None:
-        """Shows a tool to AI clients under another name, or with another description, title, hints or icons; None: its own.
+        """Shows a tool to AI clients under another name, or with another description, title, hints or icons; None: the tool's own.
 
-        Hints never let a call through that would ask by the server's own; stricter ones make it ask. A person confirms other words, since a
-        model may take the tool for another one.
+        Hints never make a call run without asking that would ask by the server's own hints; stricter hints make it ask. A person confirms
+        other words, since a model may mistake the tool for another one.
 
         Args:
-            tool: the server's own name for it.
-            annotations: of `title`, `readOnlyHint`, `destructiveHint`, `idempotentHint` and `openWorldHint` those that are to be others.
+            tool: the server's own name for the tool.
+            annotations: the changed ones of `title`, `readOnlyHint`, `destructiveHint`, `idempotentHint` and `openWorldHint`.
             icons: each with `src` (https: or data:image/), and `mimeType`, `sizes` and `theme` where they are known.
 
         Raises:
-            NotFound: there is no such server in the settings.
-            Denied: nobody has confirmed it.
-            TooltrayError: one of these cannot be used, or the settings cannot be written.
+            NotFound: the settings have no such server.
+            Denied: the change was not confirmed.
+            TooltrayError: one of the values cannot be used, or the settings cannot be written.
         """
         given = {"name": name, "description": description, "title": title, "annotations": annotations, "icons": icons}
         before = self._override(server, tool)
@@ -157,11 +158,11 @@ class ViewsApi:
 
         Args:
             tokens: at least 500.
-            server: of all tools of this server; with `tool` of that one, by the server's own name, in the place of the server's limit.
-            client: of all results of one kind of AI client; without a server.
+            server: for all tools of this server; with `tool`, for that tool by the server's own name, replacing the server's limit.
+            client: for all results of one kind of AI client; without a server.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             TooltrayError: neither a server nor a client is named, or both are; the number cannot be used; the settings cannot be written.
         """
         if bool(client) == bool(server) or (tool and not server):
@@ -175,14 +176,14 @@ class ViewsApi:
             await self._config.change_server(server or "", result_limit=tokens)
 
     async def get_tool_costs(self, client: str | None = None, session: str | None = None) -> ToolCosts:
-        """What the definitions of tools cost in a model's context, all and as they are shown.
+        """Returns what the definitions of tools cost in a model's context, in total and as they are shown.
 
         Args:
-            client: at the start of a session of one kind of AI client; None: of one that nothing is known of.
+            client: at the start of a session of this kind of AI client; None: of an unknown client.
             session: as they are shown to this session now; then `client` does not count.
 
         Raises:
-            NotFound: there is no such session.
+            NotFound: the session does not exist.
         """
         return await self._costs.costs(self._client_modes.state_of(session) if session else SessionState("", client=client or ""))
 
@@ -191,6 +192,6 @@ class ViewsApi:
         return config.tool_overrides.get(tool) if config else None
 
     def _client_rules(self, client: str) -> tuple[str, ...] | None:
-        """Those that count now; None: it has none of its own."""
+        """Returns a client's present rules; None: it has no rules of its own."""
         known = self._config.own_settings.publish.clients.get(client)
         return known.auto_approve if known else None

@@ -1,7 +1,4 @@
-"""How tools are shown to each session and to each kind of AI client, as a person sees it, and chooses it.
-
-Above it: ViewsApi. Below it: Modes, which decides; the settings; SessionStates, KnownClients and Profiles.
-"""
+"""How tools are shown to each session and to each kind of AI client, as a user sees and chooses it."""
 
 from collections.abc import Callable
 
@@ -18,16 +15,16 @@ from tooltray.foundation.snapshots.clients import ClientModeSnapshot, SessionSna
 from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.protocol.sessions.session_state import SessionState, SessionStates
 
-LONGEST_SESSION = 100  # characters of an id that there is not
-EVERY_OTHER = ""  # in the place of a client's name: all that have no settings of their own
+LONGEST_SESSION = 100  # characters of an unknown id
+EVERY_OTHER = ""  # replaces a client's name: all clients without settings of their own
 TITLE_OF_OTHERS = "Every other AI client"
 
 RuleWords = Callable[[CallRule], str]
-"""What a rule on arguments lets through, in words."""
+"""Describes the calls that a rule on arguments allows."""
 
 
 class ClientModes:
-    """Belongs to the engine's loop; has no state of its own."""
+    """The view modes of sessions and clients. Belongs to the engine's loop; has no state of its own."""
 
     def __init__(
         self,
@@ -43,13 +40,14 @@ class ClientModes:
         self._profiles, self._modes, self._rule_words = profiles, modes, rule_words
 
     def sessions(self) -> list[SessionSnapshot]:
-        """See ViewsApi.get_sessions."""
+        """Answers ViewsApi.get_sessions."""
         return [self._session(state) for state in self._states if not state.is_passing]
 
     def state_of(self, session: str) -> SessionState:
-        """
+        """Returns the state of a session.
+
         Raises:
-            TooltrayError: there is no such session.
+            TooltrayError: the session does not exist.
         """
         state = self._states.find(session)
         if state is None:
@@ -60,25 +58,25 @@ class ClientModes:
         return state
 
     def clients(self) -> list[ClientModeSnapshot]:
-        """See ViewsApi.get_client_modes."""
+        """Answers ViewsApi.get_client_modes."""
         return [self._client(name) for name in (EVERY_OTHER, *self._clients.names())]
 
     async def set_mode(self, client: str, mode: str) -> None:
-        """See ViewsApi.set_client_mode."""
+        """Answers ViewsApi.set_client_mode."""
         await self._config.edit(view_settings.client_mode(client, mode))
 
     async def set_profile(self, client: str, profile: str) -> None:
-        """See ViewsApi.set_client_profile."""
+        """Answers ViewsApi.set_client_profile."""
         await self._config.edit(view_settings.client_profile(client, profile))
 
     async def set_auto_approve(self, client: str, rules: list[str] | None) -> None:
-        """See ViewsApi.set_client_auto_approve."""
+        """Answers ViewsApi.set_client_auto_approve."""
         if problem := approval.problem_of(client, rules or (), ()):
             raise TooltrayError(problem.title, problem.message, problem.hint)
         await self._config.edit(view_settings.client_field(client, "autoApprove", rules))
 
     async def set_lazy_load(self, enabled: bool | None, server: str | None) -> None:
-        """See ViewsApi.set_lazy_load."""
+        """Answers ViewsApi.set_lazy_load."""
         if server and self._config.file_server(server):
             await self._config.change_server(server, lazy_load=enabled)
         else:

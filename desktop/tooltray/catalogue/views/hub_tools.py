@@ -1,8 +1,4 @@
-"""The hub's tools about other tools, as sessions see them: under which names, and with which definitions.
-
-Above it: ViewLists, which lists them, and MetaCalls, which answers calls of them. Below it: the published names, and what is known of the
-servers that such tools speak of. meta_tools has their texts.
-"""
+"""The hub's tools about other tools, as sessions see them: their names and their definitions. meta_tools has their texts."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,7 +22,7 @@ Key = tuple[str, str]
 
 
 class HubTools:
-    """Belongs to the engine's loop."""
+    """The hub's tools about other tools. Belongs to the engine's loop."""
 
     def __init__(self, *, servers: ServerManager, tools: ToolManager, offers: Offers, names: PublishedNames, known: KnownServers) -> None:
         self._servers, self._tools, self._offers, self._names, self._known = servers, tools, offers, names, known
@@ -40,7 +36,7 @@ class HubTools:
         return tuple(self._given.items())
 
     async def give_names(self, view: SessionView) -> bool:
-        """Gives the tools of a view their names, behind those of the servers' tools; whether any of them had none."""
+        """Gives the tools of a view their names, after those of the servers' tools; returns whether any of them had none."""
         keys = [*map(key_of, view.lazy), *((FIND_KEY, CALL_KEY) if view.has_search else ()), *((READ_KEY,) if view.reads_results else ())]
         if all(self._names.target(self._given.get(key, "")) == key for key in keys):
             return False
@@ -48,7 +44,9 @@ class HubTools:
         return True
 
     def key(self, name: str, server: str | None) -> Key | None:
-        """Which of the hub's tools about others a session calls by a name; None if it is none. `server`: the session has it alone."""
+        """Returns which of the hub's tools about others a session calls by a name; None for any other name. `server`: the session's only
+        server.
+        """
         target = self._names.target(name) or self._by_heart(name)
         if server is None:
             return target if target and target[0] == hub_server.NAME and meta_tools.is_meta(target) else None
@@ -61,27 +59,27 @@ class HubTools:
         )
 
     def _by_heart(self, name: str) -> Key | None:
-        """What a name would be given to that was never given, because nobody has listed yet."""
+        """Returns the key of a name that was never given, because nothing was listed yet."""
         is_there = name in (FIND_KEY[1], CALL_KEY[1], READ_KEY[1]) or self._servers.find(name.removeprefix(meta_tools.ACTIVATE))
         return (hub_server.NAME, name) if is_there else None
 
     def name(self, key: Key, server: str | None) -> str:
-        """The name of such a tool; one that no tool of the server has, where a session has it alone."""
+        """Returns the name of such a tool; for a session with only one server, a name that no tool of the server has."""
         name, taken = self._given.get(key, key[1]), self._tools.offered_names(server) if server else frozenset()
         while name in taken:
             name = f"{hub_server.NAME}_{name}"
         return name
 
     def reader_name(self, server: str | None) -> str:
-        """The name of the tool that reads results. `server`: the session has it alone."""
+        """Returns the name of the tool that reads results. `server`: the session's only server."""
         return self.name(READ_KEY, server)
 
     def likely_name(self, key: Key) -> str:
-        """The name under which a tool of the hub's own is listed, or will be unless another one takes it first."""
+        """Returns the name under which a tool of the hub's own is listed, or will be unless another tool gets the name first."""
         return self._names.known(key) or key[1]
 
     def is_for_models(self, name: str, server: str | None) -> bool:
-        """Whether a model may call what is called `name`, as far as it is known: not a tool for views alone."""
+        """Reports whether a model may call the tool `name`, as far as it is known: not a tool that only views may call."""
         target = self._tools.target(name, server)
         route = self._tools.routes(target[0]).get(target[1]) if target else None
         return route is None or route.definition.view.is_for_models
@@ -89,10 +87,10 @@ class HubTools:
     # definitions
 
     def definitions(self, view: SessionView, server: str | None, tools: Mapping[str, Sequence[str]]) -> list[Raw]:
-        """Those that a view has.
+        """Returns the definitions of a view's tools of this kind.
 
         Args:
-            server: the session has it alone.
+            server: the session's only server.
             tools: the names of the tools of each lazy server.
         """
         made = [

@@ -1,7 +1,5 @@
-"""What servers say of themselves (their `instructions`), kept over restarts of the hub, and what the hub makes of it for its AI clients.
-
-Above it: Introduction, which knows what a session sees. Below it: ServerManager, and the catalogue on disk, where the text is one more kind
-of what a server was last known to have: so a hub that has just started knows it of servers that do not run yet.
+"""The `instructions` of servers, saved over restarts of the hub, and the hub's own `instructions` for AI clients. On disk the text is one
+more kind of the catalogue, so a hub that has just started has it for servers that do not run yet.
 """
 
 import asyncio
@@ -17,7 +15,7 @@ from tooltray.protocol.envelope import dump, load
 from tooltray.servers.upstream.managed_server import InstanceOpened, ManagedServer, ServersConfigured
 from tooltray.servers.upstream.server_manager import ServerManager
 
-OWN_WORDS_BYTES = 4096  # of UTF-8, for what all servers say of themselves together; a model reads it with each request
+OWN_WORDS_BYTES = 4096  # of UTF-8, for the instructions of all servers together; a model reads them with each request
 SEARCHED_BYTES = 900  # of the whole text where tools are searched: 300 tokens, also of other scripts than Latin
 MOST_NAMED = 100  # servers; their names alone are another 1 to 2 kB
 ELLIPSIS = "…"
@@ -28,15 +26,15 @@ READ_CHARACTERS = 65_536  # of a text without measure; secrets are looked for in
 
 
 class Introduced(msgspec.Struct, frozen=True, kw_only=True):
-    """What a session is told.
+    """The contents of the `instructions` for a session.
 
     Attributes:
-        servers: names, in the order in which they are told.
-        said: what each says of itself, by name; those that say nothing are left out.
-        on_demand: the servers whose tools are listed once they are activated, with the names of the tools that do that.
+        servers: names, in the order of the text.
+        said: each server's own instructions, by name; servers without instructions are left out.
+        on_demand: the servers whose tools are listed after activation, with the names of the tools that activate them.
         find, call: the names of the tools that find and call others; empty where they are not listed.
         is_search: no tools of servers are listed.
-        about: the hub's own tools that tell of servers.
+        about: the hub's own tools that describe servers.
     """
 
     servers: Sequence[str]
@@ -49,11 +47,10 @@ class Introduced(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def instructions(told: Introduced) -> str:
-    """The `instructions` for an AI client that has all servers together: text for its model.
+    """Returns the `instructions` for an AI client that has all servers together: text for its model.
 
-    Some clients cut such texts at 2 kB, so what a model cannot do without stands in front: which servers there are, which of them load on
-    demand, and how the rest is found. What servers say of themselves comes last, indented, so that a server cannot speak as the hub or as
-    its neighbour.
+    Some clients cut such texts at 2 kB, so the facts that a model needs most come first: the servers, the ones that load on demand, and how
+    to find the rest. The servers' own instructions come last, indented, so that a server cannot speak as the hub or as its neighbour.
     """
     lines = ["Tools of several MCP servers, published by Tooltray."]
     names = [f"Servers: {_listed(told.servers)}."] if told.servers else []
@@ -81,7 +78,9 @@ def _blocks(said: Mapping[str, str]) -> list[str]:
 
 
 def shared_out(texts: Mapping[str, str], room_bytes: int = OWN_WORDS_BYTES) -> dict[str, str]:
-    """Each text, cut to a fair share of the room: what short ones do not need goes to the long ones. Texts of which nothing is left go."""
+    """Cuts each text to a fair share of the room: what short texts do not need goes to the long ones. Texts that would be empty are left
+    out.
+    """
     sizes = {name: len(_encoded(text)) for name, text in texts.items()}
     left_bytes, shares = room_bytes, {}
     for place, name in enumerate(sorted(sizes, key=lambda name: (sizes[name], name))):
@@ -91,7 +90,7 @@ def shared_out(texts: Mapping[str, str], room_bytes: int = OWN_WORDS_BYTES) -> d
 
 
 def shortened(text: str, most_bytes: int) -> str:
-    """The beginning of a text, at most so many bytes of UTF-8: up to the end of a line or else of a word, and an ellipsis.
+    """Returns the beginning of a text, at most so many bytes of UTF-8: up to the end of a line or else of a word, and an ellipsis.
 
     Text without spaces (Chinese, Japanese) is cut between two characters.
     """
@@ -107,7 +106,7 @@ def shortened(text: str, most_bytes: int) -> str:
 
 
 def _encoded(text: str) -> bytes:
-    """Halves of surrogate pairs, which no client could read, are question marks."""
+    """Encodes a text; halves of surrogate pairs, which no client could read, become question marks."""
     return text.encode("utf-8", "replace")
 
 
@@ -121,20 +120,19 @@ def _indented(text: str) -> str:
 
 
 class ServerInstructions:
-    """Belongs to the engine's loop."""
+    """The saved instructions of all servers. Belongs to the engine's loop."""
 
     def __init__(
         self, *, servers: ServerManager, catalogues: CatalogueStore, mask: Callable[[str], str], bus: EventBus, spawn: Spawn
     ) -> None:
-        """
-        Args:
-            mask: takes secrets out of what a server says, before it is kept and again before it is shown: more may be known by then.
+        """Args:
+        mask: removes secrets from instructions, before they are saved and again before they are shown: more may be known by then.
         """
         self._servers, self._catalogues, self._mask, self._bus, self._spawn = servers, catalogues, mask, bus, spawn
-        self._said: dict[str, tuple[str, str]] = {}  # by server: under which configuration it said what
+        self._said: dict[str, tuple[str, str]] = {}  # by server: its configuration and its instructions
 
     async def load(self) -> None:
-        """Takes what was last known from the disk, and follows the servers."""
+        """Loads the last known instructions from the disk, and watches the servers."""
         for server in self._servers:
             catalogue = await asyncio.to_thread(self._catalogues.load, server.name, server.config_hash, kind=KIND)
             if catalogue and catalogue.definitions and isinstance(text := load(catalogue.definitions[0]), str):
@@ -143,7 +141,7 @@ class ServerInstructions:
         self._bus.subscribe(ServersConfigured, self._on_servers_configured)
 
     def of(self, server: ManagedServer) -> str:
-        """What a server says of itself, as far as it is known of its present configuration; empty if it says nothing."""
+        """Returns a server's instructions, as far as they are known for its present configuration; empty if it has none."""
         config_hash, text = self._said.get(server.name, ("", ""))
         return self._mask(text) if config_hash == server.config_hash else ""
 
@@ -159,6 +157,6 @@ class ServerInstructions:
         self._said[server.name] = server.config_hash, text
 
     def _on_servers_configured(self, event: ServersConfigured) -> None:
-        """What is on the disk of a server that was removed goes with its lists."""
+        """Drops removed servers; their data on disk are deleted with their lists."""
         for name in [name for name in self._said if self._servers.find(name) is None]:
             del self._said[name]

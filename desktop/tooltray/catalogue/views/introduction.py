@@ -1,7 +1,5 @@
-"""What the hub says of itself to one session that has all servers together: its `instructions`, and what its servers declare.
-
-Above it: McpPresenter. Below it: SessionViews and Profiles, which know what the session sees; ServerInstructions; HubTools, which knows
-the names of the tools that activate, find and call. Waits for nothing: what is known at the moment is told.
+"""The hub's `instructions` for one session that has all servers together, and what its servers declare. Only what is known at the moment is
+used; nothing waits.
 """
 
 from functools import partial
@@ -23,7 +21,7 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 
 class Introduction:
-    """Belongs to the engine's loop; has no state of its own."""
+    """The greeting for sessions. Belongs to the engine's loop; has no state of its own."""
 
     def __init__(
         self,
@@ -40,7 +38,7 @@ class Introduction:
         self._hub_tools, self._said, self._declared = hub_tools, said, declared
 
     def of(self, state: SessionState) -> str:
-        """The text for a session as it is now."""
+        """Returns the text for a session as it is now."""
         view = self._views.of(state)
         seen = sorted(filter(partial(self._is_seen, state), self._servers), key=lambda server: server.name)
         about = [tool for tool in hub_server.ABOUT_SERVERS if self._profiles.includes(state, hub_server.NAME, tool)]
@@ -56,10 +54,11 @@ class Introduction:
         return instructions(told)
 
     def capabilities(self, session: Session, era: Era, server: str | None = None) -> Declarations:
-        """What a session's servers declare besides what the hub does itself, joined: of those that run, and those that would if used.
+        """Returns the joined declarations of a session's servers beyond the hub's own: of servers that run, and of those that would if
+        used.
 
         Args:
-            server: this one alone.
+            server: only this one.
         """
         seen = [each for each in self._servers if server in (None, each.name) and self._is_seen(session.state, each)]
         return self._declared.joined(seen, era, session)

@@ -1,7 +1,5 @@
-"""Calls of the hub's tools about other tools: a lazy server is activated, tools are found, and a tool is called that need not be listed.
-
-Above it: ToolCalls. Below it: Views, which marks what a session uses; ViewLists, ToolSearch, and what servers offer; meta_tools, for
-arguments and results. What goes wrong is a TooltrayError in words for the model.
+"""Calls of the hub's tools about other tools: they activate a lazy server, find tools, and call a tool that need not be listed. Failures
+are TooltrayErrors in words for the model.
 """
 
 import asyncio
@@ -42,7 +40,7 @@ _WORDS = {PROMPTS: "prompt", RESOURCES: "resource", TEMPLATES: "template"}
 
 
 class ActivationAnswer:
-    """What an activation answers: all that its server offers to the session. Has no state of its own."""
+    """The answer to an activation: all that its server offers to the session. Has no state of its own."""
 
     def __init__(
         self,
@@ -78,7 +76,7 @@ class ActivationAnswer:
 
 
 class Activation:
-    """Has no state of its own."""
+    """Activations of servers; has no state of its own."""
 
     def __init__(
         self,
@@ -91,19 +89,18 @@ class Activation:
         start_wait_s: float = START_WAIT_S,
         lists_wait_s: float = LISTS_WAIT_S,
     ) -> None:
-        """
-        Args:
-            start_wait_s: how long an activation waits for its server.
-            lists_wait_s: how long for what the server offers.
+        """Args:
+        start_wait_s: how long an activation waits for its server.
+        lists_wait_s: how long it waits for the server's lists.
         """
         self._servers, self._tools, self._offers, self._answer, self._is_paused = servers, tools, offers, answer, is_paused
         self._start_wait_s, self._lists_wait_s = start_wait_s, lists_wait_s
 
     async def load(self, server: str, exchange: Exchange) -> Raw:
-        """Starts a server and waits until it has listed; returns what an activation answers.
+        """Starts a server and waits until it has listed; returns the answer to its activation.
 
         Raises:
-            TooltrayError: there is no such server, it does not run, or it does not say what it offers; says why and what to do.
+            TooltrayError: the server does not exist, does not run, or has not listed its tools in time; says why and what to do.
         """
         if self._is_paused():
             raise TooltrayError(str(load(paused().error)["message"]))
@@ -137,7 +134,7 @@ ToolCall = Callable[[Exchange], Awaitable[Envelope]]
 
 
 class MetaCalls:
-    """Has no state of its own."""
+    """Calls of the hub's tools about other tools; has no state of its own."""
 
     def __init__(
         self,
@@ -150,16 +147,15 @@ class MetaCalls:
         call: ToolCall,
         read: MetaTool,
     ) -> None:
-        """
-        Args:
-            call: carries out the call that a call of `call_tool` stands for.
-            read: answers a call of `read_result`.
+        """Args:
+        call: carries out the inner call of a call of `call_tool`.
+        read: answers a call of `read_result`.
         """
         self._servers, self._views, self._hub_tools = servers, views, hub_tools
         self._search, self._activation, self._call, self._read = search, activation, call, read
 
     def find(self, name: str, state: SessionState) -> MetaTool | None:
-        """The tool about other tools that a session calls by this name; None if it is none."""
+        """Returns the tool about other tools that a session calls by this name; None for any other name."""
         key = self._hub_tools.key(name, state.server)
         if key is None:
             return None

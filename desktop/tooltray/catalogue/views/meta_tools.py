@@ -1,7 +1,5 @@
-"""The hub's tools about other tools: how they are described, what arguments they take, and how they answer.
-
-Above it: Views and ViewLists. Below it: catalogue/known_servers and protocol. Knows no session; the names under which they are listed are
-given to it.
+"""The hub's tools about other tools: their descriptions, arguments and results. Knows no session; gets the names under which they are
+listed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +17,7 @@ from tooltray.servers.builtin.hub_server import NAME as HUB
 
 FIND, CALL, READ = "find_tools", "call_tool", "read_result"
 ACTIVATE = "activate_"  # before the name of a server
-MOST_NAMED = 5  # tools in the description of a server; all of them would cost what they are to save
+MOST_NAMED = 5  # tools in the description of a server; all of them would cost the tokens that they are to save
 NOTHING_FOUND = (
     "No tool has these words. Say in other or fewer ones what is to be done and with what, such as 'read file', in English too. An empty "
     "query gives the first tools by name."
@@ -66,13 +64,13 @@ _READ_SCHEMA = {
 
 
 class LazyServer(msgspec.Struct, frozen=True):
-    """What the tool that activates a server says of it.
+    """The facts in the description of the tool that activates a server.
 
     Attributes:
-        title: how it is called.
-        offers: what it offers, as a sentence; may be empty.
-        tools: their names; None while nobody knows.
-        counts: how many there are of what else it has, by the word for one.
+        title: of the server, for a sentence.
+        offers: what the server offers, as a sentence; may be empty.
+        tools: their names; None while they are not known.
+        counts: how many other things it has, by the singular word for each kind.
     """
 
     title: str
@@ -97,7 +95,7 @@ class LazyServer(msgspec.Struct, frozen=True):
 
 
 def key_of(server: str) -> tuple[str, str]:
-    """To what the name of the tool that activates a server is given."""
+    """Returns the key to which the name of the tool that activates a server is given."""
     return HUB, ACTIVATE + server
 
 
@@ -105,7 +103,7 @@ FIND_KEY, CALL_KEY, READ_KEY = (HUB, FIND), (HUB, CALL), (HUB, READ)
 
 
 def is_meta(key: tuple[str, str]) -> bool:
-    """Whether a name was given to such a tool."""
+    """Reports whether a name was given to such a tool."""
     return key in (FIND_KEY, CALL_KEY, READ_KEY) or (key[0] == HUB and key[1].startswith(ACTIVATE))
 
 
@@ -113,24 +111,24 @@ def is_meta(key: tuple[str, str]) -> bool:
 
 
 def activate_definition(name: str, server: LazyServer) -> Raw:
-    """The definition of the tool that activates a server."""
+    """Returns the definition of the tool that activates a server."""
     return _definition(name, f"Activate {server.title}", server.description, _NO_ARGUMENTS, _READS)
 
 
 def find_definition(name: str, call_name: str) -> Raw:
-    """The definition of `find_tools`. `call_name`: the name of the tool that calls what was found."""
+    """Returns the definition of `find_tools`. `call_name`: the name of the tool that calls the found tools."""
     what = f"Finds tools of all connected MCP servers, also tools that are not listed. Call what it finds with {call_name}."
     return _definition(name, "Find tools", what, _FIND_SCHEMA, _READS)
 
 
 def call_definition(name: str) -> Raw:
-    """The definition of `call_tool`."""
+    """Returns the definition of `call_tool`."""
     what = "Calls any tool of the connected MCP servers by its name, also one that is not listed, and returns what that tool returns."
     return _definition(name, "Call a tool", what, _CALL_SCHEMA, {"destructiveHint": True, "openWorldHint": True})
 
 
 def read_definition(name: str) -> Raw:
-    """The definition of `read_result`."""
+    """Returns the definition of `read_result`."""
     return _definition(name, "Read a result", _READ_WHAT, _READ_SCHEMA, _READS)
 
 
@@ -146,7 +144,7 @@ def _counted(count: int, word: str) -> str:
 
 
 def read_search(params: Raw) -> tuple[str, int]:
-    """The query and the limit of a call of `find_tools`.
+    """Returns the query and the limit of a call of `find_tools`.
 
     Raises:
         TooltrayError: they are of the wrong kind; in words for a model.
@@ -161,10 +159,10 @@ def read_search(params: Raw) -> tuple[str, int]:
 
 
 def inner_call(request: Envelope) -> Envelope:
-    """The call that a call of `call_tool` stands for, with everything around the arguments as it was.
+    """Returns the inner call of a call of `call_tool`; everything around the arguments is unchanged.
 
     Raises:
-        TooltrayError: it names no tool, or its arguments are no object; in words for a model.
+        TooltrayError: the call names no tool, or its arguments are not an object; in words for a model.
     """
     members = opened(request.params)
     given = _opened(members.get("arguments", NOTHING))
@@ -177,7 +175,7 @@ def inner_call(request: Envelope) -> Envelope:
 
 
 def _unquoted(arguments: Raw) -> Raw:
-    """Some models write the object as a string that holds JSON; none is the empty object."""
+    """Returns the arguments as an object: some models write the object as a string that holds JSON; null becomes the empty object."""
     if bytes(arguments) == b"null":
         return Raw(b"{}")
     try:
@@ -208,7 +206,7 @@ def _opened(raw: Raw) -> dict[str, Raw]:
 
 
 def answer(value: Raw, era: Era) -> Envelope:
-    """A result that says something both to models that read text and to programs that read structure. `value`: an object."""
+    """Returns a result both for models that read text and for programs that read structure. `value`: an object."""
     block = closed({"type": Raw(b'"text"'), "text": dump(bytes(value).decode("utf-8", "replace"))})
     return _result(closed({"content": Raw(b"[%b]" % bytes(block)), "structuredContent": value, "isError": Raw(b"false")}), era)
 
@@ -227,5 +225,5 @@ def _result(result: Raw, era: Era) -> Envelope:
 
 
 def array(elements: Sequence[Raw]) -> Raw:
-    """A list of these."""
+    """Joins elements into a JSON array."""
     return Raw(b"[%b]" % b",".join(map(bytes, elements)))

@@ -1,8 +1,4 @@
-"""How tools are shown to each AI client, and why: everything, lazily, or by search alone.
-
-Above it: Views, which lists by it, and McpPresenter. Below it: the settings, KnownClients, SessionStates, and ToolManager for how much
-there is. Where nobody has chosen, it is decided by size.
-"""
+"""How tools are shown to each AI client, and why: everything, lazily, or only by search. Without a user's choice, the size decides."""
 
 import msgspec
 
@@ -33,7 +29,7 @@ class Shown(msgspec.Struct, frozen=True):
 
     Attributes:
         mode: "everything", "lazy" or "search".
-        reason: why, in words for a person; a Phrase.
+        reason: why, in words for a user; a Phrase.
     """
 
     mode: str
@@ -41,7 +37,7 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 class _Key(msgspec.Struct, frozen=True):
-    """What decides how tools are shown to a session."""
+    """The facts that decide how tools are shown to a session."""
 
     client: str
     server: str | None
@@ -51,11 +47,11 @@ class _Key(msgspec.Struct, frozen=True):
 
 
 class _View(msgspec.Struct, frozen=True):
-    """What was decided.
+    """A decision about a key.
 
     Attributes:
-        lazy_by_default: what counts for a server that does not say it; None: no server is lazy.
-        is_automatic: it also depends on which tools there are.
+        lazy_by_default: what counts for a server without a choice of its own; None: no server is lazy.
+        is_automatic: the decision also depends on the present tools.
     """
 
     shown: Shown
@@ -64,11 +60,11 @@ class _View(msgspec.Struct, frozen=True):
 
 
 class ModesChanged(Event, frozen=True):
-    """Sessions may see something else, because there are other tools than before. For other rooms of the engine."""
+    """An event: sessions may see other lists, because tools have changed. For other parts of the engine."""
 
 
 class Modes:
-    """Belongs to the engine's loop."""
+    """The view modes of all sessions. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -89,39 +85,39 @@ class Modes:
         bus.subscribe(ConfigChanged, self._on_config_changed)
         bus.subscribe(ToolListChanged, self._on_tools_changed)
 
-    # what counts for a session
-
+    # views of sessions
     def shown(self, state: SessionState) -> Shown:
-        """How tools are shown to a session now."""
+        """Returns how tools are shown to a session now."""
         return self._view(self._key(state)).shown
 
     def is_lazy(self, state: SessionState, server: MCPServerConfig) -> bool:
-        """Whether a session sees a server's tools only when it has activated it; False where the mode is not "lazy"."""
+        """Reports whether a session sees a server's tools only after it has activated it; False where the mode is not "lazy"."""
         return _is_lazy(server, self._view(self._key(state)).lazy_by_default)
 
     def obeys_changes(self, state: SessionState) -> bool | None:
-        """Whether a session's client lists again when it is told that a list has changed: as seen, else as known; None: nobody knows."""
+        """Reports whether a session's client lists again after news of a change: as observed, else as documented; None: not known."""
         if state.obeys_changes is not None:
             return state.obeys_changes
         profile = self._clients.profile(state.client)
         return profile.obeys_changes if profile else None
 
     def auto_approve(self, state: SessionState) -> tuple[str, ...] | None:
-        """Which calls of a session's client go through unasked, in the place of the servers' own rules; None: theirs count."""
-        if not self._config.settings.publish.clients:  # nobody has any: each call is spared the rest
+        """Returns which calls of a session's client run without asking, instead of the servers' own rules; None: the servers' rules count."""
+        if not self._config.settings.publish.clients:  # no client has rules: each call skips the rest
             return None
         return self._clients.settings(state.client).auto_approve
 
     def call_rules(self, state: SessionState) -> tuple[CallRule, ...] | None:
-        """The rules on arguments of a session's client, in the place of the servers' own; None: theirs count. A client that has an
-        `autoApprove` of its own, and no such rules, has none."""
+        """Returns the rules on arguments of a session's client, which replace the servers' own; None: the servers' rules count. A client
+        with an `autoApprove` of its own, but without such rules, has an empty set.
+        """
         if not self._config.settings.publish.clients:
             return None
         settings = self._clients.settings(state.client)
         return settings.call_rules if settings.auto_approve is None else settings.call_rules or ()
 
     def keep(self, state: SessionState) -> None:
-        """Keeps what was decided by size for a session that has listed its tools, so that its list does not become another kind of list.
+        """Keeps a decision by size for a session that has listed its tools, so that its list does not become another kind of list.
 
         A list without a tool of any server decides nothing: the servers may not have listed theirs yet.
         """
@@ -151,13 +147,13 @@ class Modes:
     # what the settings hide
 
     def is_plain(self, state: SessionState) -> bool:
-        """Whether a session may call everything by settings that keep no call from anybody: each call is spared the rest."""
+        """Reports whether the settings hide no tool from calls of a session: such calls skip the other checks."""
         if (settings := self._config.settings) is not self._examined:
             self._examine(settings)
         return self._is_plain and not state.profile
 
     def may_hide(self) -> bool:
-        """Whether the settings hide tools from anybody."""
+        """Reports whether the settings hide tools from any client."""
         if (settings := self._config.settings) is not self._examined:
             self._examine(settings)
         return self._may_hide
@@ -167,13 +163,12 @@ class Modes:
         modes = (_mode_for_all(settings), *(each.mode for each in publish.clients.values()))
         has_modes = any(mode not in (None, EVERYTHING) for mode in modes)
         self._may_hide = has_modes or any(server.is_lazy(publish.lazy_load) for server in settings.mcp_servers.values())
-        is_automatic = _mode_for_all(settings) == "automatic"  # it changes lists alone, and no call
+        is_automatic = _mode_for_all(settings) == "automatic"  # it changes only lists, and no call
         self._is_plain = (is_automatic or not self._may_hide) and not publish.clients and self._visibility.is_plain
 
-    # what is learnt of a session
-
+    # names of clients
     def named(self, state: SessionState, info: ClientInfo) -> None:
-        """A client says who it is; several clients may take turns in one session of HTTP requests."""
+        """Records the name of a session's client; several clients may take turns in one session of HTTP requests."""
         if (state.client, state.version) == (info.name, info.version):
             return
         if state.client != info.name:
@@ -212,13 +207,13 @@ class Modes:
         return _View(shown, by_default, is_automatic)
 
     def _lazy(self, key: _Key, by_default: bool | None) -> list[str]:
-        """The servers that are shown on activation only, of those that there are for a session."""
+        """Returns those of a session's servers that are shown only after activation."""
         servers, profile = self._config.settings.mcp_servers.items(), self._profile(key)
         lazy = (name for name, config in servers if not config.disable and _is_lazy(config, by_default))
         return sorted(name for name in lazy if key.server in (None, name) and self._has(key, profile, name))
 
     def _by_size(self, key: _Key) -> Shown:
-        """What the mode "automatic" comes to."""
+        """Returns the result of the mode "automatic"."""
         count, cost = self._size(key)
         profile = self._clients.profile(key.client)
         if key.kept:
@@ -238,12 +233,12 @@ class Modes:
         return Shown(SEARCH, Phrase("{why}, so they are searched", why=why))
 
     def _has_tools(self, key: _Key) -> bool:
-        """Whether tools of a server other than the hub's own are known, of those that there are for a session."""
+        """Reports whether any tools of a session's servers, other than the hub's own server, are known."""
         profile, names = self._profile(key), self._tools.server_names if key.server is None else (key.server,)
         return any(self._tools.size(name)[0] and self._has(key, profile, name) for name in names if name != HUB)
 
     def _size(self, key: _Key) -> tuple[int, int]:
-        """How many tools there are for a session, and about how many tokens they cost."""
+        """Returns how many tools a session has, and about how many tokens they cost."""
         profile, count, size_bytes = self._profile(key), 0, 0
         for server in self._tools.server_names if key.server is None else (key.server,):
             if not self._has(key, profile, server):
@@ -280,7 +275,7 @@ class Modes:
 
 
 def _mode_for_all(settings: Settings) -> str | None:
-    """The mode of clients that have none of their own. None: it depends on each server, since somebody has chosen `lazyLoad`."""
+    """Returns the mode of clients without one of their own. None: it depends on each server, since the user has chosen `lazyLoad`."""
     publish = settings.publish
     has_chosen = "lazy_load" in publish.model_fields_set or any(
         server.own_lazy_load is not None for server in settings.mcp_servers.values()
@@ -289,17 +284,17 @@ def _mode_for_all(settings: Settings) -> str | None:
 
 
 def _counted_size(route: Route) -> int:
-    """Of what is counted for `tooltray tools cost`, too."""
+    """Returns the size that `tooltray tools cost` counts, too."""
     return token_counts.counted_size(route.published(route.definition.name) if route.override else route.definition.raw)
 
 
 def _is_lazy(server: MCPServerConfig, by_default: bool | None) -> bool:
-    """The hub's own server has no entry in the settings, and is never hidden."""
+    """Reports whether a server is lazy; the hub's own server has no entry in the settings, and is never hidden."""
     return by_default is not None and server.transport != "inmemory" and server.is_lazy(by_default)
 
 
 def _by_servers(names: list[str], profile: str) -> Shown:
-    """What it comes to where nobody has chosen a mode. `names`: of the servers that are lazy."""
+    """Returns what is shown if the user has chosen no mode. `names`: of the lazy servers."""
     if not names and profile:
         return Shown("everything", Phrase("all that is in the profile '{profile}'", profile=profile))
     if not names:

@@ -1,7 +1,4 @@
-"""Named sets of servers and tools, and how single tools are shown.
-
-Above it: Views, which filters by them, Modes, and McpPresenter. Below it: the settings, Visibility, KnownClients, ToolManager.
-"""
+"""Named sets of servers and tools, and how single tools are shown."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
@@ -22,32 +19,32 @@ from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.builtin.hub_server import NAME as HUB
 from tooltray.servers.upstream.visibility import Visibility
 
-LONGEST_NAME = 60  # characters, that are said of what is no name
+LONGEST_NAME = 60  # characters of an invalid name in a message
 
 
 class Profiles:
-    """Belongs to the engine's loop."""
+    """The profiles in the settings. Belongs to the engine's loop."""
 
     def __init__(self, *, config: McpConfHelper, clients: KnownClients, tools: ToolManager, visibility: Visibility) -> None:
         self._config, self._clients, self._tools, self._visibility = config, clients, tools, visibility
 
     def includes(self, state: SessionState, server: str, tool: str | None = None) -> bool:
-        """Whether a session has a server, or one tool of it by the server's own name: it exists for it, and its profile has it."""
+        """Reports whether a session sees a server and has it, or one of its tools by the server's own name, in its profile."""
         return self._visibility.sees(state, server) and self.has(self.of(state), server, tool)
 
     def of(self, state: SessionState) -> str:
-        """The name of a session's profile: what it asked for, else what its kind of client gets; empty: none."""
+        """Returns the name of a session's profile: the one it requested, else the one of its kind of client; empty: no profile."""
         return state.profile or self._clients.settings(state.client).profile or ""
 
     def has(self, profile: str, server: str, tool: str | None = None) -> bool:
-        """Whether it is in the profile of this name. Nothing is in one that there is not, so that a profile that is gone opens no door."""
+        """Reports whether a profile has a server or tool. An unknown profile has nothing, so that a removed profile gives no access."""
         if not profile:
             return True
         found = self.find(profile)
         return found is not None and _includes(found, server, tool)
 
     def includes_skill(self, state: SessionState, server: str, skill: Skill) -> bool:
-        """The same of one skill."""
+        """Reports whether a session has one skill of a server."""
         if not self.includes(state, server):
             return False
         found = self.find(profile) if (profile := self.of(state)) else None
@@ -55,27 +52,26 @@ class Profiles:
         return only is None or skill.uri in only or skill.name in only
 
     def names_tools(self, profile: str, server: str) -> bool:
-        """Whether the profile of this name has single tools of a server."""
+        """Reports whether the profile of this name selects single tools of a server."""
         found = self.find(profile)
         return found is not None and server in found.tools
 
     def find(self, name: str) -> ProfileSettings | None:
-        """The one of this name."""
         return self._config.settings.profiles.get(name)
 
     def content(self, name: str) -> Hashable:
-        """What is in the one of this name; equal exactly where the same is in it."""
+        """Returns the contents of a profile as a value that can be compared."""
         found = self.find(name)
         return (found.servers, tuple(sorted(found.tools.items())), tuple(sorted(found.skills.items()))) if found else None
 
     def refusal(self, name: str) -> str:
-        """Why a session cannot have this profile; empty if it can."""
+        """Returns why a session cannot have this profile; empty if it can."""
         if not name or self.find(name):
             return ""
         return f"Tooltray has no profile '{name}'"
 
     def snapshots(self) -> list[ProfileSnapshot]:
-        """See ViewsApi.get_profiles."""
+        """Answers ViewsApi.get_profiles."""
         return [
             ProfileSnapshot(
                 name, profile.servers, dict(profile.tools), profile.description, self._tool_count(profile), dict(profile.skills)
@@ -84,7 +80,7 @@ class Profiles:
         ]
 
     def problems(self) -> Iterator[Problem]:
-        """What profiles name that there is not."""
+        """Yields problems of unknown names in profiles, and of unknown profiles in clients' settings."""
         settings = self._config.settings
         for name, profile in settings.profiles.items():
             if odd := list(self._oddities(profile)):
@@ -103,18 +99,18 @@ class Profiles:
                 )
 
     async def set(self, name: str, profile: Mapping[str, Any]) -> None:
-        """See ViewsApi.set_profile."""
+        """Answers ViewsApi.set_profile."""
         await self._config.edit(view_settings.profile(name, profile))
 
     async def remove(self, name: str) -> None:
-        """See ViewsApi.remove_profile."""
+        """Answers ViewsApi.remove_profile."""
         await self._config.edit(view_settings.without_profile(name))
 
     async def set_override(self, server: str, tool: str, shown: Mapping[str, object]) -> None:
-        """See ViewsApi.set_tool_override.
+        """Answers ViewsApi.set_tool_override.
 
         Args:
-            shown: what is given of it.
+            shown: the given members of the override.
         """
         name = shown.get("name")
         if isinstance(name, str) and not tool_settings.NAME.fullmatch(name):
@@ -129,7 +125,7 @@ class Profiles:
             await self._config.edit(view_settings.tool_override(server, tool, shown))
 
     async def _set_beside(self, file: FileServer, server: str, tool: str, override: ToolOverride) -> None:
-        """Of a server whose entry is in another file: all that is to count stands in the settings, for it replaces what that file says."""
+        """Sets an override for a server in another file: the settings need the whole set of overrides, because it replaces the file's."""
         now = {key: value for key, value in self._config.settings.mcp_servers[server].tool_overrides.items() if key != tool}
         before = self._config.settings.mcp_servers[server].tool_overrides.get(tool)
         if before:
@@ -140,7 +136,7 @@ class Profiles:
         await self._config.change_server(server, tool_overrides=None if is_as_written else now)
 
     async def set_tool_limit(self, server: str, tool: str, tokens: int | None) -> None:
-        """See ViewsApi.set_result_limit."""
+        """Answers ViewsApi.set_result_limit."""
         file = self._config.file_server(server)
         if file is None:
             await self._config.edit(view_settings.tool_limit(server, tool, tokens))
@@ -165,6 +161,8 @@ class Profiles:
 
 
 def _includes(profile: ProfileSettings, server: str, tool: str | None) -> bool:
-    """The hub's own tools are in every profile: by them a model reports to the person. Only a list of them leaves any out."""
+    """Reports whether a profile has a server or a tool. The hub's own tools are in every profile: with them a model reports to the user.
+    Only a list of them leaves any out.
+    """
     is_in = profile.servers is None or server in profile.servers or server == HUB
     return is_in and (tool is None or server not in profile.tools or tool in profile.tools[server])

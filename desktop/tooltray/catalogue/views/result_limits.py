@@ -1,7 +1,5 @@
-"""How many tokens of a result each AI client gets at once: as its own settings, a server's or a tool's say; unless they do, all.
-
-Above it: SessionViews and ViewLists, which list by it, and ToolCalls. Below it: the settings, KnownClients, the servers. Asked with each
-call: awaits nothing.
+"""How many tokens of a result each AI client gets at once: by its own settings, a server's or a tool's; without such a setting, all. Used
+with each call: awaits nothing.
 """
 
 import msgspec
@@ -17,10 +15,11 @@ TEXT = "text"
 
 
 class ResultTerms(msgspec.Struct, frozen=True):
-    """
+    """How a result is given to a client.
+
     Attributes:
-        tokens: so many of a result are given at once; None: all.
-        reads: of a result that says the same twice the client's model gets "text" or "structured" alone; empty: both are sent.
+        tokens: how many of a result are given at once; None: all.
+        reads: if a result has the same content twice, the client's model gets only its "text" or "structured" form; empty: both are sent.
     """
 
     tokens: int | None
@@ -28,17 +27,17 @@ class ResultTerms(msgspec.Struct, frozen=True):
 
 
 class ResultLimits:
-    """Has no state of its own."""
+    """The limits of results; has no state of its own."""
 
     def __init__(self, *, config: McpConfHelper, servers: ServerManager, clients: KnownClients) -> None:
         self._config, self._servers, self._clients = config, servers, clients
 
     def of_call(self, route: Route, state: SessionState) -> ResultTerms | None:
-        """For the result of one tool; None: it goes on as it is. The smaller limit of the client's and the tool's counts.
+        """Returns the terms for the result of one tool; None: it is unchanged. The smaller limit of the client's and the tool's counts.
 
-        Built-in servers have none, nor has what only the views of a server call, nor what a person calls.
+        Built-in servers have no limit, nor do calls by views of the server or by the user.
         """
-        if route.result_limit is None and not self._config.settings.publish.clients:  # no limit at all: each call is spared the rest
+        if route.result_limit is None and not self._config.settings.publish.clients:  # no limit at all: each call skips the rest
             return None
         client = self._clients.settings(state.client)
         theirs, reads = client.result_limit, client.reads or ""
@@ -48,7 +47,7 @@ class ResultLimits:
         return None if self._servers.get(route.server).is_builtin else ResultTerms(limit, reads)
 
     def are_any(self, state: SessionState) -> bool:
-        """Whether some result of what a session can have may be cut."""
+        """Reports whether some result that a session can get may be cut."""
         if self._clients.settings(state.client).result_limit is not None:
             return True
         own = self._servers.find(state.server) if state.server else None
@@ -56,7 +55,7 @@ class ResultLimits:
         return any(_has_any(server.config) for server in servers)
 
     def cuts(self, route: Route, state: SessionState) -> bool:
-        """Whether a tool is listed to a session without the schema of its results: one that is cut does not satisfy it.
+        """Reports whether a tool is listed to a session without the schema of its results: a cut result does not satisfy the schema.
 
         Where a view shows the results, they keep their structured content.
         """
@@ -65,7 +64,7 @@ class ResultLimits:
         return may_lack and not (state.shows_views and route.definition.view.uris)
 
     def leaves_structure_out(self, state: SessionState) -> bool:
-        """Whether some results lack their structured content because a session's client does not read it."""
+        """Reports whether some results lack their structured content because a session's client does not read it."""
         return self._clients.settings(state.client).reads == TEXT
 
 

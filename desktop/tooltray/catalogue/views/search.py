@@ -1,9 +1,6 @@
-"""Finds tools by words: ranked over names, titles, descriptions and names of parameters.
-
-Above it: the tool `find_tools`. Below it: ToolManager and Profiles, and `resources/search-words.json`. The ranking is Okapi BM25 over
-fields of different weight; a word that begins another finds it too, and so does, for less, one that means much the same. Words are
-split where names join them, endings of English words make no difference, and scripts that put no spaces between words become characters
-and pairs of them.
+"""Finds tools by words: ranked over names, titles, descriptions and names of parameters. The ranking is Okapi BM25 over fields of different
+weight. A word also finds longer words that begin with it and, with less weight, words of much the same meaning. Joined words in names are
+split, endings of English words make no difference, and scripts without spaces between words become characters and pairs of them.
 """
 
 import asyncio
@@ -38,13 +35,13 @@ WORD = re.compile(r"[^\W_]+")
 _UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _PART = re.compile(rf"[{_UNSPACED}]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d{_UNSPACED}]+")
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
-SATURATION, LENGTH_WEIGHT = 1.2, 0.75  # k1 and b of BM25, as everybody has them
+SATURATION, LENGTH_WEIGHT = 1.2, 0.75  # k1 and b of BM25, the usual values
 NAME, TITLE, SERVER, PARAMETERS, DESCRIPTION = 4.0, 3.0, 2.0, 1.5, 1.0  # what one word counts in each
-BEGINNING = 0.5  # what a word counts that only begins with the one asked for
-RELATED = 0.3  # what a word counts that means much the same
+BEGINNING = 0.5  # what a word counts that only begins with the query's word
+RELATED = 0.3  # what a word of much the same meaning counts
 LEAST_BEGINNING = 3  # characters; shorter ones begin too many
 MAX_BEGINNINGS = 64  # of one word
-MAX_TEXT = 2000  # characters of a description that are searched; what a tool is for stands in front
+MAX_TEXT = 2000  # characters of a description that are searched; a tool's purpose comes first
 MOST_INDEXES = 64  # two for all servers together, and one for each server that sessions have alone
 MAX_WORDS = 32  # of a query; a model that sends a page of text is served by its beginning
 MAX_QUERY = 2000  # characters that are looked at; far more than so many words have
@@ -53,17 +50,17 @@ a about all am an and any are as at be by can could d do does don for from get h
 need of on or our please re s should so some something somewhere t that the their them there these this those to tool tools use used using
 ve want was we were what when where which who will with would you your
 """
-STOP_WORDS = frozenset(_STOP_WORDS.split())  # words of a question that say nothing of what is looked for; each is in a few descriptions
+STOP_WORDS = frozenset(_STOP_WORDS.split())  # words of a question without meaning in a search; each is in a few descriptions
 _FITS_NOWHERE = re.compile(r"(?!)")
 
 
 def without_accents(text: str) -> str:
-    """Also in letters of usual width."""
+    """Removes accents, and turns letters into those of usual width."""
     return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
 
 
 def words_of(text: str) -> Iterator[str]:
-    """The words of a text, each as often as it stands there."""
+    """Yields the words of a text, each as often as it occurs."""
     for joined in WORD.findall(without_accents(text)):
         for part in _PART.findall(joined):
             if _IS_UNSPACED.match(part):
@@ -74,7 +71,7 @@ def words_of(text: str) -> Iterator[str]:
 
 
 def _bare(word: str) -> str:
-    """Without the endings of English words, so that "files" finds "file", and "merging" finds "merge"."""
+    """Removes the endings of English words, so that "files" finds "file", and "merging" finds "merge"."""
     word = _singular(word)
     for ending in ("ing", "ed"):
         stem = word.removesuffix(ending)
@@ -94,14 +91,13 @@ def _singular(word: str) -> str:
 class QueryWords:
     """The words of a query without stop words, with words of much the same meaning, and with English ones for common Chinese ones.
 
-    Most tools are described in English. The table is small and general; a word that it does not have is searched for as it is.
+    Most tools are described in English. The table is small and general; a word that is not in it is searched for unchanged.
     """
 
     def __init__(self, related: Mapping[str, str] | None = None, chinese: Mapping[str, str] | None = None) -> None:
-        """
-        Args:
-            related: by words, those that mean much the same; each with spaces between.
-            chinese: by words, the English ones in their place; none for words that say nothing.
+        """Args:
+        related: by words, those of much the same meaning; each with spaces between.
+        chinese: by words, the English ones that replace them; empty for words without meaning in a search.
         """
         self._related = {bare: tuple(words_of(value)) for words, value in (related or {}).items() for bare in words_of(words)}
         self._english = {word: value for words, value in (chinese or {}).items() for word in words.split()}
@@ -109,7 +105,7 @@ class QueryWords:
         self._chinese = re.compile("|".join(map(re.escape, longest_first))) if longest_first else _FITS_NOWHERE
 
     def of(self, query: str) -> dict[str, tuple[str, ...]]:
-        """The words to search for, each with those that mean much the same; a query of stop words alone keeps them."""
+        """Returns the words to search for, each with words of much the same meaning; a query of only stop words keeps them."""
         plain = without_accents(query[:MAX_QUERY])
         words = list(self._without_stop_words(plain)) or list(islice(words_of(plain), MAX_WORDS))
         return {word: self._related.get(word, ()) for word in words}
@@ -123,7 +119,7 @@ class QueryWords:
 
 
 def read_query_words(path: Path) -> QueryWords:
-    """The table that comes with Tooltray.
+    """Reads the table that comes with Tooltray.
 
     Raises:
         OSError, ValueError: the installation is broken.
@@ -133,7 +129,7 @@ def read_query_words(path: Path) -> QueryWords:
 
 
 class ToolText(NamedTuple):
-    """What of one tool is searched."""
+    """The searched texts of one tool."""
 
     name: str
     server: str = ""
@@ -143,24 +139,23 @@ class ToolText(NamedTuple):
 
 
 def text_of(definition: Raw, *, server: str = "") -> ToolText:
-    """What of a definition is searched; members that are of another kind than they should be are left out."""
+    """Returns the searched texts of a definition; members of a wrong kind are left out."""
     members = opened(definition)
     name, title, description = (_text(members.get(key, NOTHING)) for key in ("name", "title", "description"))
     return ToolText(name, server, title, description[:MAX_TEXT], tuple(_parameters(members.get("inputSchema", NOTHING))))
 
 
 class ToolIndex:
-    """Of a fixed number of tools, which are told by their places."""
+    """An index of a fixed number of tools, which are identified by their places."""
 
     def __init__(self, texts: Iterable[ToolText], query_words: QueryWords | None = None) -> None:
-        """
-        Args:
-            query_words: without it no word means the same as another one.
+        """Args:
+        query_words: without it no words are related.
         """
         self._query_words = query_words or QueryWords()
         self._names: list[str] = []
         self._lengths: list[float] = []
-        self._found: dict[str, dict[int, float]] = {}  # by word: where it stands, and how much it counts there
+        self._found: dict[str, dict[int, float]] = {}  # by word: its places, and how much it counts there
         for place, text in enumerate(texts):
             weights = _weights(text)
             self._names.append(text.name)
@@ -171,7 +166,7 @@ class ToolIndex:
         self._mean = sum(self._lengths) / len(self._lengths) if self._lengths else 1.0
 
     def find(self, query: str, limit: int, *, among: Callable[[int], bool] = lambda place: True) -> list[int]:
-        """The places of the best, the best first; where the query holds no word, of the first ones by name.
+        """Returns the places of the best tools, the best first; where the query holds no word, of the first ones by name.
 
         Args:
             among: whether a place may be in the answer.
@@ -219,7 +214,7 @@ class ToolSearch:
         self._indexes: dict[tuple[str | None, bool], tuple[Sequence[Entry], ToolIndex]] = {}
 
     async def found(self, query: str, limit: int, state: SessionState, *, client: McpClient | None) -> list[Entry]:
-        """The tools that fit a query best, the best first. `client`: see ViewLists.listing."""
+        """Returns the tools that fit a query best, the best first. `client`: see ViewLists.listing."""
         entries = await self._tools.entries(state.server, client=client, terms=ListTerms(with_views=state.shows_views))
         index = await self._index(entries, (state.server, state.shows_views))
 

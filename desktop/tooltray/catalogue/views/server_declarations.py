@@ -1,8 +1,6 @@
-"""What each server declares beyond what the hub does itself (`extensions`, `experimental`, `tasks`), kept over restarts of the hub; and all
-of it joined.
-
-Above it: Introduction, which knows what a session sees, and the routes of extensions. Below it: ServerManager, and the catalogue on disk,
-where this is one more kind of what a server was last known to have: so it is known of servers that do not run.
+"""The declarations of each server beyond what the hub does itself (`extensions`, `experimental`, `tasks`), saved over restarts of the hub,
+and the joined declarations of several servers. On disk they are one more kind of the catalogue, so they are known of servers that do not
+run.
 """
 
 import asyncio
@@ -27,11 +25,11 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 logger = logging.getLogger(__name__)
 KIND = "capabilities"  # of the catalogue
-MOST_REMARKS = 256  # about settings that cannot be joined; each is said once
+MOST_REMARKS = 256  # about settings that cannot be joined; each is logged once
 
 
 class ServerDeclarations:
-    """Belongs to the engine's loop."""
+    """The declarations of all servers. Belongs to the engine's loop."""
 
     def __init__(self, *, servers: ServerManager, catalogues: CatalogueStore, bus: EventBus, spawn: Spawn) -> None:
         self._servers, self._catalogues, self._bus, self._spawn = servers, catalogues, bus, spawn
@@ -41,7 +39,7 @@ class ServerDeclarations:
         self._remarks: set[tuple[str, str]] = set()
 
     async def load(self) -> None:
-        """Takes what was last known from the disk, and follows the servers."""
+        """Loads the last known declarations from the disk, and watches the servers."""
         for server in self._servers:
             catalogue = await asyncio.to_thread(self._catalogues.load, server.name, server.config_hash, kind=KIND)
             if catalogue and catalogue.definitions:
@@ -52,10 +50,10 @@ class ServerDeclarations:
         self._bus.subscribe(ServersConfigured, self._on_servers_configured)
 
     def of(self, server: ManagedServer, era: Era, session: Session | None = None) -> Declarations:
-        """What a server declares to clients of an era: as it runs now, else as it was last known.
+        """Returns what a server declares to clients of an era: as it runs now, else as it was last known.
 
         Args:
-            session: whose copy is asked for; None: that of all.
+            session: the session whose instance is meant; None: the shared one.
         """
         if client := server.client_for(era, session):
             return self.of_client(client)
@@ -64,13 +62,15 @@ class ServerDeclarations:
         return known[era.value] if era.value in known else next(iter(known.values()), {})
 
     def of_client(self, client: McpClient) -> Declarations:
-        """What a server has declared on one connection."""
+        """Returns what a server has declared on one connection."""
         if client not in self._of_clients:
             self._of_clients[client] = _read(client.greeting.capabilities)
         return self._of_clients[client]
 
     def joined(self, servers: Iterable[ManagedServer], era: Era, session: Session) -> Declarations:
-        """The same of several together. Settings that cannot be joined are those of the first server, and the log says so."""
+        """Returns the declarations of several servers together. Of settings that cannot be joined the first server's count, which is
+        logged.
+        """
         each = {server.name: self.of(server, era, session) for server in servers}
         together = declarations.joined(each.values(), on_conflict=partial(self._remark, each))
         if era is Era.MODERN:
@@ -92,7 +92,7 @@ class ServerDeclarations:
         before = eras if config_hash == server.config_hash else {}
         if before.get(era) == now or not (before or now):
             return
-        others = {} if era in before else before  # it is another program than it was; its other era has to be seen anew
+        others = {} if era in before else before  # the program has changed; its other era has to be seen again
         self._kept[server.name] = known = server.config_hash, {**others, era: now}
         self._spawn(self._save(server.name, *known), name=f"keep what '{server.name}' declares")
 
@@ -101,7 +101,7 @@ class ServerDeclarations:
             await finish_in_thread(self._catalogues.save, server, config_hash, [dump(eras)], kind=KIND)
 
     def _on_servers_configured(self, event: ServersConfigured) -> None:
-        """What is on the disk of a server that was removed goes with its lists."""
+        """Drops removed servers; their data on disk are deleted with their lists."""
         for name in [name for name in self._kept if self._servers.find(name) is None]:
             del self._kept[name]
 
@@ -114,6 +114,6 @@ def _read(capabilities: object) -> Declarations:
 
 
 def _objects_alone(value: object) -> dict[str, object]:
-    """All members of the `tasks` capability are objects, on each level; AI clients refuse a greeting where one is none."""
+    """Keeps only objects: all members of the `tasks` capability are objects, on each level; AI clients refuse a greeting with any other."""
     members = value if isinstance(value, dict) else {}
     return {name: _objects_alone(each) for name, each in members.items() if isinstance(each, dict)}

@@ -1,8 +1,5 @@
-"""What one session sees, in a few words: its mode, its profile, the servers of its project, which servers are lazy for it, and which of
-those it has not activated.
-
-Above it: Views. Below it: Modes, Profiles and Visibility, which decide; the servers; SessionState. Sessions with equal views get equal
-lists.
+"""The view of one session, as a short value: its mode, its profile, the servers of its project, which servers are lazy for it, and which of
+those it has not activated. Sessions with equal views get equal lists.
 """
 
 from collections.abc import Hashable
@@ -26,20 +23,21 @@ from tooltray.servers.upstream.visibility import Visibility
 
 
 class SessionView(msgspec.Struct, frozen=True):
-    """
+    """What one session sees.
+
     Attributes:
-        is_search: tools of servers are found by search alone.
-        profile: the name of its profile; empty: none.
-        included: what is in that, to tell when it is another thing.
+        is_search: tools of servers are found only by search.
+        profile: the name of its profile; empty: no profile.
+        included: the contents of the profile, to detect changes.
         lazy: the servers that show one tool until they are activated, and beside the others from then on.
-        hidden: those of them that are not activated.
+        hidden: those of the lazy servers that are not activated.
         has_search: the tools that find and call others are listed.
         own: the servers that it has because of its project.
-        lacks_any: there are servers that do not exist for it.
-        shows_views: its client shows views of tools, and gets the tools that are for these alone.
-        leaves_structure_out: its client reads the text alone of results that say the same twice.
+        lacks_any: some servers do not exist for it.
+        shows_views: its client shows views of tools, and gets the tools that only views may call.
+        leaves_structure_out: its client reads only the text of results that have the same content twice.
         reads_results: a result may be cut for it, so the tool that reads the rest is listed.
-        room: so many characters its client takes for a name of a tool; 0 where it has one server alone, whose names are as they are.
+        room: how many characters its client accepts for a name of a tool; 0 if it has only one server, whose names are unchanged.
     """
 
     is_search: bool = False
@@ -57,7 +55,7 @@ class SessionView(msgspec.Struct, frozen=True):
 
     @property
     def terms(self) -> ListTerms:
-        """What decides the tools of all servers that its client is told of."""
+        """The terms that decide which tools of all servers its client sees."""
         return ListTerms(self.room, self.shows_views)
 
     @property
@@ -67,17 +65,17 @@ class SessionView(msgspec.Struct, frozen=True):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether there are servers that it leaves out for good, not only until they are activated."""
+        """Whether it leaves out servers permanently, not only until they are activated."""
         return bool(self.profile) or self.lacks_any
 
 
 def room_of(state: SessionState, limits: KnownLimits) -> int:
-    """How many characters a session's client takes for a name of a tool; 0 where names are not the hub's."""
+    """Returns how many characters a session's client accepts for a name of a tool; 0 where names are not the hub's."""
     return 0 if state.server else limits.limits_of(state.client).tool_name
 
 
 class SessionViews:
-    """Works out the view of each session. Belongs to the engine's loop."""
+    """The views of all sessions. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -92,10 +90,10 @@ class SessionViews:
     ) -> None:
         self._servers, self._tools, self._modes, self._profiles = servers, tools, modes, profiles
         self._visibility, self._limits, self._result_limits = visibility, client_limits, result_limits
-        self.is_plain = modes.is_plain  # asked for with every call
+        self.is_plain = modes.is_plain  # used with every call
 
     def of(self, state: SessionState) -> SessionView:
-        """What a session sees now."""
+        """Returns what a session sees now."""
         profile, visibility = self._profiles.of(state), self._visibility
         included = self._profiles.content(profile)
         own, lacks_any = visibility.own(state), visibility.lacks_any(state)
@@ -124,32 +122,34 @@ class SessionViews:
         self._modes.keep(state)
 
     def terms_of(self, state: SessionState) -> ListTerms:
-        """What of a session's client decides its list of tools."""
+        """Returns the facts about a session's client that decide its list of tools."""
         return ListTerms(self.room_of(state), state.shows_views)
 
     def room_of(self, state: SessionState) -> int:
-        """How many characters a session's client takes for a name; see SessionView."""
+        """Returns how many characters a session's client accepts for a name; see SessionView."""
         return room_of(state, self._limits)
 
     def hides(self, state: SessionState, server: str) -> bool:
-        """Whether a server's tools, prompts and resources are not listed to a session because it has not activated it."""
+        """Reports whether a server's tools, prompts and resources are not listed to a session because it has not activated the server."""
         if server in state.activated or not self._modes.may_hide():
             return False
         managed = self._servers.find(server)
         return managed is not None and self.is_lazy(state, managed)
 
     def is_lazy(self, state: SessionState, server: ManagedServer) -> bool:
-        """Whether a session sees a server's tools only when it has activated it."""
+        """Reports whether a session sees a server's tools only after it has activated the server."""
         return not server.is_builtin and self._modes.is_lazy(state, server.config)
 
     def _shows_tool_of(self, server: ManagedServer, state: SessionState) -> bool:
-        """Whether a session sees the tool that activates a server."""
+        """Reports whether a session sees the tool that activates a server."""
         is_there = state.server in (None, server.name) and self._tools.is_offering(server)
         return is_there and self.is_lazy(state, server) and self._profiles.includes(state, server.name)
 
 
 def own_copy(servers: ServerManager, server: str | None, era: Era, session: Session) -> McpClient | None:
-    """A copy of its one server that is for a session, or for its era: it may offer other tools than the one that is always listed."""
+    """Returns a session's or its era's own instance of its only server: the instance may offer other tools than the one that is always
+    listed.
+    """
     managed = servers.find(server) if server else None
     client = managed.client_for(era, session) if managed else None
     return client if managed and client is not managed.first.client else None

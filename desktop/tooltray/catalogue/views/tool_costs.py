@@ -1,11 +1,8 @@
-"""What definitions of tools cost in a model's context.
+"""The cost of tool definitions in a model's context.
 
-Above it: McpPresenter. Below it: ToolManager, which knows all tools, the views, which know what a client gets at the start, and the
-tokenizer.
-
-A tool counts as the JSON of its name, description and input schema, without spaces: that is what every client sends its model of it. Some
-add words of their own, a prefix to each name or the output schema, and some rewrite the schema, so that a client's own number is another
-one, though in the same proportions.
+A tool counts as the JSON of its name, description and input schema, without spaces: every client sends these to its model. Some clients add
+words of their own, a prefix to each name or the output schema, and some rewrite the schema, so that a client's own number differs, though
+in the same proportions.
 """
 
 import asyncio
@@ -29,13 +26,13 @@ from tooltray.servers.builtin.hub_server import NAME as HUB
 
 MOST_KEPT = 20_000  # counts, of 40 bytes; four times the 5,000 tools of the largest server that is planned for
 SKILL = "skill:"  # begins the key of a skill among those that are counted; no name of a tool has a colon
-ACTIVATE = "activate_"  # before the name of a server: the tool that stands for its tools
+ACTIVATE = "activate_"  # before the name of a server: the tool that represents its tools
 
 Count = Callable[[Sequence[str]], list[int] | None]
 
 
 class ToolCosting:
-    """Belongs to the engine's loop. What was counted once is kept while the hub runs."""
+    """The costs of tools. Belongs to the engine's loop. Counts are kept while the hub runs."""
 
     def __init__(
         self,
@@ -46,19 +43,18 @@ class ToolCosting:
         skill_texts: Callable[[SessionState, str], Sequence[str]] = lambda state, server: (),
         count: Count = token_counts.counted,
     ) -> None:
-        """
-        Args:
-            listing: what `tools/list` answers a session.
-            sees: whether a server exists for a session.
-            skill_texts: what a client that knows skills gives its model of each skill of a server.
-            count: see token_counts.counted; blocks.
+        """Args:
+        listing: the result of `tools/list` for a session.
+        sees: whether a server exists for a session.
+        skill_texts: what a client that knows skills gives its model about each skill of a server.
+        count: see token_counts.counted; blocks.
         """
         self._tools, self._listing, self._sees, self._skill_texts, self._count = tools, listing, sees, skill_texts, count
         self._counts: dict[bytes, int] = {}
         self._lock = asyncio.Lock()
 
     async def costs(self, state: SessionState) -> ToolCosts:
-        """See ViewsApi.get_tool_costs. `state`: of a session that there is, or of one that is yet to come."""
+        """Answers ViewsApi.get_tool_costs. `state`: of an existing session, or of one that is yet to come."""
         listing = await self._listing(state)
         seen = frozenset(server for server in self._tools.server_names if self._sees(state, server))
         published = [each for each in await self._tools.published(state.server) if each[1].server in seen and _is_for_models(each[1])]
@@ -88,22 +84,22 @@ class ToolCosting:
         more: dict[str, int] = {}
         for name in extra:
             server = self._owner(name)
-            if server == HUB:  # stands for no other tools, so it is one of the hub's
+            if server == HUB:  # represents no other tools, so it is one of the hub's
                 tools.setdefault(HUB, []).append(ToolCost(name, counts[name], True))
             else:
                 more[server] = more.get(server, 0) + counts[name]
         return tuple(_server_cost(server, tools.get(server, []), more.get(server, 0)) for server in sorted(tools.keys() | more.keys()))
 
     def _owner(self, name: str) -> str:
-        """The server that a tool of the hub's about other tools stands for; the hub itself for one that stands for all."""
+        """Returns the server that a tool of the hub's about other tools represents; the hub itself for one that represents all."""
         _, tool = self._tools.target(name, None) or (HUB, name)
         server = tool.removeprefix(ACTIVATE)
         return server if server != tool and server in self._tools.server_names else HUB
 
     async def _counted(self, texts: Mapping[str, str]) -> tuple[dict[str, int], str]:
-        """The tokens of each text, and by what they were counted."""
+        """Returns the tokens of each text, and the method of counting."""
         keys = await finish_in_thread(_keys, texts)
-        async with self._lock:  # who asks meanwhile gets the same counts
+        async with self._lock:  # simultaneous callers get the same counts
             new = {key: texts[name] for name, key in keys.items() if key not in self._counts}
             counts = await finish_in_thread(self._count, list(new.values()))
             if counts is None:
@@ -122,14 +118,14 @@ def _is_for_models(route: Route) -> bool:
 
 
 def _texts(listing: Raw, published: Sequence[tuple[str, Route]]) -> tuple[dict[str, Raw], dict[str, str], dict[str, str]]:
-    """What is listed for models, by name; the texts of all tools; and those of what is listed besides."""
+    """Returns the tools that are listed for models, by name; the texts of all tools; and the texts of other listed tools."""
     shown = {name: definition for name, definition in _by_name(listing).items() if read_definition(definition).view.is_for_models}
     texts = {name: token_counts.counted_text(route.published(name)) for name, route in published}
     return shown, texts, {name: token_counts.counted_text(definition) for name, definition in shown.items() if name not in texts}
 
 
 def _with_skills(servers: Sequence[ServerCost], of_skills: Mapping[str, int]) -> tuple[ServerCost, ...]:
-    """With what skills cost; a server may have skills alone."""
+    """Adds the cost of skills; a server may have only skills."""
     known = {each.server: each for each in servers}
     named = sorted(known.keys() | {server for server, tokens in of_skills.items() if tokens})
     return tuple(replace(known.get(name) or ServerCost(name, 0, 0, ()), skill_tokens=of_skills.get(name, 0)) for name in named)
@@ -140,9 +136,10 @@ def _keys(texts: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def _server_cost(server: str, tools: Sequence[ToolCost], more: int) -> ServerCost:
-    """
+    """Adds up the costs of one server.
+
     Args:
-        more: tokens of what stands for its tools.
+        more: tokens of the tool that represents its tools.
     """
     shown = sum(tool.tokens for tool in tools if tool.is_shown)
     return ServerCost(server, sum(tool.tokens for tool in tools), shown + more, tuple(tools))

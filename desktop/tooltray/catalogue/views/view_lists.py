@@ -1,7 +1,4 @@
-"""The lists of tools that sessions see whose view is not the whole: made once for all sessions with the same view.
-
-Above it: Views. Below it: ToolManager and Offers, which know what there is; Profiles; HubTools.
-"""
+"""The lists of tools for sessions whose view is not the whole: made once for all sessions with the same view."""
 
 from collections.abc import Collection, Sequence
 from functools import partial
@@ -32,7 +29,7 @@ _Key = tuple[SessionView, str | None, str, Era]
 
 
 class _Kept(NamedTuple):
-    """A listing, and what it was made of."""
+    """A listing, and its inputs."""
 
     entries: Sequence[Entry]
     made_of: tuple[object, ...]
@@ -40,7 +37,7 @@ class _Kept(NamedTuple):
 
 
 class _ById(NamedTuple):
-    """Equal to itself alone: settings are replaced as a whole, and comparing them would take long."""
+    """A value that equals only itself: settings are replaced as a whole, and comparing them would take long."""
 
     settings: object
 
@@ -49,7 +46,7 @@ class _ById(NamedTuple):
 
 
 class ViewLists:
-    """Belongs to the engine's loop."""
+    """The lists of all views. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -67,11 +64,11 @@ class ViewLists:
         self._listings: dict[_Key, _Kept] = {}
 
     async def listing(self, view: SessionView, state: SessionState, *, client: McpClient | None, era: Era = Era.MODERN) -> Raw:
-        """The result of `tools/list`. `client`: the copy of the session's one server that is for it alone."""
+        """Returns the result of `tools/list`. `client`: the session's own instance of its only server."""
         is_wanted = partial(self._profiles.includes, state)
         entries = await self._tools.entries(state.server, client=client, terms=view.terms, era=era, is_wanted=is_wanted)
         if await self._hub_tools.give_names(view) and client is None:
-            entries = await self._tools.entries(state.server, terms=view.terms, era=era)  # others may have come meanwhile
+            entries = await self._tools.entries(state.server, terms=view.terms, era=era)  # tools may have been added meanwhile
         client_name = state.client if view.reads_results or view.leaves_structure_out else ""
         made_of, key = self._state_of(view), (view, state.server, client_name, era)
         kept = self._listings.get(key)
@@ -84,14 +81,14 @@ class ViewLists:
         return listing
 
     def _keep(self, key: _Key, made: _Kept) -> None:
-        """Forgets the oldest where there are too many."""
+        """Keeps a listing, and drops the oldest where there are too many."""
         self._listings.pop(key, None)
         self._listings[key] = made
         if len(self._listings) > MOST_KEPT:
             del self._listings[next(iter(self._listings))]
 
     async def of_server(self, server: str, state: SessionState, *, client: McpClient | None, terms: ListTerms) -> list[Entry]:
-        """Those of one server that a session's model may call."""
+        """Returns the tools of one server that a session's model may call."""
         entries = await self._tools.entries(state.server, client=client, terms=terms)
         return [entry for entry in entries if entry.route.server == server and self._is_for_model(state, entry)]
 
@@ -99,11 +96,11 @@ class ViewLists:
         return entry.route.definition.view.is_for_models and self.includes(state, entry)
 
     def includes(self, state: SessionState, entry: Entry) -> bool:
-        """Whether a session's profile has a tool."""
+        """Reports whether a session's profile has a tool."""
         return self._profiles.includes(state, entry.route.server, entry.route.definition.name)
 
     def changed_with(self, servers: Collection[str]) -> list[str]:
-        """The notifications that say which lists are others when these servers are shown or hidden; that of the tools always is."""
+        """Returns the notifications for the lists that change when these servers are shown or hidden; the list of tools always does."""
         offered = {kind: self._offers.offered(kind) for kind in KINDS}
         changed = [kind.changed for kind in KINDS if any(offered[kind].get(server) for server in servers)]
         return list(dict.fromkeys([TOOLS.changed, *changed]))
@@ -117,7 +114,9 @@ class ViewLists:
         return server not in view.hidden and self.includes(state, entry)
 
     def _definition(self, view: SessionView, state: SessionState, entry: Entry) -> Raw:
-        """Clients refuse a result that does not satisfy the tool's own schema, as one without its structured content would not."""
+        """Returns the definition of a tool, without its output schema if its results may lack structured content: clients refuse a result
+        that does not satisfy the schema.
+        """
         if not (view.reads_results or view.leaves_structure_out) or b'"outputSchema"' not in bytes(entry.definition):
             return entry.definition
         if not self._result_limits.cuts(entry.route, state):
@@ -136,7 +135,7 @@ class ViewLists:
         return self._hub_tools.definitions(view, state.server, tools)
 
     def _state_of(self, view: SessionView) -> tuple[object, ...]:
-        """What a listing depends on, besides its view and the tools."""
+        """Returns everything that a listing depends on, besides its view and the tools."""
         return (
             _ById(self._config.settings),
             self._hub_tools.given,

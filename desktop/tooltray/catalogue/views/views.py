@@ -1,8 +1,5 @@
 """What one session sees of everything that is offered: lazy servers as one tool each until they are activated, the servers and tools of its
-profile, and the tools that find and call others.
-
-Above it: the router, which lists through it, ToolCalls, MetaCalls, and the sessions, which are told when what they see changes. Below it:
-SessionViews, which works out what that is; ViewLists, which makes the lists.
+profile, and the tools that find and call others. Sessions are notified when what they see changes.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,15 +20,15 @@ from tooltray.protocol.sessions.session_state import SessionMoved, SessionState,
 from tooltray.servers.upstream.managed_server import ServersConfigured, ServerStateChanged
 from tooltray.servers.upstream.server_manager import ServerManager
 
-CALLS_WITHOUT_LISTING = 3  # of a client that was told that its tools have changed; one that lists again does so sooner
+CALLS_WITHOUT_LISTING = 3  # of a client that was notified of changed tools; one that lists again does so sooner
 EVERY_LIST = tuple(dict.fromkeys(kind.changed for kind in (TOOLS, *KINDS)))
 
 Tell = Callable[[str], None]
-"""Takes a notification that says which list has changed."""
+"""Takes the notification of the list that has changed."""
 
 
 class Views:
-    """Belongs to the engine's loop."""
+    """The lists and notifications for all sessions. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -46,9 +43,9 @@ class Views:
     ) -> None:
         self._servers, self._tools, self._profiles, self._states = servers, tools, profiles, states
         self._views, self._lists = views, lists
-        self.is_plain = views.is_plain  # asked for with every call
+        self.is_plain = views.is_plain  # used with every call
         self._followers: dict[str, dict[Tell, SessionState]] = {}  # by the session's id: its connections
-        self._seen: dict[str, SessionView] = {}  # what followers were last told of
+        self._seen: dict[str, SessionView] = {}  # the view of which followers were last notified
         self._have_listed: set[str] = set()  # ids of sessions with followers
         for kind in (ServersConfigured, ModesChanged):
             bus.subscribe(kind, lambda event: self.invalidate())
@@ -60,9 +57,9 @@ class Views:
     # lists
 
     async def listing(self, exchange: Exchange) -> Raw:
-        """The result of `tools/list` for a session."""
+        """Returns the result of `tools/list` for a session."""
         state, view = exchange.session.state, None
-        while view != (now := self._views.of(state)):  # it may become another one while a list is made
+        while view != (now := self._views.of(state)):  # the view may change while a list is made
             view, client = now, own_copy(self._servers, exchange.server, exchange.era, exchange.session)
             if view.is_whole:
                 listing = await self._tools.listing(exchange.server, client=client, terms=view.terms, era=exchange.era)
@@ -77,59 +74,58 @@ class Views:
             state.listed_views = self._tools.view_servers
         if state.id in self._followers:
             self._have_listed.add(state.id)
-        if len(followers := self._followers.get(state.id, {})) > 1:  # one of its connections knows now, and no other
+        if len(followers := self._followers.get(state.id, {})) > 1:  # only one of its connections knows now
             self._tell_if_changed(state)
         elif followers:
             self._seen[state.id] = view
 
     async def at_start(self, state: SessionState) -> Raw:
-        """The same for a session as it is now, or for one that is yet to come, where nobody lists: what models are told."""
+        """Returns the tools for models of a present or future session, without counting as a list request."""
         view = replace(self._views.of(state), shows_views=False)
         if view.is_whole:
             return await self._tools.listing(state.server, terms=view.terms)
         return await self._lists.listing(view, state, client=None)
 
     def room_of(self, state: SessionState) -> int:
-        """How many characters a session's client takes for a name; see SessionView."""
+        """Returns how many characters a session's client accepts for a name; see SessionView."""
         return self._views.room_of(state)
 
     def shown_servers(self, state: SessionState) -> Callable[[str], bool] | None:
-        """Which servers' prompts and resources are listed to a session; None: all."""
+        """Returns which servers' prompts and resources are listed to a session; None: all."""
         view = self._views.of(state)
         if not view.hidden and not view.is_bounded:
             return None
         return lambda server: server not in view.hidden and self.reaches(state, server)
 
     def shows(self, state: SessionState, server: str, changed: str) -> bool:
-        """Whether a change of a server's list concerns a session. `changed`: the notification that says so."""
+        """Reports whether a change of a server's list concerns a session. `changed`: the notification of the change."""
         if not self.reaches(state, server):
             return False
         view = self._views.of(state)
-        if changed == TOOLS.changed:  # also of a hidden server: what is said of it changes with them
+        if changed == TOOLS.changed:  # also of a hidden server: its description changes with them
             return not view.is_search or self._is_builtin(server)
         return server not in view.hidden
 
     # calls
 
     def offers(self, state: SessionState, route: Route) -> bool:
-        """Whether a session may call a tool, whether it is shown to it by now or not."""
+        """Reports whether a session may call a tool, even if the tool is not listed to it yet."""
         return self._profiles.includes(state, route.server, route.definition.name)
 
     def reaches(self, state: SessionState, server: str) -> bool:
-        """The same of a server's prompts and resources."""
+        """Reports whether a session may use a server's prompts and resources."""
         return self._profiles.includes(state, server)
 
     def used(self, state: SessionState, server: str) -> None:
-        """A session calls a tool, or gets a prompt or a resource: a server that was not shown yet counts as activated from now on."""
+        """Records that a session calls a tool, or gets a prompt or a resource: a hidden server counts as activated from now on."""
         if self._views.hides(state, server):
             state.activated.add(server)
             self._states.tell_changed()
             self._tell_if_changed(state)
 
-    # news
-
+    # notifications
     def follow(self, state: SessionState, tell: Tell) -> Callable[[], None]:
-        """Calls `tell` whenever what a session sees has changed for itself alone; returns what ends that."""
+        """Calls `tell` whenever what a session sees has changed for this session only; returns a function that ends this."""
         self._followers.setdefault(state.id, {})[tell] = state
         self._seen.setdefault(state.id, self._views.of(state))
 
@@ -144,19 +140,19 @@ class Views:
         return end
 
     def invalidate(self) -> None:
-        """What sessions see may be another thing now: those for whom it is are told."""
+        """Notifies the sessions whose view has changed."""
         for followers in list(self._followers.values()):
             self._tell_if_changed(next(iter(followers.values())))
 
     def moved(self, state: SessionState) -> None:
-        """A session works on another project than before. One that has not listed yet has nothing that could be outdated."""
+        """Handles a session's move to another project. A session that has not listed yet has no outdated list."""
         if state.id in self._have_listed:
             self._tell_if_changed(state, has_moved=True)
         elif state.id in self._seen:
             self._seen[state.id] = self._views.of(state)
 
     def named(self, state: SessionState) -> None:
-        """A session's client says who it is, maybe another one than before: it may have room for other names."""
+        """Handles a new client name of a session: the client may accept other lengths of names."""
         if state.id in self._have_listed:
             self._tell_if_changed(state)
         elif state.id in self._seen:
@@ -173,8 +169,8 @@ class Views:
                 tell(changed)
 
     def _news(self, before: SessionView, view: SessionView, *, has_moved: bool) -> Sequence[str]:
-        """Which lists are others. That a server of the session's own project is new or gone is told when its lists are, and that there is
-        one of another project is no news at all.
+        """Returns which lists have changed. A new or removed server of the session's own project is announced with its lists, and a server
+        of another project is not announced at all.
         """
         if (before.profile, before.included) != (view.profile, view.included):
             return EVERY_LIST
@@ -185,11 +181,11 @@ class Views:
         return self._lists.changed_with(before.hidden ^ view.hidden | (before.own ^ view.own if has_moved else frozenset()))
 
     def told(self, state: SessionState) -> None:
-        """A session's client has been told that its tools have changed."""
+        """Records that a session's client was notified of changed tools."""
         state.calls_since_told = 0
 
     def asked(self, state: SessionState, method: str) -> None:
-        """A request of a session that was told: whether its client obeys shows in what it asks for."""
+        """Observes a request of a session that was notified: its requests show whether the client obeys."""
         if method == TOOLS.method:
             self._observed(state, True)
         elif method == "tools/call":
@@ -205,7 +201,9 @@ class Views:
             self._tell_if_changed(state)
 
     def _on_server_changed(self, event: ServerStateChanged) -> None:
-        """A server that was never listed has no tools that could change: its one tool comes and goes with the server."""
+        """Updates the views when a server that was never listed starts or stops: it has no list that changes, only the tool that activates
+        it.
+        """
         name = event.server.name
         if self._servers.find(name) is None:
             return
