@@ -180,8 +180,8 @@ def without_envelope(params: Raw) -> Raw:
 
 
 def without_task(params: Raw) -> Raw:
-    """Returns params without `task`, for a server of the other era, which would not understand it, or would answer in a form unknown to its
-    client.
+    """Returns params without `task`, for a server of the other era, which would not know it, or answer in a form that its client does not
+    know.
     """
     return closed({name: value for name, value in opened(params).items() if name != "task"})
 

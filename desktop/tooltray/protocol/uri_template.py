@@ -98,7 +98,7 @@ def _ends_of(form: _Form, uri: str, starts: set[int]) -> Iterator[int]:
 
 
 def _start_of(form: _Form, uri: str, starts: set[int], end: int) -> int:
-    """Returns where an expansion begins that ends at `end`. One such place exists, and what is allowed from it is allowed from a later one."""
+    """Returns where an expansion begins that ends at `end`; such a place exists. What is allowed from it is allowed from a later one."""
     if form.first and end in starts:
         return end
     return next(at for at in range(end - 1, -1, -1) if at in starts and uri.startswith(form.first, at))
