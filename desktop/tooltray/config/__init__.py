@@ -1,4 +1,4 @@
-"""What a person has set: settings, secrets, names, and configuration files of other programs.
+"""What the user has set: settings, secrets, names, and configuration files of other programs.
 
 Begin with `settings.mcp_conf_helper`.
 """

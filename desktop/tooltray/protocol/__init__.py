@@ -1,1 +1,1 @@
-"""JSON-RPC over byte streams: framing, envelope, dispatcher, deadlines, eras and headers. Knows nothing of servers or sessions."""
+"""JSON-RPC over byte streams: framing, envelopes, dispatcher, deadlines, eras and headers, without servers or sessions."""

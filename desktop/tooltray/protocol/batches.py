@@ -1,8 +1,6 @@
-"""Requests that came as one array and are answered as one (JSON-RPC 2.0; of MCP's versions 2025-03-26 alone has it).
+"""Requests that came as one array and are answered as one (JSON-RPC 2.0; of MCP's versions only 2025-03-26 has it).
 
-Where they are refused, each request in the array is answered by itself, since a peer that knows no batches waits for each of its ids.
-
-Above it: dispatcher, which reads one message and decides what becomes of it.
+A refused array gets one answer for each request in it, because a peer that does not know batches waits for each of its ids.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +12,7 @@ from tooltray.protocol.member_scanner import elements_of
 from tooltray.protocol.unsent import Unsent
 
 REFUSED = "batches belong to version 2025-03-26 alone"
-MOST_REFUSED = 10_000  # requests of one array that are answered one by one; no client sends so many, and the answers take memory, too
+MOST_REFUSED = 10_000  # requests of one array that are answered separately; no client sends so many, and answers take memory, too
 
 Parts = tuple[bytes, Raw, bytes]
 """Head, payload and tail of one message."""
@@ -27,7 +25,7 @@ def read_batch(
 
     Args:
         read: reads one message; raises MalformedFrame.
-        is_server: the peer is a server; what is malformed in its batch gets no error.
+        is_server: whether the peer is a server; malformed parts of its batch get no error.
 
     Returns:
         The messages, and for each malformed request its id and an error.
@@ -52,10 +50,10 @@ def read_batch(
 
 
 def refused_ids(line: bytes | bytearray, read: Callable[[bytes], Envelope]) -> list[Raw]:
-    """The ids of the requests in an array that is refused, each once; empty if it is no array, or one without requests.
+    """Returns the ids of the requests in a refused array, each once; empty if the line is not an array or has no requests.
 
     Args:
-        read: reads one message; raises MalformedFrame, which names the id where there is one.
+        read: reads one message; raises MalformedFrame with the id, if there is one.
     """
     if line.lstrip()[:1] != b"[":
         return []
@@ -91,27 +89,26 @@ class _Batch:
 
 
 class Batches:
-    """Those of one connection whose replies have not left.
+    """The batches of one connection whose replies have not been sent.
 
     Attributes:
-        waiting: by the id of each request that is not answered; the dispatcher looks here itself, with every reply.
+        waiting: by the id of each unanswered request; the dispatcher checks it with every reply.
     """
 
     def __init__(self, send: Callable[[Parts, Raw], None], unsent: Unsent) -> None:
-        """
-        Args:
-            send: takes the array of replies, and the id of the first request in the batch.
-            unsent: counts what waits here.
+        """Args:
+        send: takes the array of replies, and the id of the first request in the batch.
+        unsent: counts the bytes that wait here.
         """
         self._send, self._unsent = send, unsent
         self.waiting: dict[bytes, _Batch] = {}
 
     def open(self, ids: Iterable[Raw], refusals: Sequence[Parts]) -> None:
-        """Begins one.
+        """Begins a batch.
 
         Args:
-            ids: of its requests; one that is in another batch already stays there.
-            refusals: the replies to what is no message.
+            ids: of its requests; an id that is already in another batch stays there.
+            refusals: the replies to elements that are not messages.
         """
         batch = _Batch(refusals)
         for id in ids:
@@ -122,7 +119,7 @@ class Batches:
         self._send_if_complete(batch)
 
     def answer(self, id: Raw, reply: Parts) -> bool:
-        """Keeps the reply to a request for when all of its batch are there; False if the request is in none."""
+        """Keeps the reply to a request until its whole batch is answered; returns False if the request is in no batch."""
         batch = self.waiting.get(bytes(id))
         if batch is None:
             return False
@@ -133,13 +130,13 @@ class Batches:
         return True
 
     def leave(self, key: bytes) -> None:
-        """A request is answered, or will not be; after the last one the replies leave."""
+        """Removes a request that is answered or never will be; after the last one of its batch the replies are sent."""
         if batch := self.waiting.pop(key, None):
             batch.awaited.discard(key)
             self._send_if_complete(batch)
 
     def clear(self) -> None:
-        """Nobody reads replies any more."""
+        """Drops all batches, because the peer reads no more replies."""
         for batch in set(self.waiting.values()):
             self._unsent.take(batch.bytes)
         self.waiting.clear()

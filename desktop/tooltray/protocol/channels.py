@@ -1,7 +1,4 @@
-"""The two interfaces by which a dispatcher sends: a stream of bytes, or whole messages.
-
-Above it: dispatcher. Below it: the transports that implement them (a child's pipes, a socket, HTTP).
-"""
+"""The two interfaces by which a dispatcher sends: a stream of bytes, or whole messages."""
 
 from typing import Protocol
 
@@ -12,7 +9,7 @@ from tooltray.protocol.envelope import NOTHING
 
 
 class Channel(Protocol):
-    """Sends bytes; never blocks, buffers what the peer does not read yet."""
+    """A channel for bytes that never blocks and buffers what the peer does not read yet."""
 
     def write(self, data: bytes | memoryview) -> None: ...
     def close(self) -> None: ...
@@ -23,9 +20,9 @@ class Outgoing(msgspec.Struct):
 
     Attributes:
         parts: head, payload and tail; joined they are its JSON and a newline.
-        id: of our request, or of the peer's request that this replies to; empty for a notification and a batch of replies.
+        id: of our request, or of the peer's request that this message answers; empty for a notification and a batch of replies.
         method: empty for a reply.
-        about: id of the peer's request that it relates to (progress, questions, log messages); for a reply its own id; else empty.
+        about: id of the peer's request that the message relates to (progress, questions, log messages); for a reply its own id; else empty.
     """
 
     parts: tuple[bytes, Raw, bytes]
@@ -35,16 +32,16 @@ class Outgoing(msgspec.Struct):
 
     @property
     def payload(self) -> Raw:
-        """The params, the result or the error."""
+        """Returns the params, the result or the error."""
         return self.parts[1]
 
     def joined(self) -> bytes:
-        """Its JSON."""
+        """Returns the message's JSON."""
         return b"".join(self.parts)[:-1]
 
 
 class MessageChannel(Protocol):
-    """Sends whole messages; never blocks."""
+    """A channel for whole messages that never blocks."""
 
     def send(self, message: Outgoing) -> None: ...
     def close(self) -> None: ...

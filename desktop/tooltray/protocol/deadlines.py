@@ -1,7 +1,7 @@
-"""One timer for the deadlines of all calls, and one count of what all connections have not sent.
+"""One timer for the deadlines of all calls, and one count of all connections' unsent bytes.
 
 `loop.call_later` per call leaves a handle per call for minutes. Here a call is one entry in a set, a finished call leaves nothing, and the
-timer runs only while something waits. A deadline is never early and at most one tick late.
+timer runs only while calls wait. A deadline is never early and at most one tick late.
 """
 
 import asyncio
@@ -11,11 +11,11 @@ from collections.abc import Callable
 from tooltray.protocol.unsent import AllUnsent
 
 logger = logging.getLogger(__name__)
-TICK_S = 0.25  # calls wait 30 s and more; nobody sees a quarter
+TICK_S = 0.25  # calls wait 30 s and more; a quarter of a second does not matter
 
 
 class Deadline:
-    """One waiting call; `cancel` when it is answered, `restart` when it reports progress."""
+    """The deadline of one waiting call: `cancel` it when the call is answered, `restart` it when the call reports progress."""
 
     __slots__ = ("_wheel", "due_tick", "on_expired", "seconds", "slot")
 
@@ -35,11 +35,11 @@ class Deadline:
 
 
 class DeadlineWheel:
-    """Belongs to one event loop.
+    """The timer wheel of one event loop.
 
     Attributes:
-        slots: the deadlines that wait, by the tick in which the wheel looks at them.
-        unsent: what waits for peers that do not read; here, because whoever has deadlines for its calls has bytes that wait.
+        slots: the waiting deadlines, by the tick in which the wheel checks them.
+        unsent: the bytes that wait for peers that do not read; held here because every owner of deadlines has such bytes, too.
     """
 
     def __init__(self, *, tick_s: float = TICK_S) -> None:
@@ -70,7 +70,7 @@ class DeadlineWheel:
         now = self.tick_after(0) - 1
         for slot in sorted(tick for tick in self.slots if tick <= now):
             due = self.slots.get(slot, set())
-            while due:  # it stays where `discard` finds it: what happens at one deadline may cancel another
+            while due:  # the set stays where `discard` finds it: a callback of one deadline may cancel another
                 deadline = due.pop()
                 if deadline.due_tick > now:
                     self._put(deadline)

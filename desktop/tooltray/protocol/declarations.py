@@ -1,7 +1,7 @@
 """What a client or a server declares beyond what its era defines: `extensions`, `experimental`, and the `tasks` of 2025-11-25.
 
-Above it: whoever reads, keeps or joins such capabilities. Below it: envelope. Written by others, so it is read with care: what has another
-type is left out (AI clients refuse a whole greeting for one such member), and so is what is too much or too deep.
+Peers write these members, so wrongly typed, oversized or deeply nested ones are left out: AI clients refuse a whole greeting for a single
+such member.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,22 +17,22 @@ EXTENSIONS, EXPERIMENTAL, TASKS = "extensions", "experimental", "tasks"
 BEYOND = (EXTENSIONS, EXPERIMENTAL)
 MOST_NAMES = 64  # of one kind, from one side: the specification names three extensions, the busiest servers have a handful
 MOST_BYTES = 65_536  # of one side's declarations together; the largest that are known have 2 kB
-JOINED_BYTES = 262_144  # of those of all servers together: they stand in each greeting
-DEEPEST = 16  # levels of one's settings; Python's own stack ends far below that of a hostile text
+JOINED_BYTES = 262_144  # of all servers' declarations together: each greeting contains them
+DEEPEST = 16  # levels of an extension's settings; a hostile text can nest far deeper than Python's stack
 
 Declarations = Mapping[str, Mapping[str, object]]
-"""By the member of the capabilities, then by name: the settings, which are an object."""
+"""The settings (an object), by the member of the capabilities and then by name."""
 
 
 def read(capabilities: object, members: Sequence[str] = BEYOND) -> Declarations:
-    """Those that can be used of the capabilities that somebody sent, whatever type they have."""
+    """Returns the usable declarations of a peer's capabilities, which may have any type."""
     said = capabilities if isinstance(capabilities, dict) else {}
     found = {member: dict(islice(named.items(), MOST_NAMES)) for member in members if isinstance(named := said.get(member), dict)}
     return bounded(found, MOST_BYTES)
 
 
 def read_raw(capabilities: Raw) -> Declarations:
-    """The same of capabilities as they came; a look at the bytes spares most of them the rest."""
+    """Returns the usable declarations of capabilities as bytes. A search in the bytes spares most of them the parsing."""
     text = bytes(capabilities)
     if not any(b'"%b"' % member.encode() in text for member in BEYOND):
         return {}
@@ -43,7 +43,7 @@ def read_raw(capabilities: Raw) -> Declarations:
 
 
 def bounded(declared: Declarations, most_bytes: int) -> Declarations:
-    """Without what is no object or nested too deeply, as much as there is room for."""
+    """Returns the declarations that fit into `most_bytes`, without settings that are not an object or are nested too deeply."""
     kept: dict[str, dict[str, object]] = {}
     for member, named in declared.items():
         for name, settings in named.items():
@@ -55,20 +55,20 @@ def bounded(declared: Declarations, most_bytes: int) -> Declarations:
 
 
 def names(declared: Declarations) -> frozenset[str]:
-    """The extensions and experimental capabilities among them."""
+    """Returns the names of the declared extensions and experimental capabilities."""
     return frozenset(name for member in BEYOND for name in declared.get(member, ()))
 
 
 def is_named_after(method: str, name: str) -> bool:
-    """Whether a method is by its own name one of an extension: `foo/bar` and `com.example/foo/bar` are of `com.example/foo`."""
+    """Returns whether a method belongs to an extension by its name: `foo/bar` and `com.example/foo/bar` belong to `com.example/foo`."""
     return any(method == each or method.startswith(f"{each}/") for each in (name, name.rpartition("/")[2]) if each)
 
 
 def joined(declared: Iterable[Declarations], *, on_conflict: Callable[[str], None]) -> dict[str, dict[str, object]]:
-    """What several declare together: objects and lists united, and true where one of them says so.
+    """Returns what several peers declare together: objects and lists are united, and a boolean is true if one of them declares true.
 
     Args:
-        declared: the first goes before where two of them cannot be joined.
+        declared: the first one wins if two cannot be joined.
         on_conflict: gets the name of an extension whose settings have different types.
     """
     together: dict[str, dict[str, object]] = {}
@@ -94,7 +94,7 @@ def _joined(first: object, other: object, on_conflict: Callable[[], None]) -> ob
 
 
 def _size(name: str, settings: object) -> int | None:
-    """In bytes; None of what cannot be passed on."""
+    """Returns the size in bytes; None if the settings cannot be passed on."""
     try:
         return len(msgspec.json.encode({name: settings})) if _is_shallow(settings, DEEPEST) else None
     except ValueError:  # half a surrogate pair

@@ -1,7 +1,7 @@
-"""The least change that makes a definition readable for every AI client, and what its author should know.
+"""The least change that makes a definition readable for every AI client, and the flaws that its author should know of.
 
 Members keep their bytes and their order unless they are changed. A flaw is a sentence that begins with the place of the member, says what
-is there and what the specification asks for, and ends with what AI clients get in its place.
+the member is and what the specification requires, and ends with what AI clients get instead.
 """
 
 import re
@@ -35,32 +35,31 @@ _JSON_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "objec
 
 
 class Flaws:
-    """What is wrong with one definition."""
+    """The flaws of one definition."""
 
     def __init__(self, *, is_modern: bool) -> None:
-        """
-        Args:
-            is_modern: the server speaks 2026-07-28, which allows more in schemas than legacy clients can read.
+        """Args:
+        is_modern: whether the server speaks 2026-07-28, which allows more in schemas than legacy clients can read.
         """
         self.is_modern = is_modern
         self.sentences: list[str] = []
 
     def add(self, where: str, what: str, instead: str = LEFT_OUT) -> None:
-        """Adds a flaw. `instead`: what clients get."""
+        """Adds a flaw; `instead` is what clients get."""
         self.sentences.append(f"{where} {what} ({instead})")
 
 
 Mend = Callable[[Raw, str, Flaws], Raw | None]
-"""Takes a member, its place and the flaws; returns what clients get in its place: itself where it is good, None for nothing."""
+"""Takes a member, its place and the flaws; returns what clients get: the member itself if it is good, None to leave it out."""
 
 
 class Mended(NamedTuple):
     """What AI clients get of a definition.
 
     Attributes:
-        raw: the definition; the server's own bytes where every client can read them.
+        raw: the definition; the server's own bytes if every client can read them.
         flaws: sentences for its author.
-        output: what legacy clients get in the place of its `outputSchema`; None: the same as all others.
+        output: what legacy clients get in place of its `outputSchema`; None: the same as all others.
     """
 
     raw: Raw
@@ -74,7 +73,7 @@ def mended(raw: Raw, mends: Mapping[str, Mend], needed: Mapping[str, Raw], *, is
     Args:
         raw: a JSON object.
         mends: one of TOOL, PROMPT, TEMPLATE, RESOURCE.
-        needed: members without which no client reads it, each with what stands in for it.
+        needed: members without which no client reads it, each with its replacement.
         is_modern: as in Flaws.
     """
     flaws = Flaws(is_modern=is_modern)
@@ -93,14 +92,14 @@ def mended(raw: Raw, mends: Mapping[str, Mend], needed: Mapping[str, Raw], *, is
 
 
 def is_text_for_all(raw: bytes) -> bool:
-    """Whether every client can parse a definition: its characters are whole, and it is not too deep. Says nothing of its members."""
+    """Returns whether every client can parse a definition: its characters are whole, and it is not too deep. Does not check its members."""
     if b"\\u" in raw and _HALF.search(raw):
         return False
     return raw.count(b"{") + raw.count(b"[") <= shapes.MOST_LEVELS or not is_too_deep(raw)
 
 
 def is_too_deep(raw: bytes) -> bool:
-    """Whether some clients cannot parse a list with this in it."""
+    """Returns whether some clients cannot parse a list that contains this definition."""
     brackets = _STRINGS.sub(b"", raw).translate(_BRACKETS, _NO_BRACKETS)
     for _ in range(shapes.MOST_LEVELS):
         if not brackets:
@@ -112,7 +111,7 @@ def is_too_deep(raw: bytes) -> bool:
 
 
 def _flat(name: str, value: Raw, flaws: Flaws) -> Raw | None:
-    """Returns a member of a definition that is not too deep: of an `inputSchema` its shallow parts, of any other nothing."""
+    """Returns a member of a definition if it is not too deep; of a too deep `inputSchema` its shallow parts, of any other None."""
     if not is_too_deep(bytes(value)):
         return value
     is_cut = name == "inputSchema" and _first(value) == b"{"
@@ -128,7 +127,7 @@ def _flat(name: str, value: Raw, flaws: Flaws) -> Raw | None:
 
 
 def _whole_characters(raw: bytes, flaws: Flaws) -> bytes | None:
-    """Returns the text without what is no character; None where all of it is."""
+    """Returns the text with U+FFFD in place of halves of surrogate pairs; None if it has none."""
     text = _ESCAPE.sub(lambda found: b"\\ufffd" if found[1] else found[0], raw) if b"\\u" in raw else raw
     if text == raw:
         return None
@@ -137,7 +136,7 @@ def _whole_characters(raw: bytes, flaws: Flaws) -> bytes | None:
 
 
 def _legacy_output(raw: Raw, flaws: Flaws) -> LegacyOutput | None:
-    """Returns what legacy clients get of an output schema that others can read."""
+    """Returns what legacy clients get of an output schema that only other clients can read."""
     if not raw or output_schemas.is_for_all(raw):
         return None
     schema = load(raw)
@@ -166,7 +165,7 @@ def _shown(raw: Raw) -> str:
 
 
 def _only(first_bytes: bytes, wanted: str) -> Mend:
-    """Returns a mend that leaves out what does not begin with one of these bytes."""
+    """Returns a mend that leaves out a member unless it begins with one of these bytes."""
 
     def mend(raw: Raw, where: str, flaws: Flaws) -> Raw | None:
         if _first(raw) in first_bytes:
@@ -186,8 +185,8 @@ def _of_type(
     """Returns a mend for a value of a type that msgspec knows.
 
     Args:
-        rewritten: gives what is meant by another value; None where that is not clear.
-        is_good: whether a value of the type is one that clients read.
+        rewritten: returns what another value means; None if that is not clear.
+        is_good: whether clients read a value of the type.
     """
     decoder = msgspec.json.Decoder(kind)
 
@@ -202,12 +201,12 @@ def _of_type(
 
 
 def _with_time(raw: Raw) -> Raw | None:
-    """Gives the first moment of a day."""
+    """Returns the first moment of a day."""
     return Raw(bytes(raw)[:-1] + b'T00:00:00Z"') if _DATE.fullmatch(bytes(raw)) else None
 
 
 def _as_integer(raw: Raw) -> Raw | None:
-    """Gives the integer that is written as a string, or with a fraction of zero."""
+    """Returns the integer that is written as a string, or with a fraction of zero."""
     found = _DIGITS.fullmatch(bytes(raw)) or _WHOLE.fullmatch(bytes(raw))
     return Raw(b"%d" % int(found[1])) if found else None
 
@@ -219,7 +218,7 @@ def _array(mend_each: Mend, wanted: str, *, takes_one: bool = False) -> Mend:
     """Returns a mend for an array; elements that cannot be mended are left out.
 
     Args:
-        takes_one: a string in the place of the array stands for an array of this string.
+        takes_one: whether a string in place of the array means an array of this string.
     """
 
     def mend(raw: Raw, where: str, flaws: Flaws) -> Raw | None:
@@ -239,7 +238,7 @@ def _array(mend_each: Mend, wanted: str, *, takes_one: bool = False) -> Mend:
 
 
 def _members(mends: Mapping[str, Mend], needed: str = "") -> Mend:
-    """Returns a mend for an object. `needed`: the member, a string, without which the object is nothing."""
+    """Returns a mend for an object. `needed`: a string member without which the object is useless."""
 
     def mend(raw: Raw, where: str, flaws: Flaws) -> Raw | None:
         if _first(raw) != b"{":
@@ -256,7 +255,7 @@ def _members(mends: Mapping[str, Mend], needed: str = "") -> Mend:
 
 
 def _mended(before: dict[str, Raw], mends: Mapping[str, Mend], where: str, flaws: Flaws) -> dict[str, Raw]:
-    """Returns the members after the mends; the same dictionary where nothing has changed."""
+    """Returns the members after the mends; the same dictionary if nothing has changed."""
     found = {name: mend(before[name], f"{where}.{name}" if where else name, flaws) for name, mend in mends.items() if name in before}
     if all(value is before[name] for name, value in found.items()):
         return before
@@ -287,7 +286,7 @@ def _output_schema(raw: Raw, where: str, flaws: Flaws) -> Raw | None:
 
 
 def _root_schema(raw: Raw, where: str, flaws: Flaws) -> Raw:
-    """Returns a schema whose root every client can read, with all else in it as it is."""
+    """Returns a schema whose root every client can read; everything else in it stays unchanged."""
     before = opened(raw)
     after = _mended(before, _ROOT, where, flaws)
     if "type" not in after:

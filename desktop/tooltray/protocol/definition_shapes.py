@@ -1,8 +1,8 @@
 """The definitions that every AI client can read, as types.
 
-The official SDKs check a list as a whole: of one definition with one member of a wrong type, such a client gets the lists of no server at
-all. These are the shapes that the SDKs check (the zod schemas of the TypeScript SDK 1.x and 2.x, the models of the Python SDK), where they
-differ the stricter one. msgspec decodes a definition into them, so a good one costs one pass and no Python for its members.
+The official SDKs check a list as a whole: one wrongly typed member in one definition costs such a client the lists of all servers. These
+are the shapes that the SDKs check (the zod schemas of the TypeScript SDK 1.x and 2.x, the models of the Python SDK), the stricter one where
+they differ. msgspec decodes a definition into them, so a good one costs one pass and no Python for its members.
 """
 
 from typing import Annotated, Any, Literal, TypeVar
@@ -16,7 +16,7 @@ _DAY_OF_YEAR = "(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(
 DATE = f"(?:{_YEAR_WITH_LEAP_DAY}-02-29|[0-9]{{4}}-{_DAY_OF_YEAR})"
 _HOUR_AND_MINUTE = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 DATE_AND_TIME = rf"^{DATE}T{_HOUR_AND_MINUTE}:[0-5][0-9](?:\.[0-9]+)?(?:Z|[+-]{_HOUR_AND_MINUTE})\Z"
-MOST_BYTES = 10**300  # of a resource; a number beyond those of JavaScript is none for its clients
+MOST_BYTES = 10**300  # of a resource; clients in JavaScript cannot hold larger numbers
 
 JsonType = Literal["array", "boolean", "integer", "null", "number", "object", "string"]
 Text = str | UnsetType
@@ -33,7 +33,7 @@ class AnyObject(Struct):
 
 
 class Icon(Struct):
-    """An icon of anything."""
+    """An icon of a tool, prompt, template or resource."""
 
     src: str
     mime_type: Text = field(name="mimeType", default=UNSET)
@@ -56,7 +56,7 @@ class Execution(Struct):
 
 
 class RootSchema(Struct):
-    """The root of a tool's schema, as far as all clients look into it."""
+    """The root of a tool's schema, with the members that all clients check."""
 
     type: Literal["object"]
     schema: Text = field(name="$schema", default=UNSET)
@@ -65,9 +65,9 @@ class RootSchema(Struct):
 
 
 class Node(Struct, kw_only=True):
-    """A schema at any depth of an `outputSchema`: clients compile it when they list, and one that cannot be compiled loses them the list.
+    """A schema at any depth of an `outputSchema`. Clients compile it when they list tools, and lose the list if it cannot be compiled.
 
-    The types are those that ajv 8 asks of its keywords (draft-07, not strict), which is what the TypeScript SDK compiles with. `id` is a
+    The types are the ones that ajv 8 requires of its keywords (draft-07, not strict), with which the TypeScript SDK compiles. `id` is a
     keyword of draft-04, which ajv refuses.
     """
 
@@ -120,7 +120,7 @@ class OutputSchema(Node, kw_only=True):
 
 
 class Named(Struct, kw_only=True):
-    """What all definitions have in common."""
+    """The members that all definitions have."""
 
     name: str
     title: Text = UNSET
@@ -175,7 +175,7 @@ class Resource(Named, kw_only=True):
 
 
 def is_size(value: int) -> bool:
-    """Whether every client can hold the size of a resource."""
+    """Returns whether every client can hold the size of a resource."""
     return abs(value) <= MOST_BYTES
 
 
@@ -183,7 +183,7 @@ Shape = TypeVar("Shape")
 
 
 def decoded(decoder: msgspec.json.Decoder[Shape], raw: bytes) -> Shape | None:
-    """Returns a value of the decoder's shape; None where the text is of another."""
+    """Returns a value of the decoder's shape; None if the text has another shape."""
     try:
         return decoder.decode(raw)
     except (ValueError, RecursionError):

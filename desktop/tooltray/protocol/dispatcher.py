@@ -1,8 +1,7 @@
-"""Requests, replies and notifications over one connection.
+"""Requests, replies and notifications over one connection, with payloads as bytes.
 
-Above it: a session (an AI client) or McpClient (a server), which answer requests and see payloads as bytes. Below it: framing and a channel
-(a child's pipes, a socket), or a channel of whole messages (HTTP). Knows no MCP method but `notifications/cancelled`, which correlates
-against its table of requests in flight.
+The channel below carries bytes (a child's pipes, a socket) or whole messages (HTTP). The only MCP method known here is
+`notifications/cancelled`, which refers to the table of requests in flight.
 """
 
 import asyncio
@@ -36,11 +35,11 @@ JOIN_BELOW_BYTES = 65536  # one write call for small messages, no extra copy for
 LOGGED_NOISE_LINES = 20  # of one connection; a server that prints garbage must not fill the log
 CANCELLED = "notifications/cancelled"
 OPENING_BRACE = ord("{")
-OUTER_SPACE_BYTES = 64  # in front of a batch; nobody writes more
+OUTER_SPACE_BYTES = 64  # in front of a batch; no peer writes more
 
 Answer = Callable[[Envelope], Awaitable[Envelope]]
 Tap = Callable[[bool, bytes | bytearray], None]
-"""Hears of each message: whether we send it, and its bytes."""
+"""Called with each message: whether we send it, and its bytes."""
 
 
 class RawDispatcher:
@@ -61,13 +60,12 @@ class RawDispatcher:
         is_server: bool = False,
         max_line_bytes: int,
     ) -> None:
-        """
-        Args:
-            answer: answers a request of the peer, or does not (NO_REPLY); cancelled when the peer cancels it.
-            take_notification: hears of every notification but cancellations.
-            order: which of its requests wait for others.
-            is_server: the peer is a server: what it writes besides messages is noise, never answered, and small faults are forgiven.
-            max_line_bytes: longer messages of the peer are dropped.
+        """Args:
+        answer: answers a request of the peer, or returns NO_REPLY; cancelled when the peer cancels the request.
+        take_notification: called with every notification except cancellations.
+        order: which of the peer's requests wait for others.
+        is_server: whether the peer is a server: its output besides messages is noise, never answered, and small faults are forgiven.
+        max_line_bytes: longer messages of the peer are dropped.
         """
         self.name = name
         self.unsent = deadlines.unsent.of(is_server=is_server)
@@ -78,7 +76,7 @@ class RawDispatcher:
         self._lines = LineBuffer(on_oversized=self._on_oversized, max_line_bytes=max_line_bytes, is_unwanted=self.calls.is_unwanted)
         self._channel: Channel | None = None
         self._messages: MessageChannel | None = None
-        self.takes_batches = is_server  # of an AI client: if it speaks the one version that has them
+        self.takes_batches = is_server  # of an AI client: only if it speaks the one version that has them
         self._batches = Batches(lambda replies, about: self._send(replies, about=about), self.unsent)
         self._in_flight: dict[bytes, asyncio.Task[None]] = {}
         self._came_with: dict[bytes, Raw] = {}  # requests in flight that came with the reply to one of ours, by that one's id
@@ -93,10 +91,10 @@ class RawDispatcher:
         self.is_congested = False
         self._reads_no_more = False
         self.noise_lines = 0
-        self.farewell: Callable[[Raw], Envelope] | None = None  # what ends a request that stays open when we close; None: nothing
-        self.note_refusal: Callable[[Raw, Envelope], None] | None = None  # hears of errors that `answer` knows nothing of, by id
+        self.farewell: Callable[[Raw], Envelope] | None = None  # ends a request that stays open when we close; None: nothing does
+        self.note_refusal: Callable[[Raw, Envelope], None] | None = None  # called with errors that `answer` does not see, by id
         self.take_noise: Callable[[bytes | bytearray], None] | None = None  # gets the lines of a server that are no messages
-        self.tap: Tap | None = None  # while somebody wants to see the messages
+        self.tap: Tap | None = None  # set while the messages are watched
 
     # what the channel calls
 
@@ -104,7 +102,7 @@ class RawDispatcher:
         self._channel = channel
 
     def attach_messages(self, channel: MessageChannel) -> None:
-        """In place of `attach`, for a transport that carries whole messages; `receive` then stands for `feed`."""
+        """Attaches a channel that carries whole messages, in place of `attach`; its transport then calls `receive` instead of `feed`."""
         self._messages = channel
 
     def feed(self, chunk: bytes) -> None:
@@ -113,11 +111,11 @@ class RawDispatcher:
         for line in self._lines.feed(chunk):
             try:
                 self._receive(line)
-            except MemoryError:  # its call fails, and not the hub
+            except MemoryError:  # only its call fails, not the hub
                 self._on_oversized(bytes(line[:KEPT_OF_OVERSIZED_BYTES] + line[-KEPT_OF_OVERSIZED_BYTES:]), len(line))
 
     def receive(self, message: bytes | bytearray, *, along_with: Raw = NOTHING) -> None:
-        """One whole message or batch of the peer; white space between its parts may be of any kind.
+        """Takes one whole message or batch of the peer, with any kind of white space between its parts.
 
         Args:
             along_with: the id of the request of ours in whose response it came.
@@ -131,15 +129,15 @@ class RawDispatcher:
             self.receiving_with = NOTHING
 
     def came_with(self, id: Raw) -> Raw:
-        """The id of the request of ours in whose response a request of the peer came; empty if that is not known."""
+        """Returns the id of the request of ours in whose response a request of the peer came; empty if that is not known."""
         return self._came_with.get(bytes(id), NOTHING)
 
     def cancel_request(self, id: Raw) -> None:
-        """The peer has given up one of its requests, as over HTTP by closing the response."""
+        """Cancels a request that the peer has given up, as over HTTP by closing the response."""
         self._cancel(bytes(id))
 
     def pause_writing(self) -> None:
-        """The peer does not read: nothing more is done for it until it does."""
+        """Stops handling further requests of the peer until it reads again."""
         self.is_congested = True
         self._pace.slow_down()
 
@@ -148,26 +146,26 @@ class RawDispatcher:
         self._work_off_backlog()
 
     def peer_reads_no_more(self) -> None:
-        """What was just sent has not arrived whole, and what is sent from now on is not taken at all; how it ends is still to be told."""
+        """Records that the last message did not arrive whole and later ones will not be taken; how the connection ends is not known yet."""
         self._reads_no_more = True
 
     def connection_lost(self, reason: str, *, requests_stay: bool = False) -> None:
-        """The peer is gone; answers everything that waits for it.
+        """Answers everything that waits for the peer, which is gone.
 
         Args:
             reason: what the callers read.
-            requests_stay: what was asked before keeps waiting, since the transport knows better what becomes of each request: it settles
+            requests_stay: whether requests of ours keep waiting, because the transport knows better what becomes of each: it settles
                 them all, in bounded time. Replies that come meanwhile (`receive`) count.
         """
         if self.is_closed:
             return
-        self._is_server = True  # a cut line is nobody's request: the bridge sends it again to the next hub
+        self._is_server = True  # a cut line is not a request: the bridge sends it again to the next hub
         if rest := self._lines.finish():
             self._receive(rest, is_cut=True)
         self._close(reason, requests_stay=requests_stay)
 
     def end_of_input(self, reason: str, *, grace_s: float) -> None:
-        """The peer sends no more, but may still read: what it waits for has `grace_s` left."""
+        """Closes after `grace_s` at the latest, since the peer sends no more but may still read the replies that it waits for."""
         self._ended_because = reason
         if self._has_work:
             self._deadlines.add(grace_s, partial(self.connection_lost, reason))
@@ -178,7 +176,7 @@ class RawDispatcher:
 
     @property
     def requests_in_flight(self) -> int:
-        """How many requests of the peer are being answered or wait for it."""
+        """Returns how many requests of the peer are being answered or wait for an answer."""
         return len(self._in_flight) + len(self._backlog.waiting)
 
     def start_call(
@@ -194,9 +192,9 @@ class RawDispatcher:
         """Sends a request; `outcome` waits for its reply.
 
         Args:
-            is_cancellable: whether the peer is told when nobody waits any more; not for `initialize` and what comes before it.
-            about: the id of the peer's request that it belongs to.
-            max_reply_bytes: what much exceeds it is dropped as it arrives, and the outcome is TooLarge.
+            is_cancellable: whether the peer is notified when no caller waits any more; not for `initialize` and what comes before it.
+            about: the id of the peer's request that the call belongs to.
+            max_reply_bytes: a reply much larger than this is dropped as it arrives, and the outcome is TooLarge.
         """
         pending = self.calls.new(is_cancellable=is_cancellable, max_reply_bytes=max_reply_bytes)
         if self.is_closed:
@@ -211,7 +209,7 @@ class RawDispatcher:
         return pending
 
     def outcome(self, pending: PendingCall) -> Coroutine[object, None, Envelope]:
-        """The reply, verbatim; an error of our own after a timeout or a lost connection. Abandoning it tells the peer."""
+        """Waits for the reply, verbatim; an error of our own after a timeout or a lost connection. Cancelling it notifies the peer."""
         return self.calls.outcome(pending)
 
     async def call(
@@ -240,7 +238,7 @@ class RawDispatcher:
 
         Args:
             reason: what the peer and our own callers read.
-            grace_s: how long requests in flight may still finish.
+            grace_s: how long requests in flight may still run before they are answered so.
         """
         if grace_s and self._awaited:
             await asyncio.wait(self._awaited.values(), timeout=grace_s)
@@ -271,7 +269,7 @@ class RawDispatcher:
     # inbound
 
     def _receive(self, line: bytes | bytearray, *, is_cut: bool = False) -> None:
-        """`is_cut`: it is what was there of a line when the connection was lost, which begins no batch."""
+        """Takes one line. `is_cut`: it is the unfinished rest when the connection was lost, which begins no batch."""
         if self.tap is not None:
             self.tap(False, line)
         try:
@@ -298,7 +296,7 @@ class RawDispatcher:
         if not message.method:
             self.calls.take_reply(message)
         elif self.is_closed:
-            return  # nobody is left to answer it
+            return  # nothing is left to answer it
         elif message.method == CANCELLED and not message.id:
             self._on_cancelled(message)  # never queued behind what it cancels
         elif not (self._backlog.waiting or self._is_held_back or self.is_congested or len(self._in_flight) >= self._pace.max_in_flight):
@@ -370,14 +368,14 @@ class RawDispatcher:
             self._send(parts, id=id, about=id)
 
     def _fitting(self, reply: Envelope) -> Envelope:
-        """The reply, or an error where too much waits for the peer already."""
+        """Returns the reply, or an error if too many bytes wait for the peer already."""
         size = len(memoryview(reply.error or reply.result))
         if size <= SMALL_BYTES or self.unsent.has_room(size):
             return reply
         return failure(CONNECTION_CLOSED, self.unsent.no_room(self.name, f"the result of this call, {size:,} bytes, was dropped"))
 
     def _on_answered(self, key: bytes, method: str) -> None:
-        """The end of each request's task, called by itself: a callback of the task would cost the loop a turn more."""
+        """Ends a request. Each request's task calls this directly: a callback of the task would cost the loop one turn more."""
         del self._in_flight[key]
         if self._pace.max_in_flight < BY_REPLIES:
             self._pace.max_in_flight += 1
@@ -413,7 +411,7 @@ class RawDispatcher:
         task.cancel()
 
     def _on_cancelled_task(self, key: bytes, task: asyncio.Task[None]) -> None:
-        """A task that is cancelled before its first step never runs, not even to its end."""
+        """Ends the request of a task that was cancelled before its first step, because such a task never runs, not even its `finally`."""
         if self._in_flight.get(key) is task:
             self._on_answered(key, task.get_name())
 
@@ -428,7 +426,7 @@ class RawDispatcher:
         elif self._is_server or error.is_reply:
             return
         elif ids := [id for id in refused_ids(line, self._read) if bytes(id) not in self._in_flight]:
-            for id in ids:  # each request of an array by itself: nobody waits for an answer without an id
+            for id in ids:  # one answer for each request of an array: no peer waits for an answer without an id
                 self._refuse(id, failure(envelope.INVALID_REQUEST, REFUSED))
         else:
             self._refuse(error.id, failure(error.code, str(error)))

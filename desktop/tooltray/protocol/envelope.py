@@ -1,8 +1,8 @@
 """One JSON-RPC message whose payload stays bytes.
 
-Above it: dispatcher. Below it: member_scanner. `params`, `result`, `error` and `id` are `msgspec.Raw`: they leave as they came, so 2**70,
-1e400, long decimals and unknown fields survive. What msgspec refuses but JSON allows (lone surrogates) is split by a scanner that copies
-nothing but the members; what is no JSON at all, or no JSON-RPC, raises `MalformedFrame`, with the id where one can still be found.
+`params`, `result`, `error` and `id` are `msgspec.Raw`: they leave as they came, so 2**70, 1e400, long decimals and unknown fields survive.
+JSON that msgspec refuses (lone surrogates) is split by a scanner that copies only the members. A line that is not JSON or not JSON-RPC
+raises `MalformedFrame`, with the id if it can still be found.
 """
 
 import functools
@@ -23,7 +23,7 @@ CONNECTION_CLOSED, REQUEST_TIMEOUT = -32000, -32001  # the codes that the MCP SD
 METHODS_KEPT = 128  # as JSON; there are about thirty, and a client may make up others
 QUOTED_BYTES = 200  # of what cannot be read
 _OPENING_BRACE = ord("{")
-UTF8_CHECKED_BELOW_BYTES = 2**20  # the check costs 0.8 ms a MB and a copy
+UTF8_CHECKED_BELOW_BYTES = 2**20  # the check costs 0.8 ms per MB and a copy
 _ID = rb"(" + member_scanner.STRING + rb"|-?[0-9][0-9.eE+-]*)"
 _ID_PLACES = [  # where an id is certainly the message's own: its first members, its last member, or right before the outcome
     re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*' + _ID + rb"\s*[,}]"),
@@ -47,16 +47,16 @@ class Envelope(msgspec.Struct, omit_defaults=True):
 
 
 NO_REPLY = Envelope()
-"""In the place of an answer: none is sent."""
+"""Returned in place of an answer when none is to be sent."""
 
 
 class MalformedFrame(Exception):
-    """A line that is no JSON-RPC message.
+    """A line that is not a JSON-RPC message.
 
     Attributes:
-        id: empty where none could be found.
-        code: what JSON-RPC 2.0 calls the fault.
-        is_reply: it was meant as a reply; answering those could go on for ever.
+        id: empty if none could be found.
+        code: the error code of JSON-RPC 2.0 for the fault.
+        is_reply: whether the line was meant as a reply; answering a reply could go back and forth for ever.
     """
 
     def __init__(self, reason: str, id: Raw = NOTHING, code: int = PARSE_ERROR, *, is_reply: bool = False) -> None:
@@ -71,7 +71,7 @@ def decode(line: bytes | bytearray) -> Envelope:
     """Reads one line.
 
     Raises:
-        MalformedFrame: it is no JSON, or JSON but no JSON-RPC message.
+        MalformedFrame: it is not JSON, or not a JSON-RPC message.
     """
     try:
         if len(line) <= UTF8_CHECKED_BELOW_BYTES and not line.isascii():
@@ -90,9 +90,9 @@ def decode(line: bytes | bytearray) -> Envelope:
 
 
 def _takes_whole_number(message: Envelope) -> bool:
-    """Replaces the id of a reply that is an integer written as 1.0 or 1E7: some programs keep every number as a double.
+    """Replaces a reply's id that is an integer written as 1.0 or 1E7, since some programs keep every number as a double.
 
-    Returns whether it is one.
+    Returns whether the id is an integer.
     """
     try:
         number = float(bytes(message.id))
@@ -104,10 +104,10 @@ def _takes_whole_number(message: Envelope) -> bool:
 
 
 def check_request(message: Envelope) -> None:
-    """What JSON-RPC 2.0 asks of a request or notification beyond being readable.
+    """Checks what JSON-RPC 2.0 requires of a request or notification beyond being readable.
 
     Raises:
-        MalformedFrame: the version is missing or another one, or `params` is neither an object nor an array.
+        MalformedFrame: the version is missing or wrong, or `params` is neither an object nor an array.
     """
     if message.jsonrpc != "2.0":
         raise MalformedFrame('"jsonrpc" must be "2.0"', message.id, INVALID_REQUEST)
@@ -118,7 +118,7 @@ def check_request(message: Envelope) -> None:
 
 
 def forgive(message: Envelope) -> None:
-    """What some servers write although JSON-RPC 2.0 forbids it, and others would refuse: null or an empty array for no parameters."""
+    """Removes null or an empty array in place of params, which some servers write against JSON-RPC 2.0 and other peers refuse."""
     if message.params == NULL or (message.params and _EMPTY_ARRAY.match(memoryview(message.params))):
         message.params = NOTHING
 
@@ -127,11 +127,11 @@ _MAY_BE_JSON = re.compile(r'[ \t\r\n]*[{\["\d-]|[ \t\r\n]*(?:true|false|null)\b'
 
 
 def _decode_leniently(line: bytes | bytearray) -> Envelope:
-    text = str(line, "utf-8", "replace").removeprefix("\ufeff")  # a byte order mark, which some programs begin their output with
-    if not _MAY_BE_JSON.match(text):  # a server's other output, of which there may be much
+    text = str(line, "utf-8", "replace").removeprefix("\ufeff")  # a byte order mark, with which some programs begin their output
+    if not _MAY_BE_JSON.match(text):  # a server's other output, which may be long
         raise MalformedFrame("not JSON", find_id(line))
     try:
-        # is it JSON? the value itself is not used: it would rewrite numbers, which stay text for that reason
+        # only checks that it is JSON; the value is not used (it would rewrite numbers, so they stay text)
         json.loads(text, parse_constant=_refuse_constant, parse_int=str, parse_float=str)
     except RecursionError:
         raise MalformedFrame("nested too deeply", find_id(line)) from None
@@ -157,7 +157,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def find_id(line: bytes | bytearray) -> Raw:
-    """The id of a frame that cannot be read, or `NOTHING`."""
+    """Returns the id of a frame that cannot be read, or `NOTHING`."""
     if b"id" not in line:
         return NOTHING
     ends = bytes(line) if len(line) <= 2 * _ID_SEARCH_BYTES else bytes(line[:_ID_SEARCH_BYTES] + b"\n" + line[-_ID_SEARCH_BYTES:])
@@ -165,14 +165,14 @@ def find_id(line: bytes | bytearray) -> Raw:
     if not match or not _VALID_ID.match(match[1]):
         return NOTHING
     try:
-        json.loads(str(match[1], "utf-8"))  # it is going to stand in a reply
+        json.loads(str(match[1], "utf-8"))  # a reply will contain it
     except ValueError:
         return NOTHING
     return Raw(match[1])
 
 
 def dump(value: object) -> Raw:
-    """Our own values as JSON. msgspec refuses what `json` can still write (lone surrogates, integers beyond 64 bits)."""
+    """Returns a value of ours as JSON. msgspec refuses what `json` can still write (lone surrogates, integers beyond 64 bits)."""
     try:
         return Raw(msgspec.json.encode(value, enc_hook=plain_text))
     except (ValueError, OverflowError):
@@ -180,7 +180,7 @@ def dump(value: object) -> Raw:
 
 
 def _finite(value: object) -> object:
-    """With null, as msgspec has it, for the numbers that JSON cannot hold."""
+    """Returns the value with null, as msgspec writes it, for each number that JSON cannot hold."""
     if isinstance(value, dict):
         return {name: _finite(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
@@ -189,10 +189,10 @@ def _finite(value: object) -> object:
 
 
 def load(raw: Raw) -> Any:
-    """A payload as Python values, for what is not relayed.
+    """Returns a payload as Python values, for payloads that are not relayed.
 
     Raises:
-        ValueError: it is no JSON, or deeper than Python can hold.
+        ValueError: it is not JSON, or nested deeper than Python can hold.
     """
     if not raw:
         return None
@@ -207,17 +207,17 @@ def load(raw: Raw) -> Any:
 
 
 def failure(code: int, message: str, data: object = None) -> Envelope:
-    """A reply of our own that says what went wrong."""
+    """Returns an error reply of our own that explains what went wrong."""
     return Envelope(error=dump({"code": code, "message": str(message)} | ({} if data is None else {"data": data})))
 
 
 def success(result: object) -> Envelope:
-    """A reply of our own."""
+    """Returns a reply of our own."""
     return Envelope(result=dump(result))
 
 
 class Worded(Envelope):
-    """A failure of our own whose words are kept as they were made; what is sent on has them as plain text."""
+    """A failure of our own that keeps its words as they were made; the error that is sent contains them as plain text."""
 
     words: str = ""
 
@@ -227,7 +227,7 @@ def worded(code: int, words: str, data: object = None) -> Worded:
 
 
 class TooLarge(Envelope):
-    """A failure of our own: a reply is larger than who asked wanted to have, and was dropped."""
+    """A failure of our own for a reply that was dropped because it is larger than the requester allowed."""
 
     size_bytes: int = 0
 
@@ -239,7 +239,7 @@ def too_large(size_bytes: int) -> TooLarge:
 
 
 class NotDelivered(Envelope):
-    """A failure of our own: the peer certainly never had the whole request, so that it may be sent once more."""
+    """A failure of our own for a request that the peer certainly never received whole, so that it may be sent once more."""
 
 
 def not_delivered(reason: str) -> NotDelivered:
@@ -247,7 +247,7 @@ def not_delivered(reason: str) -> NotDelivered:
 
 
 def unanswered(reason: str) -> Envelope:
-    """A failure of our own where the peer has the request and its reply will not be heard; `reason` alone might sound as if it had not."""
+    """Returns a failure of our own for a request that the peer has but whose reply is lost; `reason` alone could suggest the opposite."""
     return failure(CONNECTION_CLOSED, f"{reason}; it had the request by then, and may have done what was asked")
 
 
@@ -255,11 +255,11 @@ NOT_DELIVERED = not_delivered("the server did not take the request; call again")
 
 
 def readable(reply: Envelope, peer: str) -> Envelope:
-    """Returns a reply as clients can read it: itself; an empty result for null; an error of ours where its result is no object, or its
-    error has no integer code or no message (JSON-RPC 2.0, 5.1). Clients drop such a reply, and would wait for another until they time out.
+    """Returns a reply as clients can read it: unchanged; an empty result for null; an error of ours if its result is not an object or its
+    error has no integer code or no message (JSON-RPC 2.0, 5.1). Clients drop such a reply and wait for another until they time out.
 
     Args:
-        peer: who sent it, for the error.
+        peer: the sender's name, for the error.
     """
     has_object = bool(reply.result) and memoryview(reply.result)[0] == _OPENING_BRACE
     if not reply.error:
@@ -274,7 +274,7 @@ def readable(reply: Envelope, peer: str) -> Envelope:
 
 
 def _is_error(raw: Raw) -> bool:
-    """Whether a member is an error as JSON-RPC 2.0 has it; a code may be written as 1.0, which clients read as 1."""
+    """Returns whether a member is an error of JSON-RPC 2.0; its code may be written as 1.0, which clients read as 1."""
     try:
         error = load(raw)
     except ValueError:  # nested too deeply
@@ -295,13 +295,13 @@ def _method_json(method: str) -> bytes:
 
 
 def request_parts(id: bytes, method: str, params: Raw) -> tuple[bytes, Raw, bytes]:
-    """Head, payload and tail of a request (or of a notification, where `id` is empty)."""
+    """Returns head, payload and tail of a request (or of a notification, if `id` is empty)."""
     id_member = b'"id":%b,' % id if id else b""
     head = b'{"jsonrpc":"2.0",%b"method":%b' % (id_member, _method_json(method))
     return (head + b',"params":', params, b"}\n") if params else (head, NOTHING, b"}\n")
 
 
 def reply_parts(id: Raw, reply: Envelope) -> tuple[bytes, Raw, bytes]:
-    """Head, payload and tail of a reply; the id always comes first, which lets the bridge follow replies by their first bytes."""
+    """Returns head, payload and tail of a reply; the id always comes first, so that the bridge can follow replies by their first bytes."""
     member, payload = (b"error", reply.error) if reply.error else (b"result", reply.result)
     return b'{"jsonrpc":"2.0","id":%b,"%b":' % (bytes(id) or b"null", member), payload, b"}\n"

@@ -1,6 +1,6 @@
 """Payloads between the eras, without building their contents.
 
-Only the first two levels of an object are opened, and only where they must change. `legacy`: initialize handshake, 2024-11-05 to
+Only the first two levels of an object are opened, and only if they must change. `legacy`: initialize handshake, 2024-11-05 to
 2025-11-25. `modern`: every request carries its envelope in `_meta`, 2026-07-28. Within an era nothing is changed. Across eras this is
 added or dropped, and nothing else:
 
@@ -18,7 +18,7 @@ added or dropped, and nothing else:
 | notification, `_meta` | subscriptionId | dropped | the client's own added, by its session |
 
 The keys of `_meta` begin with `io.modelcontextprotocol/`; all others in it stay, the progress token too. Other results and error codes
-(-32042 among them) pass as they are. Above it: sessions, McpClient, calls across eras. Below it: envelope.
+(-32042 among them) pass unchanged.
 
 The versions, keys and codes are written down here, and not taken from the SDK, whose import costs 0.6-1 s at every start of a hub.
 """
@@ -34,7 +34,7 @@ from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, dump
 from tooltray.protocol.member_scanner import closed, opened
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # oldest first; reached by `initialize`
-BATCH_VERSION = "2025-03-26"  # the only one that has batches
+BATCH_VERSION = "2025-03-26"  # the only one with batches
 MODERN_VERSIONS = ("2026-07-28",)  # stateless: every request carries its envelope in `_meta`
 
 META_PREFIX = "io.modelcontextprotocol/"
@@ -66,7 +66,7 @@ _COMPLETE, _URL_MODE = Raw(b'"complete"'), Raw(b'"url"')
 _REST_OF_EMPTY_OBJECT = re.compile(rb"\s*+\}")
 
 ROUND_KEYS = ("inputResponses", "requestState")  # of a request that is made again with answers
-ELICITATION_ID_BYTES = 8  # no two questions to one client are to have the same
+ELICITATION_ID_BYTES = 8  # two questions to one client must not have the same
 LEGACY_RESOURCE_NOT_FOUND = -32002  # 2026-07-28 has the general code for it
 NAME_LOOKED_FOR_BELOW_BYTES = 65536  # larger parameters are taken apart in any case, which costs them little besides their size
 
@@ -77,14 +77,14 @@ class Era(Enum):
 
 
 class ClientInfo(msgspec.Struct):
-    """How an AI client names itself."""
+    """The name and version that an AI client gives itself."""
 
     name: str = "AI client"
     version: str = ""
 
 
 class Meta(msgspec.Struct):
-    """What the relay looks at in a request's `_meta`."""
+    """The members of a request's `_meta` that the relay reads."""
 
     progress_token: Raw = msgspec.field(name="progressToken", default=NOTHING)
     version: Raw = msgspec.field(name=PROTOCOL_VERSION_KEY, default=NOTHING)
@@ -93,17 +93,17 @@ class Meta(msgspec.Struct):
 
 
 class Head(msgspec.Struct):
-    """What the relay looks at in a request's params."""
+    """The members of a request's params that the relay reads."""
 
     meta: Meta = msgspec.field(name="_meta", default_factory=Meta)
     name: str = ""
     request_state: str = msgspec.field(name="requestState", default="")
     input_responses: dict[str, Raw] = msgspec.field(name="inputResponses", default_factory=dict)
-    task: Raw = NOTHING  # a legacy call that is to be answered with a task has it
+    task: Raw = NOTHING  # in a legacy call that is to be answered with a task
 
     @property
     def era(self) -> Era:
-        """Told by the request itself: the envelope names a version or there is none."""
+        """Returns the era of the request: modern if its envelope names a version."""
         return Era.MODERN if self.meta.version else Era.LEGACY
 
 
@@ -120,7 +120,7 @@ _modern_versions = {msgspec.json.encode(version) for version in MODERN_VERSIONS}
 
 
 def read_head(params: Raw) -> Head | None:
-    """None where params is no object or these fields have other types."""
+    """Returns the head of params; None if params is not an object or these fields have other types."""
     try:
         return _head_decoder.decode(params) if params else Head()
     except msgspec.ValidationError:
@@ -130,7 +130,7 @@ def read_head(params: Raw) -> Head | None:
 
 
 def read_meta_alone(params: Raw) -> Head | None:
-    """The same of a request whose other members have a meaning that is not known here."""
+    """Returns a head with only `_meta`, for a request whose other members have a meaning that is not known here."""
     try:
         members = opened(params)
         return read_head(closed({"_meta": members["_meta"]} if "_meta" in members else {}))
@@ -153,7 +153,7 @@ def _read_head_by_members(params: Raw) -> Head | None:
 
 
 def read_client_info(params: Raw) -> ClientInfo:
-    """Who sent a modern request, as far as it says so."""
+    """Returns the sender of a modern request, as far as the request names it."""
     try:
         return msgspec.json.decode(params, type=_ParamsOfClient).meta.client
     except (ValueError, RecursionError):
@@ -161,12 +161,12 @@ def read_client_info(params: Raw) -> ClientInfo:
 
 
 def is_version_spoken(head: Head) -> bool:
-    """Whether a modern request names a version of ours."""
+    """Returns whether a modern request names a version of ours."""
     return bytes(head.meta.version) in _modern_versions
 
 
 def without_envelope(params: Raw) -> Raw:
-    """For a legacy server: some refuse requests that carry the modern envelope."""
+    """Returns params for a legacy server, without the modern envelope: some servers refuse requests that carry it."""
     members = opened(params)
     for key in ROUND_KEYS:
         members.pop(key, None)
@@ -180,7 +180,9 @@ def without_envelope(params: Raw) -> Raw:
 
 
 def without_task(params: Raw) -> Raw:
-    """For a server of the other era, which would not know what is asked of it, or answer in a way that its client does not know."""
+    """Returns params without `task`, for a server of the other era, which would not know it, or answer in a form that its client does not
+    know.
+    """
     return closed({name: value for name, value in opened(params).items() if name != "task"})
 
 
@@ -193,10 +195,7 @@ def with_meta(params: Raw, added: dict[str, Raw]) -> Raw:
 
 
 def read_progress_token(params: Raw) -> Raw:
-    """
-    Raises:
-        ValueError: there is none.
-    """
+    """Returns the progress token. Raises ValueError if there is none."""
     token = opened(params).get("progressToken", NOTHING)
     if not token:
         raise ValueError("no progress token")
@@ -204,9 +203,9 @@ def read_progress_token(params: Raw) -> Raw:
 
 
 def may_repeat_name(params: Raw) -> bool:
-    """Whether an object may have two members `name`: the last one counts here, and might not count for a server's parser.
+    """Returns whether an object may have two members `name`: the last one counts here, but maybe not for a server's parser.
 
-    Some parsers take `Name` for `name`. Says so too often (an argument is called `name`), never too seldom.
+    Some parsers take `Name` for `name`. True too often (an argument is called `name`), never too seldom.
     """
     if len(memoryview(params)) >= NAME_LOOKED_FOR_BELOW_BYTES:
         return True
@@ -215,7 +214,7 @@ def may_repeat_name(params: Raw) -> bool:
 
 
 def named_once(params: Raw, *names: str, **added: Raw) -> Raw:
-    """An object with each of its members once, and none that a parser which does not tell `Name` from `name` takes for one of `names`.
+    """Returns an object with each of its members once, and without members that a case-insensitive parser takes for one of `names`.
 
     Args:
         added: members that are added or replaced.
@@ -230,7 +229,7 @@ def with_members(params: Raw, **added: Raw) -> Raw:
 
 
 def as_modern_result(method: str, result: Raw) -> Raw:
-    """Adds what 2026-07-28 requires of a result and a legacy server does not know; what is no object stays as it is."""
+    """Adds what 2026-07-28 requires of a result and a legacy server does not know; a result that is not an object stays unchanged."""
     view = memoryview(result)
     if bytes(view[:1]) != b"{":
         return result
@@ -240,17 +239,17 @@ def as_modern_result(method: str, result: Raw) -> Raw:
 
 
 def as_modern_error(method: str, error: Raw) -> Raw:
-    """The code that 2026-07-28 has for what a legacy server reports; message and data stay."""
+    """Returns a legacy server's error with the code of 2026-07-28; message and data stay."""
     if method.startswith("resources/") and error_code(error) == LEGACY_RESOURCE_NOT_FOUND:
         return with_members(error, code=Raw(b"%d" % INVALID_PARAMS))
     return error
 
 
 def as_legacy_result(method: str, result: Raw, *, is_wrapped: bool = False) -> Raw:
-    """Takes off what 2026-07-28 added to results; what is no object stays as it is, and so does a type that an extension defines.
+    """Removes what 2026-07-28 added to results. A result that is not an object stays unchanged, and so does an extension's type.
 
     Args:
-        is_wrapped: structured content is wrapped also if it is an object, since its tool lists a schema of other values, too.
+        is_wrapped: whether structured content is wrapped even if it is an object, because its tool's schema allows other values, too.
     """
     try:
         members = opened(result)
@@ -282,14 +281,14 @@ def _wrap_content(members: dict[str, Raw], *, is_wrapped: bool) -> bool:
 
 
 def as_legacy_error(method: str, error: Raw) -> Raw:
-    """The reverse of `as_modern_error`: an invalid parameter of which the data name the URI is a resource that is not there."""
+    """Reverses `as_modern_error`: an invalid parameter whose data name the URI means a resource that does not exist."""
     if method.startswith("resources/") and error_code(error) == INVALID_PARAMS and _names_uri(error):
         return with_members(error, code=Raw(b"%d" % LEGACY_RESOURCE_NOT_FOUND))
     return error
 
 
 def as_legacy_question(method: str, params: Raw) -> Raw:
-    """Adds what 2025-11-25 requires of a server's question and 2026-07-28 no longer has; what is no object stays as it is."""
+    """Adds what 2025-11-25 requires of a server's question and 2026-07-28 dropped; a question that is not an object stays unchanged."""
     if method != "elicitation/create":
         return params
     try:
@@ -302,7 +301,7 @@ def as_legacy_question(method: str, params: Raw) -> Raw:
 
 
 def read_subscription_id(params: Raw) -> Raw:
-    """The request that a notification belongs to; empty where it does not say."""
+    """Returns the id of the request that a notification belongs to; empty if the notification names none."""
     try:
         return opened(opened(params)["_meta"]).get(SUBSCRIPTION_ID_KEY, NOTHING)
     except (KeyError, ValueError):
@@ -310,7 +309,7 @@ def read_subscription_id(params: Raw) -> Raw:
 
 
 def without_subscription_id(params: Raw) -> Raw:
-    """For AI clients: it names a request of ours."""
+    """Returns params without the subscription id, for AI clients, because it names a request of ours."""
     if not read_subscription_id(params):
         return params
     members = opened(params)
@@ -320,7 +319,7 @@ def without_subscription_id(params: Raw) -> Raw:
 
 
 def error_code(error: Raw) -> int:
-    """The code of a reply's error; 0 where there is none."""
+    """Returns the code of a reply's error; 0 if it has none."""
     try:
         return int(bytes(opened(error).get("code", NOTHING)))
     except ValueError:

@@ -1,7 +1,7 @@
 """Server-sent events, read and written at a cost linear in their size.
 
-Above it: whoever speaks HTTP, in either direction. Knows nothing of what events carry. Rules: the WHATWG's "server-sent events", where an
-event without data still counts here if it sets an id or the time to reconnect after, as MCP's first event of a resumable stream does.
+The rules are the WHATWG's "server-sent events", except that an event without data also counts here if it sets an id or a reconnection time,
+as MCP's first event of a resumable stream does.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,12 +16,13 @@ _LF, _CR = 10, 13
 
 
 class Event(msgspec.Struct):
-    """
+    """A server-sent event.
+
     Attributes:
         data: empty for an event that only sets an id or a time.
-        type: "message" where none is given.
-        id: None where none is given.
-        retry_ms: None where none is given.
+        type: "message" if the stream gives none.
+        id: None if the stream gives none.
+        retry_ms: None if the stream gives none.
     """
 
     data: bytearray = msgspec.field(default_factory=bytearray)
@@ -31,16 +32,16 @@ class Event(msgspec.Struct):
 
 
 class EventReader:
-    """Collects chunks and yields complete events; what is cut off at the end of a stream was no event."""
+    """A reader that collects chunks and yields complete events; an event cut off at the end of a stream is dropped."""
 
     def __init__(self) -> None:
         self._line = bytearray()
         self._is_first_line = True
-        self._is_after_cr = False  # at the end of a chunk: a newline at the start of the next belongs to it
+        self._is_after_cr = False  # at the end of a chunk: a newline at the start of the next chunk belongs to it
         self._start_event()
 
     def feed(self, chunk: bytes) -> Iterator[Event]:
-        """The events that `chunk` completes. The data of one is handed out without a copy."""
+        """Yields the events that `chunk` completes. The data of an event is handed out without a copy."""
         for line in self._lines(chunk):
             if line:
                 self._read_field(line)
@@ -51,7 +52,7 @@ class EventReader:
 
     @property
     def waiting_bytes(self) -> int:
-        """How much has come of an event that is not complete."""
+        """Returns the number of received bytes of an incomplete event."""
         return len(self._line) + len(self._event.data)
 
     def _start_event(self) -> None:
@@ -111,12 +112,12 @@ class EventReader:
 def event_parts(
     data: Sequence[bytes | memoryview | Raw], *, id: str = "", type: str = "", retry_ms: int | None = None
 ) -> list[bytes | memoryview]:
-    """An event to be written part by part; large data is not copied, unless it has line breaks in it.
+    """Returns an event to be written part by part; large data is not copied unless it contains line breaks.
 
     Args:
-        data: joined, the data.
-        id: nothing for an event that cannot be resumed after.
-        type: nothing for "message".
+        data: the parts of the data, to be joined.
+        id: empty for an event after which a stream cannot be resumed.
+        type: empty for "message".
     """
     head = (f"event: {type}\n" if type else "") + (f"id: {id}\n" if id else "") + ("" if retry_ms is None else f"retry: {retry_ms}\n")
     views = [memoryview(part) for part in data]

@@ -1,8 +1,7 @@
 """Splits a byte stream into lines, at a cost linear in their size.
 
-Above it: dispatcher, and the connections that read a pipe or a socket. Below it: asyncio's transports. A long line grows one bytearray,
-which is passed on without a copy. A line beyond the limit is dropped as it arrives, but for its first and last bytes, in which its id can
-still be found.
+A long line grows one bytearray, which is passed on without a copy. A line beyond the limit is dropped as it arrives, except for its first
+and last bytes, in which its id can still be found.
 """
 
 import asyncio
@@ -11,18 +10,18 @@ from collections.abc import Callable, Iterable, Iterator
 MAX_SERVER_LINE_BYTES = 256 * 2**20  # of one message; a limit against a runaway server, not against large results
 MAX_CLIENT_LINE_BYTES = 64 * 2**20  # of one request of an AI client
 KEPT_OF_OVERSIZED_BYTES = 4096  # at each end of a dropped line
-LOOKED_AT_BYTES = 17 * 2**20  # a line of this size is checked once: is anybody waiting for a reply so large?
+LOOKED_AT_BYTES = 17 * 2**20  # at this size a line is checked once: does a call wait for such a large reply?
 READ_BYTES = 1 << 16  # what a pipe holds; for asyncio's own 256 KiB malloc maps pages at each read, whose faults cost a call 30 us
 
 
 def read_in_pieces(transport: asyncio.BaseTransport | None) -> None:
-    """Limits each read of a transport to READ_BYTES. `max_size` is not documented by asyncio; a test notices if it changes."""
+    """Limits each read of a transport to READ_BYTES. asyncio does not document `max_size`; a test notices if it changes."""
     if transport is not None:
         transport.max_size = READ_BYTES  # type: ignore[attr-defined]
 
 
 def on_one_line(message: bytes | bytearray) -> bytes | bytearray:
-    """Replaces line breaks between the parts of a JSON message, for transports that separate messages by them."""
+    """Replaces line breaks between the parts of a JSON message, for transports that separate messages by line breaks."""
     for line_break in (b"\n", b"\r"):
         if line_break in message:
             message = message.replace(line_break, b" ")  # between the parts of JSON; inside a text it would be escaped
@@ -30,7 +29,7 @@ def on_one_line(message: bytes | bytearray) -> bytes | bytearray:
 
 
 class LineBuffer:
-    """Collects chunks and yields complete lines without their newline; empty lines are skipped."""
+    """A buffer that collects chunks and yields complete lines without their newline, skipping empty lines."""
 
     def __init__(
         self, *, on_oversized: Callable[[bytes, int], None], max_line_bytes: int, is_unwanted: Callable[[bytes], bool] = lambda head: False
@@ -49,7 +48,7 @@ class LineBuffer:
         self._dropped_bytes = 0
 
     def feed(self, chunk: bytes) -> Iterable[bytes | bytearray]:
-        """Returns the lines that `chunk` completes; most chunks are one."""
+        """Returns the lines that `chunk` completes. Most chunks are exactly one line."""
         if not self._partial and chunk.find(b"\n") == len(chunk) - 1 <= self.max_line_bytes:
             line = chunk[:-1]
             return (line,) if line and not line.isspace() else ()
@@ -67,7 +66,7 @@ class LineBuffer:
             self._grow(chunk[start:] if start else chunk)
 
     def finish(self) -> bytearray:
-        """Returns the unfinished last line, at the end of the stream."""
+        """Returns the unfinished last line at the end of the stream."""
         return self._complete(b"")
 
     def _complete(self, end: bytes) -> bytearray:
@@ -83,7 +82,7 @@ class LineBuffer:
     def _grow(self, chunk: bytes) -> None:
         try:
             self._partial += chunk
-        except MemoryError:  # the line is given up, and with it what it takes
+        except MemoryError:  # the line is dropped, which frees its memory
             self._is_oversized = True
             self._drop_middle()
             self._partial += chunk

@@ -1,11 +1,11 @@
 """Requests of a peer that wait to be handled, and how many of them are handled at once.
 
-Above it: dispatcher. Knows no method, and nothing of requests of ours. The peer is read on while its requests wait in the backlog, because
-its replies and cancellations come on the same stream; so a message that does not fit is refused, not left in the pipe.
+The peer is still read while its requests wait in the backlog, because its replies and cancellations come on the same stream; so a message
+that does not fit is refused, not left in the pipe.
 
 How many are handled at once is limited (slow start). An AI client that requests hundreds of results and reads none of them would keep a
 server busy in vain, and every other client of that server would wait. So a client starts with a small limit; each reply that it reads
-raises it by one, and time raises it further, because calls may wait for each other, or for a person.
+raises the limit by one, and time raises it further, because calls may wait for each other, or for the user.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ import msgspec
 
 from tooltray.protocol.envelope import Envelope
 
-MAX_BACKLOG_BYTES = 64 * 2**20  # the same limit as in the other direction (unsent); a larger message fits into an empty queue
+MAX_BACKLOG_BYTES = 64 * 2**20  # the same limit as in the other direction (unsent); an empty queue takes a larger message
 MESSAGE_BYTES = 500  # memory of a message besides its parameters
 
 
@@ -26,8 +26,8 @@ class AnswerOrder(msgspec.Struct, frozen=True):
     Attributes:
         holds_back: methods behind which everything waits until they are answered (`initialize`).
         stays_open: methods whose requests are open as long as the peer wants (`subscriptions/listen`): nothing waits for them, and they are
-            not answered when the connection ends, so that the bridge asks the next hub the same.
-        is_paced: of what it asks for in one go only some is begun before it has read the first replies; see Pace.
+            not answered when the connection ends, so that the bridge sends the same request to the next hub.
+        is_paced: whether only some of the requests sent together begin before the peer has read the first replies; see Pace.
     """
 
     holds_back: frozenset[str] = frozenset()
@@ -50,7 +50,7 @@ class Backlog:
         self._bytes = 0
 
     def add(self, message: Envelope) -> bool:
-        """Keeps a message for later; returns whether there is room for it."""
+        """Stores a message for later; returns False if it does not fit."""
         size = _size_of(message)
         if self.waiting and self._bytes + size > MAX_BACKLOG_BYTES:
             return False
@@ -83,16 +83,16 @@ def _size_of(message: Envelope) -> int:
 
 
 MAX_IN_FLIGHT = 256  # further requests wait in the backlog
-FIRST_IN_FLIGHT = 4  # of a client that has read nothing yet: so many results of 20 MB keep a server busy for a third of a second
+FIRST_IN_FLIGHT = 4  # for a client that has read nothing yet: four results of 20 MB keep a server busy for a third of a second
 BY_REPLIES = 32  # the limit up to which replies raise it
 GROWS_EVERY_S = 0.25  # the limit doubles at this interval while requests wait
 
 
 class Pace:
-    """The limit of one peer.
+    """The limit of one peer's requests in flight.
 
     Attributes:
-        max_in_flight: each reply adds one to it, up to BY_REPLIES; the dispatcher does that itself, because a method call would cost more.
+        max_in_flight: each reply adds one, up to BY_REPLIES; the dispatcher does that itself, because a method call would cost more.
     """
 
     __slots__ = ("_go_on", "_is_even", "_timer", "max_in_flight")

@@ -1,7 +1,7 @@
 """Splits a JSON object or array into its parts as bytes, also if msgspec refuses the JSON (lone surrogates, deep nesting).
 
-Above it: envelope, eras, batches, lists and tool definitions. Scans the outermost level only and skips over its values, so it takes any
-depth. The caller checks each part: a malformed one does not affect the others.
+The scan covers only the outermost level and skips its values, so any depth works. The caller checks each part: a malformed one does not
+affect the others.
 """
 
 import json
@@ -29,7 +29,7 @@ Text = TypeVar("Text", bytes, memoryview)
 
 
 def members_of(text: bytes) -> dict[str, bytes]:
-    """The values of the outermost object by name, verbatim; of two with the same name the last one counts.
+    """Returns the values of the outermost object by name, verbatim; the last one counts if a name occurs twice.
 
     Raises:
         ValueError: it is not an object.
@@ -38,7 +38,7 @@ def members_of(text: bytes) -> dict[str, bytes]:
 
 
 def scanned_members(text: Text) -> Iterator[tuple[str, Text]]:
-    """The members of the outermost object, one after the other.
+    """Yields the members of the outermost object.
 
     Raises:
         ValueError: it is not an object.
@@ -55,7 +55,7 @@ def scanned_members(text: Text) -> Iterator[tuple[str, Text]]:
 
 
 def opened(raw: Raw) -> dict[str, Raw]:
-    """As `members_of`, for a part of a message that `envelope.decode` has accepted.
+    """Returns the members as `members_of` does, for a part of a message that `envelope.decode` has accepted.
 
     Raises:
         ValueError: it is not an object.
@@ -69,7 +69,7 @@ def opened(raw: Raw) -> dict[str, Raw]:
 
 
 def closed(members: Mapping[str, Raw]) -> Raw:
-    """An object of these members; the reverse of `opened`."""
+    """Returns an object of these members; the reverse of `opened`."""
     try:
         return Raw(msgspec.json.encode(members))
     except UnicodeEncodeError:  # a name is half a surrogate pair
@@ -77,7 +77,7 @@ def closed(members: Mapping[str, Raw]) -> Raw:
 
 
 def end_of_value(text: bytes | memoryview, start: int) -> int:
-    """Index behind the value that starts at `start`.
+    """Returns the index behind the value that starts at `start`.
 
     Raises:
         ValueError: the value has no end.
@@ -94,7 +94,7 @@ def end_of_value(text: bytes | memoryview, start: int) -> int:
 
 
 def elements_of(array: Raw | bytes | bytearray) -> list[Raw]:
-    """The elements of an array, verbatim.
+    """Returns the elements of an array, verbatim.
 
     Raises:
         ValueError: it is not an array.
@@ -108,10 +108,10 @@ def elements_of(array: Raw | bytes | bytearray) -> list[Raw]:
 
 
 def scanned_elements(text: Text) -> Iterator[Text]:
-    """The elements of an array that has some, one after the other.
+    """Yields the elements of an array that is not empty.
 
     Raises:
-        ValueError: it is no such array.
+        ValueError: it is not such an array.
     """
     start = _ARRAY_START.match(text)
     while start:

@@ -1,4 +1,4 @@
-"""What the `outputSchema` of a tool is for AI clients: whether they can compile it, and what legacy clients get of one that is no object.
+"""Whether AI clients can compile a tool's `outputSchema`, and what legacy clients get of one that is not an object.
 
 Until 2025-11-25 the root of an output schema, and so structured content, is an object; 2026-07-28 allows any JSON. A legacy client gets the
 projection that the official SDKs make: a schema of `{"result": ...}`, and structured content to match.
@@ -26,7 +26,7 @@ _DATA = {"const", "enum", "default", "examples"}
 _MAPS = {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
 _COMBINED = {"anyOf", "oneOf", "allOf", "$ref", "enum", "const"}
 _DRAFTS = re.compile(r"http://json-schema\.org/draft-07/schema#?")
-# of the regular expressions of JavaScript (with the flag `u`), what those of Python have not, and the other way round
+# syntax that only regular expressions of JavaScript (with the flag `u`) have, and that only Python's have
 _FOR_PYTHON = (
     (re.compile(r"\\[pP]\{[^}]*\}|\\u\{[0-9a-fA-F]+\}"), r"\\w"),
     (re.compile(r"\(\?<(?![=!])"), "(?P<"),
@@ -40,22 +40,22 @@ class LegacyOutput(msgspec.Struct, frozen=True):
     """What legacy clients get of an output schema that they cannot read.
 
     Attributes:
-        schema: in its place; None: no schema, so that nothing is promised.
-        is_wrapped: structured content of this tool is wrapped whatever it is; else only what is no object.
+        schema: the replacement; None: no schema, so that nothing is promised.
+        is_wrapped: whether all structured content of this tool is wrapped; else only content that is not an object.
     """
 
     schema: Raw | None
     is_wrapped: bool = False
 
     def replaced(self, definition: Raw) -> Raw:
-        """Returns a definition with this in the place of its output schema."""
+        """Returns a definition with `schema` in place of its output schema."""
         members = opened(definition)
         members.pop("outputSchema", None)
         return closed(members if self.schema is None else members | {"outputSchema": self.schema})
 
 
 def is_for_all(schema: Raw) -> bool:
-    """Whether clients of both eras can read an output schema, without a closer look."""
+    """Returns whether clients of both eras can read an output schema, by a quick check."""
     return decoded(_output_schema, schema) is not None
 
 
@@ -73,7 +73,7 @@ def schema_fault(raw: Raw) -> str:
 
 
 def is_plain(definition: bytes) -> bool:
-    """Whether no schema in a definition has what needs a closer look."""
+    """Returns whether no schema in a definition needs a closer check."""
     return not _LOOKED_INTO.search(definition)
 
 
@@ -94,7 +94,7 @@ def _fault_inside(root: Any) -> str:
 
 
 def _is_there(root: object, ref: str) -> bool:
-    """Whether a reference within a schema leads to a schema."""
+    """Returns whether a reference within a schema leads to a schema."""
     return isinstance(_target(root, ref), dict | bool)
 
 
@@ -126,10 +126,10 @@ def _is_pattern(pattern: str) -> bool:
 
 
 def is_object(schema: object, *, is_modern: bool) -> bool:
-    """Whether all that a schema allows are objects, or may be taken for it.
+    """Returns whether a schema allows only objects, or may be taken to do so.
 
     Args:
-        is_modern: whose structured content may be any JSON; that of a legacy server is an object or nothing.
+        is_modern: whether the server is modern: its structured content may be any JSON; a legacy server's is an object or absent.
     """
     return _is_object(schema, schema, is_modern, MOST_STEPS)
 
@@ -153,19 +153,19 @@ def _is_object(schema: object, root: object, is_modern: bool, steps: int) -> boo
 
 
 def projection(natural: Mapping[str, Any]) -> Raw:
-    """Returns the schema of `{"result": ...}` for a schema; references within it lead to where their targets are now."""
+    """Returns the schema of `{"result": ...}` for a schema; references within it lead to the new places of their targets."""
     result = natural if _is_base(natural) else _moved(natural, is_map=False)
     schema: dict[str, object] = {"$schema": natural["$schema"]} if "$schema" in natural else {}
     return dump({**schema, "type": "object", "properties": {"result": result}, "required": ["result"]})
 
 
 def _is_base(schema: Mapping[str, object]) -> bool:
-    """Whether references in a schema start from its own `$id`."""
+    """Returns whether references in a schema start from its own `$id`."""
     return "$id" in schema and not str(schema["$id"]).startswith("#")
 
 
 def _moved(value: object, *, is_map: bool) -> object:
-    """Returns a part of a schema with its references moved. `is_map`: its members are named by the author, not keywords."""
+    """Returns a part of a schema with its references moved. `is_map`: its author chose the names of its members; they are not keywords."""
     if isinstance(value, list):
         return [_moved(each, is_map=False) for each in value]
     if not isinstance(value, dict) or (not is_map and _is_base(value)):

@@ -1,7 +1,7 @@
 """What a request of 2026-07-28 repeats in HTTP headers, so that gateways can route it without reading the body.
 
-Above it: whoever speaks HTTP, in either direction. Below it: envelope. Source: the specification's "Streamable HTTP" of that version:
-`MCP-Protocol-Version`, `Mcp-Method`, `Mcp-Name`, and one `Mcp-Param-*` for each argument that the tool's schema marks with `x-mcp-header`.
+Source: the specification's "Streamable HTTP" of that version: `MCP-Protocol-Version`, `Mcp-Method`, `Mcp-Name`, and one `Mcp-Param-*` for
+each argument that the tool's schema marks with `x-mcp-header`.
 """
 
 import base64
@@ -28,13 +28,13 @@ NAME_MEMBERS: Mapping[str, str] = {  # of params, by method: what `Mcp-Name` rep
     "tasks/update": "taskId",
     "tasks/cancel": "taskId",
 }
-REMEMBERED_SCHEMAS = 256  # of which it is known what they mark
+REMEMBERED_SCHEMAS = 256  # whose marked arguments are cached
 
 _PLAIN = re.compile(r"(?:[!-~](?:[ -~]*[!-~])?)?")  # visible ASCII, no blank at either end
 _WRAPPED = re.compile(r"=\?base64\?(.*)\?=")
-_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110: what the name of a header consists of
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110: the name of a header
 _TYPES = ("string", "integer", "boolean")  # no "number": programs disagree on how to write those
-# JSON Schema 2020-12: the keywords whose values are schemas, besides `properties`; what is in others is data
+# JSON Schema 2020-12: the keywords whose values are schemas, besides `properties`; the values of others are data
 _ONE_SCHEMA = {
     *("items", "contains", "unevaluatedItems", "additionalProperties", "propertyNames", "unevaluatedProperties"),
     *("not", "if", "then", "else", "contentSchema"),
@@ -46,20 +46,20 @@ Path = tuple[str, ...]
 
 
 class InvalidAnnotation(ValueError):
-    """A tool's schema marks an argument in a way that the specification forbids; a client over HTTP must not use such a tool."""
+    """A mark in a tool's schema that the specification forbids; a client over HTTP must not use such a tool."""
 
 
 def modern_version(params: Raw) -> str:
-    """The version that a request's `_meta` names; empty for a legacy one."""
+    """Returns the version that a request's `_meta` names; empty for a legacy request."""
     meta = _members(_members(params).get("_meta", NOTHING))
     return _text(meta.get(PROTOCOL_VERSION_KEY, NOTHING))
 
 
 def request_headers(method: str, params: Raw, tool_schema: Callable[[str], Raw | None]) -> dict[str, str]:
-    """The headers of a modern request; none for a legacy one.
+    """Returns the headers of a modern request; empty for a legacy one.
 
     Args:
-        tool_schema: the `inputSchema` of a tool by the server's own name for it; None if it was never listed.
+        tool_schema: returns the `inputSchema` of a tool by the server's own name for it; None if the tool was never listed.
     """
     version = modern_version(params)
     if not version:
@@ -75,7 +75,7 @@ def request_headers(method: str, params: Raw, tool_schema: Callable[[str], Raw |
 
 
 def param_headers(schema: Raw, arguments: Raw) -> dict[str, str]:
-    """One header for each argument that is given and that the schema marks; none where the schema marks them wrongly."""
+    """Returns one header for each given argument that the schema marks; empty if the schema marks them wrongly."""
     try:
         marked = marked_arguments(schema)
         values = envelope.load(arguments) if marked else None
@@ -86,10 +86,10 @@ def param_headers(schema: Raw, arguments: Raw) -> dict[str, str]:
 
 
 def marked_arguments(schema: Raw) -> Mapping[Path, str]:
-    """The names of headers, without prefix, by the place of the argument.
+    """Returns the names of headers, without prefix, by the place of the argument.
 
     Raises:
-        InvalidAnnotation: a mark stands where it may not, or names no possible header; says which and why.
+        InvalidAnnotation: a mark is in a forbidden place or names no possible header; explains which and why.
     """
     text = bytes(schema)
     return _marked_arguments(text) if b"x-mcp-header" in text else {}
@@ -120,7 +120,7 @@ def _checked(path: Path | None, schema: Mapping[str, object]) -> str:
 
 
 def schemas_in(root: object) -> Iterator[tuple[Path | None, dict[str, object]]]:
-    """Every schema in a schema, with the path of the argument it describes; None where it describes no argument of its own."""
+    """Yields every schema in a schema, with the path of the argument it describes; None if it describes no argument of its own."""
     waiting: list[tuple[Path | None, object]] = [((), root)]
     while waiting:
         path, schema = waiting.pop()
@@ -144,14 +144,14 @@ def _schemas_under(keyword: str, value: object) -> list[object]:
 
 
 def value_at(arguments: object, path: Path) -> object:
-    """The argument at a place; None where there is none."""
+    """Returns the argument at a place; None if it is missing."""
     for name in path:
         arguments = arguments.get(name) if isinstance(arguments, dict) else None
     return arguments
 
 
 def written(value: object) -> str | None:
-    """A value as a header has it; None for what no header can have."""
+    """Returns a value as a header spells it; None if no header can hold it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
@@ -160,14 +160,14 @@ def written(value: object) -> str | None:
 
 
 def encode(value: str) -> str:
-    """A text as the value of a header: as it is where that is safe, else in base64."""
+    """Returns a text as the value of a header: unchanged if that is safe, else in base64."""
     if _PLAIN.fullmatch(value) and not _WRAPPED.fullmatch(value):
         return value
     return f"=?base64?{base64.b64encode(value.encode(errors='replace')).decode()}?="
 
 
 def decode(value: str) -> str | None:
-    """The reverse of `encode`; None for what it cannot have made."""
+    """Returns the text that `encode` was given; None for a value that `encode` cannot have made."""
     if not (wrapped := _WRAPPED.fullmatch(value)):
         return value
     try:

@@ -1,8 +1,8 @@
-"""What stands in messages about tasks of servers, in both forms: reads ids and states, and writes an id in the place of another.
+"""Messages about tasks of servers, in both forms: reads ids and states, and replaces ids.
 
 Legacy (2025-11-25): `task: {taskId, status, ttl}` in the answer to a call, `_meta` that names the related task. Modern (the extension
-`io.modelcontextprotocol/tasks`): `resultType: "task"` and the task's members beside it, times as `ttlMs`. Above it: server_tasks, and
-McpClient for tasks of AI clients. Below it: eras. Nothing but the members named here is opened, and what is no task stays as it is.
+`io.modelcontextprotocol/tasks`): `resultType: "task"` and the task's members beside it, times as `ttlMs`. Only the members named here are
+opened, and messages that are not about a task stay unchanged.
 """
 
 import contextlib
@@ -20,17 +20,18 @@ WORKING, COMPLETED, CANCELLED = "working", "completed", "cancelled"
 ENDED = frozenset({COMPLETED, "failed", CANCELLED})  # states that no task leaves
 STATES = ENDED | {WORKING, "input_required"}
 STATUS_NEWS = frozenset({"notifications/tasks/status", "notifications/tasks"})  # legacy, modern
-LONGEST_BEGUN_BYTES = 2**20  # of an answer that begins a task: it has a few hundred; larger ones are results of calls
-EXTENSION_HINT = TASKS_EXTENSION[TASKS_EXTENSION.index("/") :].encode()  # its end, as also stands where the slash is escaped
-LONGEST_ID_BYTES = 4096  # of a server; ids in use have 36
+LONGEST_BEGUN_BYTES = 2**20  # of an answer that begins a task, which usually has a few hundred; larger ones are results of calls
+EXTENSION_HINT = TASKS_EXTENSION[TASKS_EXTENSION.index("/") :].encode()  # its end, which is the same if the slash is escaped
+LONGEST_ID_BYTES = 4096  # of a server's task id; ids in use have 36
 
 
 class TaskState(msgspec.Struct, frozen=True):
-    """
+    """The state of a task.
+
     Attributes:
-        id: the server's own; empty where there is none that can be used.
-        status: one of STATES, or whatever the server makes up.
-        ttl_s: how long the server keeps the task from its beginning, in seconds; None: it does not say, or without end.
+        id: the server's own; empty if the server gives no usable one.
+        status: one of STATES, or a status of the server's own.
+        ttl_s: how long the server keeps the task from its beginning, in seconds; None: unlimited or not given.
     """
 
     id: str
@@ -39,7 +40,7 @@ class TaskState(msgspec.Struct, frozen=True):
 
 
 def declares_tasks(params: Raw) -> bool:
-    """Whether a modern request says that its client knows the extension."""
+    """Returns whether a modern request declares that its client knows the extension."""
     head = eras.read_head(params)
     with contextlib.suppress(ValueError):
         return head is not None and TASKS_EXTENSION in opened(opened(head.meta.capabilities).get("extensions", NOTHING))
@@ -47,7 +48,7 @@ def declares_tasks(params: Raw) -> bool:
 
 
 def read_begun(result: Raw) -> TaskState | None:
-    """The task that an answer to a call begins; None for a result as any other."""
+    """Returns the task that an answer to a call begins; None for an ordinary result."""
     if not result or len(memoryview(result)) > LONGEST_BEGUN_BYTES:
         return None
     with contextlib.suppress(ValueError):
@@ -60,26 +61,26 @@ def read_begun(result: Raw) -> TaskState | None:
 
 
 def read_state(members: Raw) -> TaskState | None:
-    """A task as it stands in an answer, a list or a notification; None if it is none."""
+    """Returns the task in an answer, a list or a notification; None if it is not a task."""
     with contextlib.suppress(ValueError):
         return _state(opened(members))
     return None
 
 
 def has_outcome(members: Raw) -> bool:
-    """Whether what `read_state` can read brings the result or the error of the task's call."""
+    """Returns whether a task that `read_state` can read contains the result or the error of its call."""
     return not {"result", "error"}.isdisjoint(opened(members))
 
 
 def read_id(params: Raw) -> str:
-    """The task that a request or a notification is about; empty if there is none."""
+    """Returns the id of the task that a request or a notification is about; empty if there is none."""
     with contextlib.suppress(ValueError):
         return _text(opened(params).get("taskId", NOTHING))
     return ""
 
 
 def read_related(params: Raw) -> str:
-    """The task that a message names in its `_meta`; empty if it names none."""
+    """Returns the id of the task that a message names in its `_meta`; empty if it names none."""
     if RELATED_TASK_KEY.encode() not in bytes(params):
         return ""
     with contextlib.suppress(ValueError):
@@ -88,7 +89,7 @@ def read_related(params: Raw) -> str:
 
 
 def with_id(task: Raw, id: str) -> Raw:
-    """A task, or the params of a message about one, with another id; what has no id stays as it is."""
+    """Returns a task, or the params of a message about a task, with another id; unchanged if it has no id."""
     with contextlib.suppress(ValueError):
         members = opened(task)
         return closed(members | {"taskId": dump(id)}) if "taskId" in members else task
@@ -96,7 +97,7 @@ def with_id(task: Raw, id: str) -> Raw:
 
 
 def begun_as(result: Raw, id: str) -> Raw:
-    """The answer that begins a task, with another id."""
+    """Returns the answer that begins a task, with another id."""
     members = opened(result)
     if "task" in members:
         return closed(members | {"task": with_id(members["task"], id)})
@@ -104,7 +105,7 @@ def begun_as(result: Raw, id: str) -> Raw:
 
 
 def related_to(message: Raw, id: str) -> Raw:
-    """A message whose `_meta` names a task, with another id there."""
+    """Returns a message whose `_meta` names a task, with another id there."""
     if not read_related(message):
         return message
     members = opened(message)
@@ -114,11 +115,11 @@ def related_to(message: Raw, id: str) -> Raw:
 
 
 async def with_result(reply: Envelope, is_state: bool, change: Callable[[Envelope], Awaitable[Envelope]]) -> Envelope:
-    """A reply about a task with its result changed.
+    """Returns a reply about a task with its result changed.
 
     Args:
-        reply: no error.
-        is_state: the reply is the task's state, which has the result inside, if the task has one by now; False: it is the result.
+        reply: not an error.
+        is_state: whether the reply is the task's state, which contains the result once the task has one; False: the reply is the result.
     """
     if not is_state:
         return await change(reply)
@@ -134,17 +135,17 @@ async def with_result(reply: Envelope, is_state: bool, change: Callable[[Envelop
 
 
 def asked_with(params: Raw, own_id: str) -> Raw:
-    """The params of a request with the server's own id, in a way that no parser takes for another one."""
+    """Returns the params of a request with the server's own id, so that no parser takes it for another one."""
     return eras.named_once(params, "taskId", taskId=dump(own_id))
 
 
 def not_found() -> Envelope:
-    """What is answered for a task that there is not, and for one of somebody else."""
+    """Returns the answer for a task that does not exist or belongs to another client."""
     return failure(INVALID_PARAMS, "Failed to retrieve task: Task not found")
 
 
 def undeclared() -> Envelope:
-    """What a modern client is answered that does not say that it knows tasks."""
+    """Returns the answer for a modern client that does not declare that it knows tasks."""
     missing: Mapping[str, object] = {"requiredCapabilities": {"extensions": {TASKS_EXTENSION: {}}}}
     return failure(MISSING_CLIENT_CAPABILITY, "Missing required client capability", missing)
 

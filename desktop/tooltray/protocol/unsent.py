@@ -1,13 +1,10 @@
 """Accounts of the bytes that wait for peers which do not read: one for each peer, and one for all peers of a hub (backpressure).
 
-Above it: the dispatcher, which asks for room, and the queues in front of each peer (Outbox for pipes and sockets, downstream's HTTP
-events), which report bytes that are queued and sent. Below it: asyncio's transports and timers. Knows no message.
+A reply that does not fit into its client's queue becomes an error, so that the server can serve the calls of other clients. Reading from
+servers is paused only if all queues together are full. Every client of those servers notices that, so clients that have stopped reading
+are then disconnected, the one with the fullest queue first.
 
-A reply that does not fit into its client's queue becomes an error, so that the server goes on with the calls of other clients. Only if all
-queues together are full, reading from servers is paused. Every client of those servers notices that, so clients that have stopped reading
-are disconnected then, the one with the fullest queue first.
-
-A transport of asyncio copies what the kernel does not take at once: 100 MB in one `write` block the loop for 100 ms and more (page faults).
+An asyncio transport copies what the kernel does not take at once: 100 MB in one `write` block the loop for 100 ms and more (page faults).
 So Outbox writes large payloads in slices, as fast as the transport drains, and never copies them whole.
 """
 
@@ -19,9 +16,9 @@ from collections.abc import Callable
 logger = logging.getLogger(__name__)
 PEER_BYTES = 64 * 2**20  # waiting for one peer; a larger message fits into an empty queue
 HUB_BYTES = 256 * 2**20  # in all queues: a hub with all of them full stays below 400 MB
-SERVERS_BYTES = 128 * 2**20  # of these, towards servers, which are not disconnected: some room is always left for clients
+SERVERS_BYTES = 128 * 2**20  # of these, towards servers, which are not disconnected: a share is always left for clients
 RESUMED_BELOW_BYTES = 192 * 2**20
-LOOKED_AT_EVERY_S = 0.2  # while all is full: calls of others wait so long, and may wait a second
+LOOKED_AT_EVERY_S = 0.2  # while all queues are full: calls of other clients wait for this time, and may wait a second
 READS_BYTES = 2**20  # a client that takes less within that time has stopped reading; a slow one takes ten times as much
 
 
@@ -59,13 +56,13 @@ class Unsent:
             self.all.take(self, size)
 
     def has_room(self, size: int) -> bool:
-        """Whether a message of this size may be queued."""
+        """Returns whether a message of this size may be queued."""
         if self._is_server and self.all.servers_bytes + size > SERVERS_BYTES:
             return False
         return not self.bytes or self.bytes + size <= PEER_BYTES
 
     def no_room(self, name: str, what: str) -> str:
-        """The error's text for a message that does not fit."""
+        """Returns the error's text for a message that does not fit."""
         return f"{name} does not read what it is sent, and {self.bytes:,} bytes wait for it already: {what}"
 
     def hold(self, size: int) -> None:
@@ -95,7 +92,7 @@ class AllUnsent:
         self._timer: asyncio.TimerHandle | None = None
 
     def of(self, *, is_server: bool) -> Unsent:
-        """The account of a peer that has just connected."""
+        """Returns the account of a peer that has just connected."""
         return Unsent(self, is_server=is_server)
 
     def follow(self, pause: Callable[[], object], resume: Callable[[], object]) -> Callable[[], None]:
@@ -155,7 +152,9 @@ class AllUnsent:
         self._timer = asyncio.get_running_loop().call_later(LOOKED_AT_EVERY_S, self._look)
 
     def _look(self) -> None:
-        """Disconnects clients that have not read since the last look; at the second look also the fullest queue, because others wait."""
+        """Disconnects clients that have not read since the last check; from the second check on also the fullest queues, because others
+        wait.
+        """
         self._looks += 1
         peers = [peer for peer in self._waiting if peer.ends]
         stalled = [peer for peer in peers if peer.taken_bytes < READS_BYTES]
@@ -199,7 +198,7 @@ class Outbox:
 
     @property
     def is_broken(self) -> bool:
-        """Whether the transport is closing or was closed by the peer, so that queued bytes will never be sent."""
+        """Returns whether the transport is closing or was closed by the peer, so that queued bytes will never be sent."""
         return self._transport.is_closing()
 
     def pause(self) -> None:

@@ -1,8 +1,7 @@
 """URI templates (RFC 6570, all four levels) as MCP servers list them: which URIs one can become, and how an expansion is taken apart.
 
-Above it: the rules for resource URIs. Below it: nothing. What is asked here is whose template a URI could come from, so values are not
-decoded and the names of variables do not count. Servers write templates and clients write URIs, so nothing here backtracks: the time is
-bounded by the product of the two lengths.
+The only question is which template a URI could come from, so values are not decoded and the names of variables do not count. Servers write
+templates and clients write URIs, so nothing here backtracks: the time is bounded by the product of the two lengths.
 """
 
 import re
@@ -17,11 +16,11 @@ _EXPRESSION = re.compile(r"\{([+#./;?&]?)[^{}]*\}")
 
 
 class _Form(msgspec.Struct, frozen=True):
-    """What the expansion of an expression looks like.
+    """The form of an expression's expansion.
 
     Attributes:
-        first: how it begins, unless all its variables are undefined; it is then empty.
-        excluded: the characters that are not in it.
+        first: its first characters, unless all its variables are undefined; the expansion is then empty.
+        excluded: the characters that it does not contain.
     """
 
     first: str
@@ -42,7 +41,7 @@ _FORMS = {
 
 
 class UriTemplate:
-    """One template. What is no expression in it (a brace alone) is literal text."""
+    """One template. Text outside expressions is literal (also a single brace)."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -53,20 +52,20 @@ class UriTemplate:
         self._forms = [_FORMS[each[1]] for each in found]
 
     def changed(self, change: Callable[[str], str], *, prefix: str = "") -> "UriTemplate":
-        """The template with other literal text and the same expressions.
+        """Returns the template with other literal text and the same expressions.
 
         Args:
-            change: makes the new text of each literal part; must make no brace.
-            prefix: goes before it all.
+            change: makes the new text of each literal part; must not make a brace.
+            prefix: goes before the whole text.
         """
         return UriTemplate(prefix + _woven([change(each) for each in self._literals], self._expressions))
 
     def expanded(self, values: Sequence[str]) -> str:
-        """The URI with these expansions, as `match` returned them of a template with the same expressions."""
+        """Returns the URI with these expansions, which `match` returned for a template with the same expressions."""
         return _woven(self._literals, values)
 
     def match(self, uri: str) -> list[str] | None:
-        """The expansion of each expression, as it stands in the URI; None where the URI does not come from this template."""
+        """Returns the expansion of each expression, verbatim from the URI; None if the URI does not come from this template."""
         if len(self._forms) > MAX_EXPRESSIONS or len(uri) > MAX_URI_LENGTH or not uri.startswith(self._literals[0]):
             return None
         ends = [{len(self._literals[0])}]  # where the template's parts up to each literal may end in the URI
@@ -75,7 +74,7 @@ class UriTemplate:
         return self._taken_apart(uri, ends) if len(uri) in ends[-1] else None
 
     def _taken_apart(self, uri: str, ends: Sequence[set[int]]) -> list[str]:
-        """From the end to the beginning; where several readings are possible, the later expressions are as short as they can be."""
+        """Returns the expansions, found from the end; if several readings are possible, later expressions are as short as possible."""
         values, end = [], len(uri)
         for form, literal, starts in reversed(list(zip(self._forms, self._literals[1:], ends[:-1], strict=True))):
             end -= len(literal)
@@ -86,7 +85,7 @@ class UriTemplate:
 
 
 def _ends_of(form: _Form, uri: str, starts: set[int]) -> Iterator[int]:
-    """Where an expansion may end that begins at any of these places."""
+    """Yields the places where an expansion may end that begins at any of `starts`."""
     is_within = False
     for at in range(min(starts, default=len(uri)), len(uri)):
         begins = at in starts
@@ -99,7 +98,7 @@ def _ends_of(form: _Form, uri: str, starts: set[int]) -> Iterator[int]:
 
 
 def _start_of(form: _Form, uri: str, starts: set[int], end: int) -> int:
-    """Where an expansion begins that ends there; there is such a place, and what is allowed from there is allowed from a later one."""
+    """Returns where an expansion begins that ends at `end`; such a place exists. What is allowed from it is allowed from a later one."""
     if form.first and end in starts:
         return end
     return next(at for at in range(end - 1, -1, -1) if at in starts and uri.startswith(form.first, at))

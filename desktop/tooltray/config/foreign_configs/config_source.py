@@ -27,7 +27,7 @@ Convert = Callable[["RawEntry"], FileEntry]
 
 
 class CannotUse(Exception):
-    """A part of a file cannot be used.
+    """A part of a file that cannot be used.
 
     Attributes:
         reason: for the user.

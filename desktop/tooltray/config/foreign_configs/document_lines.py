@@ -17,7 +17,7 @@ from tooltray.foundation.files.json_places import Value
 Place: TypeAlias = tuple[str | int, ...]
 """Keys and indexes from the document to a value."""
 
-MAX_DEPTH = 7  # where Claude Code has a variable of a server of a project; lines of what is deeper are not shown
+MAX_DEPTH = 7  # where Claude Code has a variable of a server of a project; lines of deeper values are not shown
 
 _MEMBER = re.compile(r'[\s,]*"((?:[^"\\]|\\.)*)"\s*:\s*')
 _DECODER = json.JSONDecoder()
@@ -26,11 +26,11 @@ _TOML_TEXT = re.compile(r"""\"\"\"|'''|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*""")
 
 
 class Positions(msgspec.Struct):
-    """Where the keys of a document are.
+    """The positions of a document's keys.
 
     Attributes:
         at: by place, the index of the character where the key (of an item: the value) begins.
-        repeated: places that were there before, with the index of the later one.
+        repeated: places that occurred before, with the index of the later one.
     """
 
     at: dict[Place, int] = msgspec.field(default_factory=dict)

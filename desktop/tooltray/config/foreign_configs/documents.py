@@ -34,11 +34,11 @@ _SEEN = re.compile(r"[^\n\r]")
 
 
 class Content(msgspec.Struct, frozen=True):
-    """What a reader makes of a text.
+    """The result of reading a text.
 
     Attributes:
         positions: returns where the keys are.
-        may_repeat: a key may be there twice; else none is.
+        may_repeat: whether a key may occur twice.
     """
 
     value: object
@@ -80,12 +80,12 @@ class Document:
         return bool(self.digest)
 
     def line_of(self, place: Sequence[str | int]) -> int:
-        """Returns the line where a value begins, from 1; else that of the object around it; 0: there is none."""
+        """Returns the line where a value begins, from 1; else that of the object around it; 0: it does not exist."""
         found = next((at for at in map(self._positions.at.get, _upwards(place)) if at is not None), None)
         return 0 if found is None else self._lines.place(found)[0]
 
     def repeated(self) -> list[tuple[Place, int]]:
-        """Returns the keys that are in one object for a second time, with their lines; the last one counts."""
+        """Returns the keys that occur in one object for a second time, with their lines; the last one counts."""
         if not self._content.may_repeat:
             return []
         return [(place, self._lines.place(at)[0]) for place, at in self._positions.repeated]
@@ -141,7 +141,7 @@ def _upwards(place: Sequence[str | int]) -> list[Place]:
 
 
 def _refuse_files_of_others(path: Path) -> None:
-    """Checks that a link in the user's home does not lead to a file of another user, whose servers and keys are none of ours.
+    """Checks that a link in the user's home does not lead to a file of another user, whose servers and keys are not ours.
 
     Raises:
         CannotOpen: it does.
@@ -168,10 +168,7 @@ def _read_json(text: str) -> Content:
 
 
 def _read_strict_json(text: str) -> Content:
-    """
-    Raises:
-        ValueError: it is not strict.
-    """
+    """Reads JSON without comments. Raises ValueError if it is not strict."""
     has_repeated = False
 
     def as_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -186,7 +183,7 @@ def _read_strict_json(text: str) -> Content:
 
 
 def _blank(found: re.Match[str]) -> str:
-    """Returns texts as they are, and spaces in the place of comments and trailing commas, so that every index stays."""
+    """Returns texts unchanged, and spaces in place of comments and trailing commas, so that every index stays."""
     return found[0] if found[0].startswith('"') else _SEEN.sub(" ", found[0])
 
 

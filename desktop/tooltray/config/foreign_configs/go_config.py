@@ -29,29 +29,29 @@ class GoFields:
         self.at = value.start if value else None
 
     def raw(self, name: str) -> object:
-        """A field's value of whatever type; None: it is absent."""
+        """Returns a field's value of any type; None if it is absent."""
         return self._members[name.lower()][1].content if name.lower() in self._members else None
 
     def place(self, name: str) -> int | None:
-        """Index of the field's name in the text; that of the object if the field is absent."""
+        """Returns the index of the field's name in the text; that of the object if the field is absent."""
         return self._members[name.lower()][0] if name.lower() in self._members else self.at
 
     def text(self, name: str) -> str:
-        """Empty if absent."""
+        """Returns a text; empty if absent."""
         return self._checked(name, str, Phrase("'{field}' must be text", field=name)) or ""
 
     def flag(self, name: str) -> bool | None:
         return self._checked(name, bool, Phrase("'{field}' must be true or false", field=name))
 
     def whole_number(self, name: str) -> int:
-        """0 if absent."""
+        """Returns a whole number; 0 if absent."""
         reason = Phrase("'{field}' must be a whole number", field=name)
         if isinstance(self.raw(name), bool):
             raise CannotUse(reason, self.place(name))
         return self._checked(name, int, reason) or 0
 
     def texts(self, name: str) -> list[str] | None:
-        """None if absent, which means something else than an empty list."""
+        """Returns a list of texts; None if absent, which has another meaning than an empty list."""
         reason = Phrase("'{field}' must be a list of texts", field=name)
         found = self._checked(name, list, reason)
         if found is not None and not all(isinstance(member, str) for member in found):
@@ -62,7 +62,7 @@ class GoFields:
         return GoFields(self.inner_value(name))
 
     def inner_value(self, name: str) -> Value | None:
-        """An object with its position; None if absent."""
+        """Returns an object with its position; None if absent."""
         if self._checked(name, dict, Phrase("'{field}' must be an object", field=name)) is None:
             return None
         return self._members[name.lower()][1]

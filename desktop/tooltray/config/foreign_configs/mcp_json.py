@@ -180,7 +180,7 @@ def our_type(given: object, raw: Written) -> str:
     """Returns the transport as our settings name it: stdio, http or sse.
 
     Raises:
-        CannotUse: there is no such transport.
+        CannotUse: no such transport exists.
     """
     if not isinstance(given, str) or given not in _TYPES:
         key = next(key for key in ("type", *FIELD_SPELLINGS["type"]) if key in raw.written)

@@ -1,12 +1,11 @@
 """Reads the `config.json` of TBXark's mcp-proxy, versions 2 and 1, with the additions of lazy-mcp, as those programs do.
 
 The rules that differ from other formats:
-
-- A command precedes a URL; a URL without `transportType` is SSE; `timeout` is in nanoseconds, and for streamable HTTP alone.
+- A command precedes a URL; a URL without `transportType` is SSE; `timeout` is in nanoseconds, and only for streamable HTTP.
 - An entry inherits `authTokens` (unless it has a list of its own, even an empty one), `panicIfInvalid`, `logEnabled` and `lazyLoad` from
   `mcpProxy.options`; not `toolFilter` and `disabled`.
 - A filter with an unknown mode, or without a list, has no effect.
-- Version 1 is read if nothing of version 2 is there. Its `panicIfInvalid`, `logEnabled` and types are kept.
+- Version 1 is read if the file has nothing of version 2. Its `panicIfInvalid`, `logEnabled` and types are kept.
 - Variables in names and in the parts of the address are expanded at once, all others when a server starts. `${secret:NAME}` is our own
   placeholder: tokens may be secrets, too.
 """
@@ -29,7 +28,7 @@ from tooltray.foundation.phrases import Phrase
 NANOSECONDS = 1_000_000_000
 MAX_PORT = 65535
 _PORT = re.compile("[0-9]{1,5}")
-_PORTS = {"": 80, "http": 80, "https": 443}  # what Go takes for an address without a number
+_PORTS = {"": 80, "http": 80, "https": 443}  # what Go uses for an address without a number
 _NOT_USED = ("recursiveLazyLoad", "preloadAll", "hierarchyPath")
 _TYPES = {"sse": "sse", "streamable-http": "http"}
 
@@ -122,7 +121,9 @@ class _Reader:
         )
 
     def _usable_tokens(self, tokens: list[str], options: GoFields) -> tuple[str, ...]:
-        """The tokens without empty ones, which open nothing. If all are empty, the entry is refused: it must not become open to all."""
+        """Returns the tokens without empty ones, which open nothing. If all are empty, the entry is refused: it must not become open to
+        all.
+        """
         plain = [token for token in tokens if not has_secret(token)]
         found = tuple(dict.fromkeys(token for token in (filled_in(token, self._environ).strip() for token in plain) if token))
         if plain == tokens and tokens and not found:
@@ -147,7 +148,7 @@ class _Reader:
                     self._source.remark(Phrase("'{field}' means nothing here", field=name), fields.place(name) or 0)
 
     def endpoint(self) -> Endpoint | None:
-        """Where the servers are served; None if that is malformed, with a remark in the source."""
+        """Returns where the servers are served; None if that is malformed, with a remark in the source."""
         try:
             host, port = self._address()
             name, version = self._proxy.text("name"), self._proxy.text("version")
@@ -164,7 +165,7 @@ class _Reader:
         raise CannotUse(Phrase("mcpProxy.type must be sse or streamable-http; nothing is served there"), self._proxy.place("type"))
 
     def _address(self) -> tuple[str, int]:
-        """Host and port of Go's `host:port`."""
+        """Returns host and port of Go's `host:port`."""
         host, colon, port = filled_in(self._proxy.text("addr"), self._environ).rpartition(":")
         is_bracketed = host.startswith("[") and host.endswith("]")
         number = _PORTS.get(port, int(port) if _PORT.fullmatch(port) else -1)
@@ -173,7 +174,7 @@ class _Reader:
         return host[1:-1] if is_bracketed else host, number
 
     def _public(self) -> tuple[str, str]:
-        """The path below which the servers are, and the host in the URLs of clients."""
+        """Returns the path below which the servers are, and the host in the URLs of clients."""
         try:
             url = urlsplit(filled_in(self._proxy.text("baseURL"), self._environ))
         except ValueError:
@@ -183,10 +184,10 @@ class _Reader:
 
 
 def _target(fields: GoFields, kind: str, *, is_old: bool = False) -> dict[str, object]:
-    """The fields of an entry for its command or URL.
+    """Returns the fields of an entry for its command or URL.
 
     Args:
-        kind: `transportType`; in version 1 its type, which alone decides there.
+        kind: `transportType`; in version 1 its type, which decides on its own there.
     """
     command, url = fields.text("command"), fields.text("url")
     if kind == "stdio" or (command and not is_old):

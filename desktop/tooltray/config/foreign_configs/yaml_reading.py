@@ -19,7 +19,7 @@ _TAG = "tag:yaml.org,2002:"
 
 
 def read_yaml(text: str) -> tuple[object, Positions]:
-    """Returns the content and where its keys are; of a key that is there twice the last one counts.
+    """Returns the content and where its keys are; the last one counts if a key occurs twice.
 
     Raises:
         CannotRead: it is malformed, its brackets are nested too deeply, or its aliases have too many values.
@@ -41,10 +41,7 @@ def read_yaml(text: str) -> tuple[object, Positions]:
 
 
 def _check_size(root: Node) -> None:
-    """
-    Raises:
-        CannotRead: with all aliases written out it has too many values, or it contains itself.
-    """
+    """Raises CannotRead if it has too many values with all aliases written out, or contains itself."""
     sizes: dict[int, int | None] = {}  # None: it is being counted
 
     def size(node: Node) -> int:

@@ -1,1 +1,1 @@
-"""Under which names AI clients know tools and prompts: what the settings choose, which names are free, and whose each is."""
+"""The names by which AI clients know tools and prompts: those that the settings choose, the free ones, and the owner of each."""

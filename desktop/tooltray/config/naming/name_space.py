@@ -1,8 +1,7 @@
-"""A name space: short names that every client takes, whole ones for clients with room for them, and what each was given to.
+"""A name space: short names that every client accepts, whole ones for clients that accept longer names, and what each was given to.
 
-Above it: PublishedNames, which keeps them on disk. Below it: tool_settings. Knows (server, original name) pairs and nothing else; decides
-the form of every name. What clients can bear decides it: they merge, cut or drop names with other characters, names that differ in `-`, `_`
-or case alone, and long ones.
+It decides the form of every name from (server, original name) pairs. Clients' limits decide the form: they merge, cut or drop names with
+other characters, names that differ only in `-`, `_` or case, and long ones.
 """
 
 import hashlib
@@ -17,7 +16,7 @@ from tooltray.config.naming.tool_settings import Tool, as_compared
 
 Naming = Literal["conflict", "always"]
 
-MAX_LENGTH = 40  # a client's own prefix goes before it; with `mcp_hub_` and the like the strictest client still takes the whole
+MAX_LENGTH = 40  # a client's own prefix goes before it; with `mcp_hub_` or similar the strictest client still accepts the whole
 HARD_MAX_LENGTH = 46  # 64 of the strictest client less its longest prefix of 18; used only by names that need a longer hash
 WHOLE_MAX_LENGTH = 128  # of a name in the protocol
 HASH_DIGITS, LONG_HASH_DIGITS = 6, 12
@@ -28,32 +27,31 @@ _INVALID_RUN = re.compile(r"[^A-Za-z0-9_-]+", re.ASCII)
 
 
 class NameSpace:
-    """Names that are unique among themselves.
+    """A set of names that are unique among themselves.
 
     Attributes:
         names: by tool.
-        whole: by tool, where its name had to be shortened: another one that was not.
+        whole: by tool, if its name had to be shortened: another one that was not.
         targets: the tools by name of either kind.
     """
 
     def __init__(self, stand_in: str) -> None:
-        """
-        Args:
-            stand_in: begins the name of what has none that could be kept.
+        """Args:
+        stand_in: begins the name of a tool whose own name has no usable characters.
         """
         self.names: dict[Tool, str] = {}
         self.whole: dict[Tool, str] = {}
         self.targets: dict[str, Tool] = {}
         self._stand_in = stand_in
         self._taken: set[str] = set()  # names as clients compare them
-        self._contested: set[str] = set()  # plain names of all tools ever named: who wants one of them comes second
+        self._contested: set[str] = set()  # plain names of all tools ever named: a later tool does not get one of them
 
     def clear(self) -> None:
         for known in (self.names, self.whole, self.targets, self._taken, self._contested):
             known.clear()
 
     def without(self, is_gone: Callable[[Tool], bool]) -> "NameSpace":
-        """Another one, in which the names of some tools are free again, and as if these had never been."""
+        """Returns another name space in which the names of some tools are free again, as if these tools had never existed."""
         other = NameSpace(self._stand_in)
         for tool, name in self.names.items():
             if not is_gone(tool):
@@ -64,7 +62,7 @@ class NameSpace:
         return other
 
     def take_over(self, server: str, original: str, name: object) -> bool:
-        """Takes a name that was given earlier, if it keeps the promises that names make."""
+        """Accepts a name that was given earlier, if it is valid and free; returns whether it was."""
         if not isinstance(name, str) or not self._is_free(name, HARD_MAX_LENGTH):
             return False
         tool = (server, original)
@@ -73,7 +71,7 @@ class NameSpace:
         return True
 
     def take_over_whole(self, server: str, original: str, name: object) -> bool:
-        """The same of a whole name, of a tool whose name was taken over."""
+        """Accepts a whole name of a tool whose name was taken over; returns whether it was usable."""
         tool = (server, original)
         if tool not in self.names or not isinstance(name, str) or not self._is_free(name, WHOLE_MAX_LENGTH):
             return False
@@ -96,9 +94,9 @@ class NameSpace:
         self._contested.update(map(as_compared, plain.values()))
 
     def give_whole(self, tools: Iterable[Tool], naming: Naming) -> bool:
-        """Gives those of these tools whose names had to be shortened a whole one beside it, where they have none and there is one.
+        """Gives whole names to those of these tools whose names had to be shortened and that have none yet.
 
-        The rule is that of short names; one that would be too long also with its server's name before it has none.
+        The rule is that of short names; a tool whose whole name is too long even with its server's name before it gets none.
 
         Returns:
             Whether any was given.
@@ -119,10 +117,10 @@ class NameSpace:
         return len(server) + 1 + len(original) > MAX_LENGTH and self.names[tool] not in (original, f"{server}_{original}")
 
     def _give_unmet(self, proposals: dict[Tool, str], names: dict[Tool, str], *, avoided: Collection[str] = ()) -> list[Tool]:
-        """Gives each proposed name that meets no other; returns the tools that go without.
+        """Gives each proposed name that no other tool has or wants; returns the tools that get none.
 
         Args:
-            names: where they are kept.
+            names: where they are recorded.
         """
         rivals: dict[str, list[Tool]] = {}
         for tool, name in proposals.items():
@@ -140,7 +138,9 @@ class NameSpace:
         self._taken.add(as_compared(name))
 
     def plain(self, tool: Tool) -> str:
-        """The tool's own name as far as it can be kept. Equal for equal originals, so that two servers' tools are seen to meet."""
+        """Returns the tool's own name with its usable characters. Equal originals give equal names, so that tools of two servers are seen
+        to meet.
+        """
         cleaned = self._cleaned(tool)
         return cleaned if len(cleaned) <= MAX_LENGTH else _with_hash(cleaned, _digest(tool[1]), HASH_DIGITS)
 
@@ -152,7 +152,7 @@ class NameSpace:
         return whole if len(whole) <= MAX_LENGTH else next(self._hashed(tool))
 
     def _hashed(self, tool: Tool) -> Iterator[str]:
-        """Names that no other tool should want; with each a smaller chance that one does."""
+        """Yields names that no other tool should want, each with a smaller chance of a conflict."""
         server, original = self._parts(tool)
         room = MAX_LENGTH - HASH_DIGITS - 1
         server = server[: max(MIN_SERVER_LENGTH, room - 1 - len(original))]
@@ -162,12 +162,12 @@ class NameSpace:
         yield from (_with_hash(f"{server}_{original}", _digest(*tool, str(salt)), LONG_HASH_DIGITS) for salt in itertools.count())
 
     def _parts(self, tool: Tool) -> tuple[str, str]:
-        server = tool[0].partition("/")[0]  # what is behind it tells chosen names from one another, see tool_settings
+        server = tool[0].partition("/")[0]  # the rest distinguishes chosen names, see tool_settings
         return _cleaned(server, "server"), self._cleaned(tool)
 
 
 def has_prefix(name: str, server: str) -> bool:
-    """Whether a name begins with that of a server, as names do that meet others."""
+    """Returns whether a name begins with a server's name, as names do that would otherwise meet others."""
     return as_compared(name).startswith(as_compared(f"{_cleaned(server, 'server')}_"))
 
 
@@ -176,7 +176,9 @@ def _with_hash(text: str, digest: str, digits: int) -> str:
 
 
 def _cleaned(text: str, stand_in: str) -> str:
-    """`text` in the characters that every client takes; accents go, other scripts too, and where nothing is left a stand-in with a hash."""
+    """Returns `text` in the characters that every client accepts, without accents and other scripts; if nothing is left, a stand-in with a
+    hash.
+    """
     if _VALID.fullmatch(text):
         return text
     letters = "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))

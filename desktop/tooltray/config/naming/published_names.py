@@ -1,14 +1,12 @@
-"""The names under which AI clients see tools and prompts: the one place that makes one, and the file that keeps it.
+"""The names under which AI clients see tools and prompts: the one place that makes them, and the file that stores them.
 
-Above it: ToolManager and PromptManager. Below it: name_space, files/atomic_file. Knows (server, original name) pairs and nothing else.
+A name is a promise: an AI client's allow-list or a user's prompt may hold it. So it is decided once, when a tool is first published, stored
+on disk, and never given to another tool while its server exists, also not after the tool itself is gone. The names of a removed server are
+free as soon as the removal cannot be undone any more. Prompts have a name space of their own under the same rule; for skills the first part
+of their URIs is given in this way, see skill_uris.
 
-A name is a promise: an AI client's allow-list or a person's prompt may hold it. So it is decided once, when a tool is first published, kept
-on disk, and never given to another tool while its server is there, also not after the tool itself is gone. The names of a server that was
-removed are free as soon as the removal cannot be undone any more. Prompts have a name space of their own under the same rule; of skills it
-is the first part of their URIs that is given in this way, see skill_uris.
-
-A tool whose name had to be shortened has a whole one besides, which clients with room for it see; both lead to it. The promise holds for
-both.
+A tool whose name had to be shortened also has a whole one, which clients that accept longer names see; both lead to it, and the promise
+holds for both.
 """
 
 import json
@@ -30,8 +28,8 @@ logger = logging.getLogger(__name__)
 Kind = Literal["tools", "prompts", "skills"]
 
 FILE_VERSION = 1
-RETURNS_WITHIN_S = 60.0  # of a removed server: the window offers Undo for 8 s, and an editor has an undo, too
-_MEMBERS: Mapping[Kind, str] = {"tools": "names", "prompts": "prompts", "skills": "skills"}  # of the file; at first it had tools alone
+RETURNS_WITHIN_S = 60.0  # for a removed server: the window offers Undo for 8 s, and an editor has an undo, too
+_MEMBERS: Mapping[Kind, str] = {"tools": "names", "prompts": "prompts", "skills": "skills"}  # of the file; at first it had only tools
 _WHOLE: Mapping[Kind, str] = {"tools": "whole", "prompts": "wholePrompts", "skills": "wholeSkills"}  # the same
 _STAND_INS: Mapping[Kind, str] = {"tools": "tool", "prompts": "prompt", "skills": "skill"}
 
@@ -43,11 +41,12 @@ class PublishedNames:
     """
 
     def __init__(self, path: Path, *, naming: Naming = "conflict", now: Callable[[], float] = time.time) -> None:
-        """Reads the file; one that is missing is empty, and of one that is malformed a copy is set aside and what is valid is used.
+        """Reads the file. A missing one is empty; a copy of a malformed one is set aside, and its valid parts are used.
 
         Args:
             path: `names.json`.
-            naming: "conflict" prefixes the server only where names meet; "always" everywhere. May be changed later; names given stay.
+            naming: "conflict" adds the server's name only if names would be alike; "always" everywhere. May be changed later; given names
+                stay.
             now: unix time.
         """
         self._now = now
@@ -61,7 +60,7 @@ class PublishedNames:
         self._load()
 
     def publish(self, tools: Iterable[Tool], *, kind: Kind = "tools") -> dict[Tool, str]:
-        """The names of these tools; those that have none yet are given one, which is on disk before this returns.
+        """Returns the names of these tools; tools without a name get one, which is on disk before this returns.
 
         The outcome does not depend on the order of `tools`. If the file cannot be written the names hold in memory, and the next call
         tries again.
@@ -81,63 +80,63 @@ class PublishedNames:
             return {tool: space.names[tool] for tool in wanted}
 
     def whole(self, tool: Tool, room: int, *, kind: Kind = "tools") -> str | None:
-        """The whole name of a tool whose name had to be shortened; None where it has none, or one that is longer than `room` characters."""
+        """Returns the whole name of a tool whose name had to be shortened; None if it has none, or one longer than `room` characters."""
         name = self._spaces[kind].whole.get(tool, "")
         return name if 0 < len(name) <= room else None
 
     def known(self, tool: Tool, *, kind: Kind = "tools") -> str | None:
-        """The name that a tool was given, if it was given one by now."""
+        """Returns the name of a tool; None if it has none yet."""
         return self._spaces[kind].names.get(tool)
 
     def target(self, name: str, *, kind: Kind = "tools") -> Tool | None:
-        """What a name was given to, whether it is listed now or not."""
+        """Returns what a name was given to, whether it is listed now or not."""
         return self._spaces[kind].targets.get(name)
 
     def holder(self, original: str, *, kind: Kind) -> Tool | None:
-        """Who was given the name that a thing called so would have were it alone; None where nobody was."""
+        """Returns the tool that has the name which one called `original` would get if it were the only one; None if no tool has it."""
         space = self._spaces[kind]
         found = space.targets.get(space.plain(("", original)))
         return found if found and found[1] == original else None
 
     def retire(self, servers: Iterable[str]) -> None:
-        """These servers were removed and may come back: their names are free when they have not within RETURNS_WITHIN_S."""
+        """Records that these servers were removed but may return: their names are free unless they return within RETURNS_WITHIN_S."""
         with self._lock:
             for server in servers:
                 self._retired.setdefault(server, self._now())
             self._save()
 
     def keep(self, servers: Iterable[str]) -> None:
-        """Those of these servers that were retired are back, with the names that their tools had."""
+        """Records that retired servers among these are back, with the names that their tools had."""
         with self._lock:
             if back := self._retired.keys() & set(servers):
                 self._retired = {server: at for server, at in self._retired.items() if server not in back}
                 self._save()
 
     def free(self, server: str) -> None:
-        """A server was removed for good: the names of its tools and prompts may be given to others."""
+        """Frees the names of the tools and prompts of a server that was removed for good."""
         with self._lock:
             self._free({server})
             self._save()
 
     def is_retired(self, server: str) -> bool:
-        """Whether a server was removed and its names are not free yet."""
+        """Returns whether a server was removed and its names are not free yet."""
         return server in self._retired
 
     def _free(self, servers: Collection[str]) -> None:
-        """Whole name spaces are replaced, so that who looks up a name meanwhile finds those of all others."""
+        """Replaces whole name spaces, so that a lookup in another thread always finds the names of all other servers."""
         self._retired = {server: at for server, at in self._retired.items() if server not in servers}
         for kind, space in self._spaces.items():
             self._spaces[kind] = space.without(lambda tool: tool_of(tool)[0] in servers)
 
     def _free_overdue(self, *, among: Iterable[Tool]) -> None:
-        now = self._now()  # a clock that was set back frees them at once rather than never
+        now = self._now()  # a clock that was set back frees them at once, which is better than never
         overdue = {server for server, at in self._retired.items() if not now - RETURNS_WITHIN_S < at <= now}
         if overdue and (gone := overdue - {tool_of(tool)[0] for tool in among}):
             self._free(gone)
             self._is_saved = False
 
     def reset(self, *, kind: Kind = "tools") -> None:
-        """Forgets all names of a kind, in memory and on disk."""
+        """Deletes all names of a kind, in memory and on disk."""
         with self._lock:
             self._spaces[kind].clear()
             self._save()
@@ -145,13 +144,13 @@ class PublishedNames:
     def _save(self) -> None:
         members = {_MEMBERS[kind]: _by_server(space.names) for kind, space in self._spaces.items() if space.names or kind == "tools"}
         members |= {_WHOLE[kind]: _by_server(space.whole) for kind, space in self._spaces.items() if space.whole}
-        # not msgspec: names come from servers, and `json` alone can write halves of surrogate pairs
+        # not msgspec: names come from servers, and only `json` can write halves of surrogate pairs
         retired = {"removed": self._retired} if self._retired else {}
         data = json.dumps({"version": FILE_VERSION, **members, **retired}).encode() + b"\n"
         try:
             write_atomically(self._path, data)
         except (OSError, TooltrayError) as error:
-            if not self._is_failing:  # said once, not with every list of tools
+            if not self._is_failing:  # logged once, not with every list of tools
                 logger.warning("tool names cannot be kept in %s, and may change at the next start: %s", self._path, error)
             self._is_saved, self._is_failing = False, True
         else:
@@ -208,6 +207,6 @@ def _by_server(names: Mapping[Tool, str]) -> dict[str, dict[str, str]]:
 
 
 def _entries(servers: object) -> Iterator[tuple[str, str, object]]:
-    """(server, original, name), sorted; where a server's names are no object, one entry that cannot be used."""
+    """Yields (server, original, name), sorted; one unusable entry if a server's names are not an object."""
     for server, names in sorted((servers if isinstance(servers, dict) else {"": None}).items()):
         yield from ((server, original, name) for original, name in sorted((names if isinstance(names, dict) else {"": None}).items()))

@@ -1,8 +1,9 @@
-"""What the settings of a server say of single tools: whether they are offered (`toolFilter`, `disabledTools`), and how (`toolOverrides`).
+"""What a server's settings define for single tools: whether they are offered (`toolFilter`, `disabledTools`), and how (`toolOverrides`).
+Pure.
 
-Above it: ToolManager and Profiles. Below it: the settings' models. Pure; gives no name: that a name is published under has to be unique
-among all servers' tools, which names sees to. Everything else goes by the server's own name for a tool: what may be called unasked, what is
-switched off, and what the server is sent; so settings stay right when the names that AI clients see change.
+A name under which a tool is published has to be unique among all servers' tools, which published_names ensures. Everything else uses the
+server's own name for a tool: what may be called without asking, what is disabled, and what the server is sent; so settings stay right when
+the names that AI clients see change.
 """
 
 import re
@@ -14,36 +15,36 @@ from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
 
-NAME = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)  # what every AI client takes, and as long as published names are
+NAME = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)  # what every AI client accepts, and as long as published names are
 NAME_IN_WORDS = "1 to 40 of the letters a to z and A to Z, digits, '_' and '-'"
-_MARK = "/"  # between a server and its tool in the key of a chosen name; no server's name has one
+_MARK = "/"  # between a server and its tool in the key of a chosen name; no server's name contains one
 
 Tool = tuple[str, str]
 """A server's name and the server's own name for the tool."""
 
 
 def chosen_name(override: ToolOverride | None) -> str:
-    """The name that a tool is to have; empty: its own, also where the one in the settings cannot be used."""
+    """Returns the chosen name of a tool; empty: its own, also if the name in the settings cannot be used."""
     name = override.name if override else None
     return name if name and NAME.fullmatch(name) else ""
 
 
 def key(server: str, tool: str, override: ToolOverride | None) -> Tool:
-    """What a published name is given to: the tool, or the tool under a chosen name.
+    """Returns the key that a published name is given to: the tool, or the tool under a chosen name.
 
-    Each name that was ever chosen for a tool is one of its own: it still leads there when another is chosen, and never to another tool.
+    Each name that was ever chosen for a tool has its own key: it still leads to the tool when another is chosen, and never to another tool.
     """
     name = chosen_name(override)
     return (f"{server}{_MARK}{tool}", name) if name else (server, tool)
 
 
 def other_key(server: str, tool: str, name: str) -> Tool:
-    """What another name is given to, by which the tool is told apart where `name` could mean another server's."""
+    """Returns the key for another name that identifies the tool if `name` could mean another server's."""
     return f"{server}{_MARK}{tool}", f"{server}_{name}"
 
 
 def tool_of(key: Tool) -> Tool:
-    """The tool that a published name was given to."""
+    """Returns the tool that a published name was given to."""
     if _MARK not in key[0]:
         return key
     server, _, tool = key[0].partition(_MARK)
@@ -51,9 +52,9 @@ def tool_of(key: Tool) -> Tool:
 
 
 def names_alone(tools: Collection[str], config: MCPServerConfig) -> dict[str, str]:
-    """The names of a server's tools, by its own names, for an AI client that has this server alone.
+    """Returns the names of a server's tools, by its own names, for an AI client that has only this server.
 
-    A chosen name that another of these tools has or is to have, too, is not used.
+    A chosen name that another of these tools has or would get, too, is not used.
     """
     chosen = {tool: name for tool in tools if (name := chosen_name(config.tool_overrides.get(tool)))}
     taken = Counter(as_compared(name) for name in (*tools, *chosen.values()))
@@ -62,7 +63,7 @@ def names_alone(tools: Collection[str], config: MCPServerConfig) -> dict[str, st
 
 
 def tool_alone(name: str, tools: Collection[str], config: MCPServerConfig) -> str:
-    """The server's own name for what such a client calls `name`; the name itself where that is no chosen one.
+    """Returns the server's own name for what such a client calls `name`; the name itself if it is not a chosen one.
 
     Args:
         tools: the server's own names, as far as they are known.
@@ -74,7 +75,7 @@ def tool_alone(name: str, tools: Collection[str], config: MCPServerConfig) -> st
 
 
 def problems(server: str, config: MCPServerConfig, tools: Collection[str]) -> Iterator[Problem]:
-    """What is to be said of a server's overrides.
+    """Yields the problems of a server's overrides.
 
     Args:
         tools: the server's own names; empty while they are not known.
@@ -97,12 +98,12 @@ def problems(server: str, config: MCPServerConfig, tools: Collection[str]) -> It
 
 
 def as_compared(name: str) -> str:
-    """What is equal here may be one name to an AI client: some map `-` to `_`, some ignore case."""
+    """Returns a form that is equal for names that an AI client may merge: some map `-` to `_`, some ignore case."""
     return name.replace("-", "_").lower()
 
 
 def is_enabled(name: str, config: MCPServerConfig) -> bool:
-    """Whether a tool is offered to AI clients. An empty `allow` list offers nothing, an empty `block` list everything."""
+    """Returns whether a tool is offered to AI clients. An empty `allow` list offers nothing, an empty `block` list everything."""
     if name in config.disabled_tools:
         return False
     chosen = config.tool_filter
@@ -110,7 +111,7 @@ def is_enabled(name: str, config: MCPServerConfig) -> bool:
 
 
 def enabled(names: Iterable[str], config: MCPServerConfig) -> list[str]:
-    """Those of `names` that are offered, in their order."""
+    """Returns the offered ones among `names`, in their order."""
     disabled, chosen = frozenset(config.disabled_tools), config.tool_filter
     listed, is_allowing = frozenset(chosen.list if chosen else ()), chosen is not None and chosen.mode == "allow"
     return [name for name in names if name not in disabled and (chosen is None or (name in listed) == is_allowing)]

@@ -1,6 +1,6 @@
-"""`${secret:command:NAME}`: what a command prints that the person has set up in `secretCommands` of the settings.
+"""`${secret:command:NAME}`: the output of a command that the user has set up in `secretCommands` of the settings.
 
-Above it: providers. Below it: provider. Its arguments are the person's own: an entry names the command, and adds nothing to it.
+Its arguments are the user's own: an entry names the command, and adds nothing to it.
 """
 
 import shutil
@@ -11,7 +11,7 @@ from tooltray.foundation.phrases import Phrase
 
 
 class CommandProvider:
-    """Satisfies Provider."""
+    """A Provider for the output of the user's commands."""
 
     def origin(self, place: str) -> str:
         return Phrase("your command '{name}'", name=place)

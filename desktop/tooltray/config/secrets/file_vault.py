@@ -1,10 +1,9 @@
 """Secrets in one encrypted file, for machines without a keyring.
 
-Above it: SecretStore, which calls this on its worker thread only (deriving the key takes a good part of a second). Below it:
-`cryptography`, atomic_file.
+SecretStore calls this only on its worker thread, because deriving the key takes a good part of a second.
 
-The file is JSON. `check` distinguishes a wrong passphrase from a damaged file: it is derived from the passphrase alone. `sha256` detects
-damage before anybody is asked for a passphrase. The names are encrypted, too.
+The file is JSON. `check` distinguishes a wrong passphrase from a damaged file: it is derived only from the passphrase. `sha256` detects
+damage before the user is asked for a passphrase. The names are encrypted, too.
 
     {"version": 1, "n": ..., "r": ..., "p": ..., "salt": ..., "check": ..., "nonce": ..., "data": ..., "sha256": ...}
 """
@@ -30,9 +29,9 @@ from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import read_regular
 
-# OWASP's password storage cheat sheet gives these as one of five equal choices; this one takes 32 MB and about 0.3 s
+# OWASP's password storage cheat sheet lists these as one of five equal choices; they take 32 MB and about 0.3 s
 SCRYPT_N, SCRYPT_R, SCRYPT_P = 2**15, 8, 3
-MAX_SCRYPT_WORK = 2**24  # n * r * p of a file that is read; sixteen times ours, so that a forged file cannot eat the memory
+MAX_SCRYPT_WORK = 2**24  # n * r * p of a file that is read; sixteen times ours, so that a forged file cannot exhaust the memory
 SALT_BYTES, NONCE_BYTES, KEY_BYTES, CHECK_BYTES = 16, 12, 32, 16
 VERSION = 1
 
@@ -43,7 +42,7 @@ LOCKED = Phrase("The secrets are locked")
 
 
 class _Key(HidesFields, frozen=True):
-    """Derived from a passphrase and a salt; `check` proves the passphrase, `key` encrypts."""
+    """A key derived from a passphrase and a salt; `check` proves the passphrase, `key` encrypts."""
 
     hidden: ClassVar = ("key",)
 
@@ -64,7 +63,7 @@ class _Box(msgspec.Struct, frozen=True):
     data: bytes = b""
 
     def header(self) -> bytes:
-        """The fields that are authenticated without being encrypted."""
+        """Returns the fields that are authenticated without being encrypted."""
         return json.dumps([VERSION, self.n, self.r, self.p, self.salt.hex(), self.check.hex()]).encode()
 
     def to_json(self) -> bytes:
@@ -74,7 +73,7 @@ class _Box(msgspec.Struct, frozen=True):
 
     @classmethod
     def from_json(cls, content: bytes) -> Self:
-        """Raises ValueError, TypeError or KeyError if the file is damaged."""
+        """Reads the file. Raises ValueError, TypeError or KeyError if it is damaged."""
         fields = json.loads(content)
         is_whole = fields["version"] == VERSION and fields.pop("sha256") == _sum(fields)
         if not is_whole or fields["n"] * fields["r"] * fields["p"] > MAX_SCRYPT_WORK:
@@ -101,7 +100,7 @@ class FileVault:
 
     def check(self) -> None:
         self._read()
-        self._open_key()  # of a file that is only made with the first secret, too
+        self._open_key()  # also for a file that is only made with the first secret
 
     def get(self, name: str) -> str | None:
         return self._read().get(name)
@@ -171,7 +170,7 @@ class FileVault:
         return self._key
 
     def _load(self) -> _Box | None:
-        """The file as it is on disk; None if there is none. It is read each time, because the command line may write it, too."""
+        """Returns the file as it is on disk; None if there is none. It is read each time, because the command line may write it, too."""
         try:
             return _Box.from_json(read_regular(self._path))
         except FileNotFoundError:
@@ -188,7 +187,9 @@ class FileVault:
 
 def _derive(passphrase: str, salt: bytes, n: int, r: int, p: int) -> _Key:
     """Derives the key from a passphrase; `hashlib` lets other threads run meanwhile."""
-    text = unicodedata.normalize("NFC", passphrase).encode("utf-8", "surrogatepass")  # one keyboard gives é as one character, one as two
+    text = unicodedata.normalize("NFC", passphrase).encode(
+        "utf-8", "surrogatepass"
+    )  # some keyboards give é as one character, others as two
     memory = 128 * r * (n + p + 2)
     derived = hashlib.scrypt(text, salt=salt, n=n, r=r, p=p, maxmem=memory, dklen=KEY_BYTES + CHECK_BYTES)
     return _Key(salt, derived[KEY_BYTES:], derived[:KEY_BYTES])

@@ -1,7 +1,7 @@
-"""`${secret:keyring:SERVICE/NAME}`: what another program, or the person, keeps in the system's keyring.
+"""`${secret:keyring:SERVICE/NAME}`: an entry of another program, or of the user, in the system's keyring.
 
-Above it: providers. Below it: provider. The last slash divides the two: services are often addresses. Tooltray's own entries are not given
-out by this way: `${secret:NAME}` is for those, and has its own rules.
+The last slash divides the two, since services are often addresses. Tooltray's own entries cannot be read this way: `${secret:NAME}` is for
+them, and has its own rules.
 """
 
 from tooltray.config.secrets.keyring_vault import SERVICE
@@ -13,7 +13,7 @@ SPELLING = Phrase("Write ${{secret:keyring:SERVICE/NAME}}")
 
 
 class KeyringProvider:
-    """Satisfies Provider."""
+    """A Provider for entries of the system's keyring."""
 
     def origin(self, place: str) -> str:
         return Phrase("the keyring, {place}", place=place)

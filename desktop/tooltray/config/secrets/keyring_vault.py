@@ -1,10 +1,8 @@
 """Secrets in the keyring of the operating system, through the `keyring` library.
 
-Above it: SecretStore, which calls this on its worker thread only (every call may block on a prompt). Below it: `keyring`, and
-secret-names.json.
-
-The backend is taken from a list of our own, never from `keyring.get_keyring()`: with the wrong package installed, or a line in a
-configuration file, that may be a plain text file. Names are kept in a file, because a keyring cannot list its entries.
+SecretStore calls this only on its worker thread, because every call may block on a prompt. The backend is taken from a list of our own,
+never from `keyring.get_keyring()`: with the wrong package installed, or a line in a configuration file, that may be a plain text file.
+Names are stored in a file, because a keyring cannot list its entries.
 """
 
 import importlib
@@ -64,7 +62,7 @@ class SystemKeyring(Protocol):
 
 
 def open_system_keyring(platform: str = sys.platform, allowed: Mapping[str, tuple[str, str]] = ALLOWED) -> SystemKeyring:
-    """The keyring of this platform.
+    """Returns the keyring of this platform.
 
     Args:
         platform: as `sys.platform` names it.
@@ -91,7 +89,7 @@ def open_system_keyring(platform: str = sys.platform, allowed: Mapping[str, tupl
 
 
 def is_allowed(keyring: object, allowed: Mapping[str, tuple[str, str]] = ALLOWED) -> bool:
-    """Whether a backend's class is on the list; a subclass, or another class of the same name, is not."""
+    """Returns whether a backend's class is on the list; a subclass, or another class of the same name, is not."""
     return (type(keyring).__module__, type(keyring).__qualname__) in allowed.values()
 
 
@@ -99,7 +97,7 @@ class KeyringVault:
     """Values in the keyring under the service `tooltray`, names in a file.
 
     Args:
-        names_file: where the names are kept, as a JSON list.
+        names_file: where the names are stored, as a JSON list.
         open_keyring: returns the keyring; called at the first use, and again as long as it fails.
     """
 
@@ -115,7 +113,7 @@ class KeyringVault:
         return self._call(lambda keyring: keyring.get_password(SERVICE, name))
 
     def read(self, service: str, name: str) -> str | None:
-        """An entry of another program."""
+        """Returns an entry of another program."""
         return self._call(lambda keyring: keyring.get_password(service, name))
 
     def set(self, name: str, value: str) -> None:
@@ -132,7 +130,7 @@ class KeyringVault:
         return value
 
     def names(self) -> list[str]:
-        """The names of the stored secrets. A malformed file is set aside; the secrets themselves are still in the keyring."""
+        """Returns the names of the stored secrets. A malformed file is set aside; the secrets themselves are still in the keyring."""
         try:
             names = json.loads(read_regular(self._names_file))
             return sorted({str(name) for name in list(names)})
@@ -171,7 +169,7 @@ class KeyringVault:
 
 
 def _classified(error: Exception, value: str) -> TooltrayError:
-    """Our error for one of the library; the library's own text goes to the log."""
+    """Returns our error for one of the library; the library's own text goes to the log."""
     text = str(error).replace(value, "***") if value else str(error)
     logger.info("the keyring failed: %s: %s", type(error).__name__, text)
     for cause in reversed(list(_causes(error))):  # the innermost knows best: keyring says "locked" of a keychain that denied
@@ -187,7 +185,7 @@ def _classified(error: Exception, value: str) -> TooltrayError:
 
 
 def _causes(error: BaseException | None) -> Iterator[set[str]]:
-    """For an error and each of its causes: the names of its classes, and its D-Bus name if it has one."""
+    """Yields for an error and each of its causes: the names of its classes, and its D-Bus name if it has one."""
     while error is not None:
         yield {kind.__name__ for kind in type(error).__mro__} | {str(getattr(error, "name", ""))}
         error = error.__cause__

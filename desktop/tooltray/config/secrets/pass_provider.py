@@ -1,7 +1,4 @@
-"""`${secret:pass:PATH}`: the first line of what `pass show PATH` prints, as passwordstore.org has it.
-
-Above it: providers. Below it: provider.
-"""
+"""`${secret:pass:PATH}`: the first line of the output of `pass show PATH`, as passwordstore.org defines it."""
 
 import os
 import shutil
@@ -13,11 +10,11 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
 
 PROGRAM = "pass"
-STORE = ".password-store"  # in the home, if PASSWORD_STORE_DIR names no other folder
+STORE = ".password-store"  # in the home folder, unless PASSWORD_STORE_DIR names another one
 
 
 class PassProvider:
-    """Satisfies Provider."""
+    """A Provider for entries of `pass`."""
 
     def origin(self, place: str) -> str:
         return Phrase("pass, {place}", place=place)
@@ -31,7 +28,7 @@ class PassProvider:
         origin = self.origin(place)
         if place.startswith("-"):
             raise not_given(origin, Phrase("no entry is called so"))
-        if await finish_in_thread(_is_folder, place, around.environ):  # of one `pass show` prints the names in it, and ends with 0
+        if await finish_in_thread(_is_folder, place, around.environ):  # for a folder `pass show` prints the names in it, and ends with 0
             raise not_given(origin, Phrase("it is a folder of the store, and no entry"), Phrase("Name an entry in it"))
         text = await printed([PROGRAM, "show", place], around, origin)
         return checked(text.partition("\n")[0].rstrip("\r"), origin)

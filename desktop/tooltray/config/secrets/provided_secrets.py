@@ -1,7 +1,6 @@
-"""Secrets by the names that entries have for them: those that Tooltray keeps, and those that a provider gives.
+"""Secrets by the names that entries have for them: stored ones, and ones from a provider.
 
-Above it: what starts a server, the doctor, the list of secrets. Below it: SecretStore, providers. What a provider gives is masked in logs
-from then on, and kept nowhere: each start asks anew.
+A provider's value is masked in logs from then on, and stored nowhere: each start asks again.
 """
 
 import asyncio
@@ -16,7 +15,7 @@ from tooltray.foundation.tasks import finish_in_thread
 
 
 class ProvidedSecrets:
-    """Belongs to one event loop."""
+    """The secrets of a home. They belong to one event loop."""
 
     def __init__(
         self,
@@ -26,19 +25,15 @@ class ProvidedSecrets:
         commands: Callable[[], Mapping[str, Sequence[str]]],
         run: Run,
     ) -> None:
-        """
-        Args:
-            environ: gives the person's environment.
-            commands: those that the person has set up, by name.
+        """Args:
+        environ: returns the user's environment.
+        commands: returns the commands that the user has set up, by name.
         """
         self._secrets, self._environ, self._commands, self._run = secrets, environ, commands, run
-        self._turns = defaultdict[str, _Turn](_Turn)  # by who is asked
+        self._turns = defaultdict[str, _Turn](_Turn)  # by provider, see `_turn`
 
     async def get(self, name: str) -> str:
-        """
-        Raises:
-            TooltrayError: there is none, or it cannot be had; says why.
-        """
+        """Returns the value of a secret. Raises TooltrayError with the reason if it does not exist, or cannot be read."""
         reference = reference_of(name)
         if reference is None:
             return await self._secrets.get(name)
@@ -47,11 +42,11 @@ class ProvidedSecrets:
         return value
 
     def note(self, values: Collection[str]) -> None:
-        """Masks further values in logs, which something else gives to a server's start."""
+        """Masks further values in logs, which come from elsewhere into a server's start."""
         self._secrets.note(values)
 
     def _turn(self, reference: Reference) -> "_Turn":
-        """That of a provider; of commands that of the program, so that one that hangs holds up no other."""
+        """Returns the turn of a provider; for commands that of the program, so that one that hangs holds up no other."""
         command = self._commands().get(reference.place) if reference.prefix == COMMAND else None
         return self._turns[f"{COMMAND}:{command[0]}" if command else reference.prefix]
 
@@ -59,7 +54,7 @@ class ProvidedSecrets:
         return await reference.provider.fetch(reference.place, await self._around())
 
     async def problem(self, name: str) -> Problem | None:
-        """Why a provider cannot give a secret, as far as can be seen without asking for it; None: it may, or Tooltray keeps it."""
+        """Returns why a provider cannot give a secret, as far as can be seen without asking for it; None: it may, or Tooltray stores it."""
         reference = reference_of(name)
         if reference is None:
             return None
@@ -70,16 +65,18 @@ class ProvidedSecrets:
 
 
 class _Turn:
-    """One is asked after the other, since each may ask the person; of those that wait when nobody has answered none is asked, or ten
-    servers would wait for half a minute each."""
+    """A queue in which one request runs after the other, since each may ask the user. When one is not answered, the waiting ones fail, too,
+    or ten servers would wait for half a minute each.
+    """
 
     def __init__(self) -> None:
         self._lock, self._unanswered = asyncio.Lock(), 0
 
     async def take(self, fetch: Callable[[], Awaitable[str]], origin: str) -> str:
-        """
+        """Fetches a value in turn.
+
         Raises:
-            TooltrayError: as `fetch` does; NotAnswered also for one that waited for another which nobody has answered.
+            TooltrayError: as `fetch` does; NotAnswered also for one that waited for another which was not answered.
         """
         before = self._unanswered
         async with self._lock:
@@ -93,16 +90,13 @@ class _Turn:
 
 
 class UnfetchedSecrets:
-    """The same for who looks whether a server could start: a provider is not asked, and what it would give is empty."""
+    """The secrets for a check whether a server could start: a provider is not asked, and its value is empty."""
 
     def __init__(self, provided: ProvidedSecrets) -> None:
         self._provided = provided
 
     async def get(self, name: str) -> str:
-        """
-        Raises:
-            TooltrayError: it could not be had; says why.
-        """
+        """Returns the value of a secret. Raises TooltrayError with the reason if it could not be read."""
         if reference_of(name) is None:
             return await self._provided.get(name)
         if problem := await self._provided.problem(name):

@@ -1,6 +1,6 @@
-"""What a provider of secrets is: a program or a keyring of the person's that is asked for one value.
+"""The interface of a provider of secrets: a program or a keyring of the user's that is asked for one value.
 
-Above it: the providers. Below it: errors. What a program says besides the value goes nowhere: it may repeat it.
+Everything that a program prints besides the value is dropped, because it may repeat the value.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -10,8 +10,8 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 
-MAX_VALUE_BYTES = 64 * 1024  # a key of a cloud has some thousand; an environment in all has 2 MB on Linux
-FETCH_S = 30.0  # a password manager may ask the person first
+MAX_VALUE_BYTES = 64 * 1024  # a key of a cloud has some thousand; a whole environment has 2 MB on Linux
+FETCH_S = 30.0  # a password manager may ask the user first
 TRY_IT = Phrase("Try the same in a terminal: there may be no such entry, or it asks you for something there. Then start the server again")
 UNLOCK = Phrase("It may want to ask you something, and nobody answers: unlock it in a terminal, and start the server again")
 
@@ -21,7 +21,7 @@ class SecretNotGiven(TooltrayError):
 
 
 class NotAnswered(SecretNotGiven):
-    """What was asked waits for somebody."""
+    """A provider waits for an answer of the user."""
 
 
 class Answer(Protocol):
@@ -36,14 +36,15 @@ class Answer(Protocol):
 Run = Callable[[Sequence[str], Mapping[str, str]], Awaitable[Answer]]
 """Runs a program with an environment, without input or a terminal, for FETCH_S at most; raises TimeoutError or OSError."""
 AskKeyring = Callable[[str, str], Awaitable[str | None]]
-"""Gives the password of a service and a name in the system's keyring; raises what SecretStore does."""
+"""Returns the password of a service and a name in the system's keyring; raises the errors of SecretStore."""
 
 
 class Surroundings(HidesFields, frozen=True):
-    """
+    """What a provider works with.
+
     Attributes:
-        environ: the person's environment.
-        commands: what the person has set up, by name.
+        environ: the user's environment.
+        commands: the commands that the user has set up, by name.
     """
 
     hidden: ClassVar = ("environ",)
@@ -56,17 +57,18 @@ class Surroundings(HidesFields, frozen=True):
 
 class Provider(Protocol):
     def origin(self, place: str) -> str:
-        """Where a value is from, for a person to read."""
+        """Returns where a value is from, for the user to read."""
         ...
 
     def why_not(self, place: str, around: Surroundings) -> Problem | None:
-        """Why it cannot give a value, as far as can be seen without asking for one. Looks at the file system."""
+        """Returns why the provider cannot give a value, as far as the file system shows that without asking for one."""
         ...
 
     async def fetch(self, place: str, around: Surroundings) -> str:
-        """
+        """Fetches a value.
+
         Raises:
-            TooltrayError: it gives none; says why, without anything that it printed.
+            TooltrayError: it gives none; explains why, without anything that it printed.
         """
         ...
 
@@ -84,10 +86,10 @@ def _title(origin: str) -> Phrase:
 
 
 async def printed(command: Sequence[str], around: Surroundings, origin: str) -> str:
-    """What a program prints, as text.
+    """Returns what a program prints, as text.
 
     Raises:
-        SecretNotGiven: it fails, hangs, or prints what no secret is.
+        SecretNotGiven: it fails, hangs, or prints what cannot be a secret.
     """
     environ = {name: value for name, value in around.environ.items() if name != "GPG_TTY"}  # gpg's agent would ask at that terminal
     try:
@@ -108,10 +110,7 @@ async def printed(command: Sequence[str], around: Surroundings, origin: str) -> 
 
 
 def checked(value: str, origin: str) -> str:
-    """
-    Raises:
-        SecretNotGiven: it is no value that a variable or a header can hold.
-    """
+    """Returns the value. Raises SecretNotGiven if a variable or a header cannot hold it."""
     if not value:
         raise not_given(origin, Phrase("it is empty"))
     if "\0" in value:

@@ -1,6 +1,6 @@
-"""Where secrets come from that Tooltray does not keep: `${secret:PREFIX:PLACE}`, a module and a line in PROVIDERS for each prefix.
+"""The providers of secrets that Tooltray does not store: `${secret:PREFIX:PLACE}`, a module and a line in PROVIDERS for each prefix.
 
-Above it: ProvidedSecrets. Below it: the providers. A value is fetched when a server starts; it is held in memory alone.
+A value is fetched when a server starts, and held only in memory.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,8 @@ PROVIDERS: Mapping[str, Provider] = {"pass": PassProvider(), "keyring": KeyringP
 
 
 class Reference(msgspec.Struct, frozen=True):
-    """
+    """The provider and the place that the name of a secret refers to.
+
     Attributes:
         prefix: of its provider.
         place: what the provider looks for.
@@ -32,17 +33,17 @@ class Reference(msgspec.Struct, frozen=True):
 
     @property
     def origin(self) -> str:
-        """Where the value is from, for a person to read."""
+        """Returns where the value is from, for the user to read."""
         return self.provider.origin(self.place)
 
 
 def reference_of(name: str) -> Reference | None:
-    """What the name of a secret in a placeholder refers to; None: to a secret that Tooltray keeps."""
+    """Returns what the name of a secret in a placeholder refers to; None: to a secret that Tooltray stores."""
     prefix, colon, place = name.partition(":")
     return Reference(prefix, place) if colon and prefix in PROVIDERS else None
 
 
 def places_of(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Where the secrets of an entry come from that Tooltray does not keep, for a person to read."""
+    """Returns where an entry's secrets come from that Tooltray does not store, for the user to read."""
     found = [reference for name in names if (reference := reference_of(name))]
     return tuple(dict.fromkeys(each.origin for each in found))

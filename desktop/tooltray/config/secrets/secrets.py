@@ -1,7 +1,5 @@
 """Secrets by name: `${secret:NAME}` in the settings, values in the keyring, in an encrypted file, or in memory.
 
-Above it: expansion, the presenter, the command line. Below it: one vault per backend. Knows no server.
-
 Every call to a vault runs on a worker thread of its backend with a timeout; the engine's loop never blocks on a keyring, and a keyring that
 hangs holds up no other backend. No value is ever in an error, a log record or a `repr`.
 """
@@ -24,11 +22,11 @@ from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 
-PASSPHRASE_VARIABLE = "TOOLTRAY_PASSPHRASE"  # opens the encrypted file where nobody can be asked; no child may get it
-CALL_TIMEOUT_S = 60.0  # time enough to type a password into the system's prompt
+PASSPHRASE_VARIABLE = "TOOLTRAY_PASSPHRASE"  # opens the encrypted file without a user to ask; no child may get it
+CALL_TIMEOUT_S = 60.0  # enough time to type a password into the system's prompt
 HANGING_TIMEOUT_S = 3.0  # while a call that timed out still blocks the backend: a verb with many secrets must not wait for each of them
-LIST_TIMEOUT_S = 3.0  # somebody looks at a list; where a prompt holds everything up, they see at least that
-UNDO_S = 30.0  # a removed value stays in memory for so long; the window offers to put it back for 8 s
+LIST_TIMEOUT_S = 3.0  # the user looks at a list; if a prompt blocks the backend, the list at least shows that
+UNDO_S = 30.0  # for this time a removed value stays in memory; the window offers to restore it for 8 s
 BACKUP_SECRET = "tooltray-backups"  # encrypts copies of AI clients' files; Tooltray's own, which no server uses
 MAX_NAME_LENGTH = 200  # a server's name, a slash, and the name of a variable
 LEAVE_S = 1.0  # a call that is not blocked takes far less; a blocked one is abandoned, and its thread ends with the process
@@ -38,12 +36,12 @@ Calls = queue.SimpleQueue[Callable[[], None] | None]
 
 
 def take_passphrase(environ: MutableMapping[str, str] = os.environ) -> str | None:
-    """Takes the passphrase out of the process's environment, so that no child inherits it."""
+    """Removes the passphrase from the process's environment and returns it, so that no child inherits it."""
     return environ.pop(PASSPHRASE_VARIABLE, None)
 
 
 class _Removed(HidesFields, frozen=True):
-    """A value that can still be put back, and the timer that forgets it."""
+    """A value that can still be restored, and the timer that drops it."""
 
     hidden: ClassVar = ("value",)
 
@@ -56,15 +54,15 @@ class SecretStore:
 
     Attributes:
         is_proven: the backend has answered.
-        problem: why it did not, when it was last asked.
+        problem: why it did not, at the last call.
 
     Args:
         home: where the encrypted file and the list of names are.
-        kind: the backend that a person chose; None: the keyring. There is no fallback: without a keyring a person decides.
+        kind: the backend that the user chose; None: the keyring. There is no fallback: without a keyring the user decides.
         passphrase: opens the encrypted file; see `take_passphrase`.
         open_keyring: returns the system's keyring.
         timeout_s: seconds after which a call that waits for a prompt fails.
-        undo_s: seconds for which a removed value can be put back.
+        undo_s: seconds for which a removed value can be restored.
     """
 
     is_proven: bool
@@ -95,7 +93,7 @@ class SecretStore:
 
     @property
     def kind(self) -> SecretBackend:
-        """The backend in use."""
+        """Returns the backend in use."""
         return self._kind
 
     def use(self, kind: SecretBackend | None) -> None:
@@ -105,10 +103,10 @@ class SecretStore:
         self._publish_changed()
 
     async def get(self, name: str) -> str:
-        """The value of a secret.
+        """Returns the value of a secret.
 
         Raises:
-            SecretMissing: there is none of that name.
+            SecretMissing: no secret has this name.
             SecretsAbsent, SecretsLocked, SecretsDenied: see there.
         """
         value = await self._run(lambda vault: vault.get(name), is_read=True)
@@ -118,7 +116,7 @@ class SecretStore:
         return value
 
     async def get_foreign(self, service: str, name: str) -> str | None:
-        """What another program keeps in the system's keyring, whichever backend was chosen here; None: nothing.
+        """Returns another program's entry in the system's keyring, whichever backend was chosen here; None: no such entry.
 
         Raises:
             SecretsAbsent, SecretsLocked, SecretsDenied: see there.
@@ -129,7 +127,7 @@ class SecretStore:
             raise self._no_answer(self._timeout_s) from None
 
     def note(self, values: Collection[str]) -> None:
-        """Masks further values in logs: those of a server's start that may be secrets."""
+        """Masks further values in logs: values of a server's start that may be secrets."""
         self._known |= frozenset(values)
 
     async def set(self, name: str, value: str, *, parts: Collection[str] | None = None) -> None:
@@ -152,7 +150,7 @@ class SecretStore:
         self._publish_changed()
 
     def hide(self, owner: str, values: Collection[str]) -> None:
-        """Masks values in logs, together with the previous values of the same owner; older ones are no secrets any more."""
+        """Masks values in logs, together with the previous values of the same owner; older ones are not secret any more."""
         now, _ = self._hidden.get(owner, (frozenset(), frozenset()))
         if frozenset(values) != now:
             self._hidden = {**self._hidden, owner: (frozenset(values), now)}  # another thread may be reading
@@ -161,7 +159,7 @@ class SecretStore:
         """Deletes a secret.
 
         Raises:
-            SecretMissing: there is none of that name.
+            SecretMissing: no secret has this name.
             SecretsAbsent, SecretsLocked, SecretsDenied: see there.
         """
         value = await self._run(lambda vault: vault.remove(name))
@@ -172,11 +170,11 @@ class SecretStore:
         self._publish_changed()
 
     async def restore(self, name: str) -> None:
-        """Puts back a value that was removed a moment ago.
+        """Restores a value that was removed a moment ago.
 
         Raises:
             NotFound: it is not in memory any more.
-            Conflict: there is another of that name meanwhile.
+            Conflict: another secret has this name now.
             SecretsAbsent, SecretsLocked, SecretsDenied: see there; the value stays in memory until its time is over.
         """
         if (removed := self._removed.get(name)) is None:
@@ -191,7 +189,7 @@ class SecretStore:
             removed.end.cancel()
 
     async def names(self, *, timeout_s: float | None = None) -> list[str]:
-        """The names of all secrets, sorted; no values. Those of a keyring are known without asking it.
+        """Returns the names of all secrets, sorted, without values. The names of a keyring are known without a call to it.
 
         Args:
             timeout_s: how long a list may wait; None: as long as everything else.
@@ -222,7 +220,7 @@ class SecretStore:
         self._publish_changed()
 
     def known_values(self) -> frozenset[str]:
-        """Every value seen since the start, also replaced and removed ones: the values to mask in logs."""
+        """Returns every value seen since the start, also replaced and removed ones: the values to mask in logs."""
         if not self._hidden:
             return self._known
         return self._known.union(*(values for pair in self._hidden.values() for values in pair))
@@ -247,7 +245,7 @@ class SecretStore:
         except (SecretsAbsent, SecretsLocked, SecretsDenied) as error:
             self._note(kind, error.problem)
             raise
-        if result or not is_read or kind != "file":  # a file that is not made yet is empty for everybody, also without a passphrase
+        if result or not is_read or kind != "file":  # a file that is not made yet is empty, also without a passphrase
             self._note(kind, None)
         return result
 
@@ -259,12 +257,12 @@ class SecretStore:
         return SecretsLocked(Phrase("The secrets cannot be reached"), message, UNLOCK)
 
     def _note(self, kind: SecretBackend, problem: Problem | None) -> None:
-        """Notes how a call went, unless another backend is in use meanwhile."""
+        """Records how a call went, unless another backend is in use meanwhile."""
         if kind == self._kind:
             self.is_proven, self.problem = problem is None, problem
 
     def _vault(self, kind: SecretBackend) -> Vault:
-        """The vault of a backend, made at its first use; called on its worker thread, which also imports its libraries."""
+        """Returns the vault of a backend, made at its first use; called on its worker thread, which also imports its libraries."""
         if kind not in self._vaults:
             self._vaults[kind] = self._make_vault(kind)
         return self._vaults[kind]
@@ -272,7 +270,9 @@ class SecretStore:
     def _make_vault(self, kind: SecretBackend) -> Vault:
         match kind:
             case "file":
-                from tooltray.config.secrets.file_vault import FileVault  # `cryptography` takes 50 ms, which most people need not spend
+                from tooltray.config.secrets.file_vault import (
+                    FileVault,
+                )  # importing `cryptography` takes 50 ms, which most users need not spend
 
                 return FileVault(self._home.secrets_file, self._passphrase)
             case "memory":
@@ -301,7 +301,7 @@ def _check_value(name: str, value: str) -> None:
 
 
 class SecretWorker:
-    """Runs calls one after the other in a daemon thread, which starts with the first call and never holds up the end of the process."""
+    """A daemon thread that runs calls one after the other. It starts with the first call and never holds up the end of the process."""
 
     def __init__(self) -> None:
         self._calls: Calls = queue.SimpleQueue()
@@ -309,7 +309,7 @@ class SecretWorker:
         self._overdue: Future[Any] | None = None  # of a call that was given up while it ran
 
     async def run(self, call: Callable[[], T], *, timeout_s: float) -> T:
-        """Runs a call and returns its result, or raises what it raised.
+        """Runs a call and returns its result, or raises its error.
 
         If the caller is cancelled or the time is over, a call that has not begun is dropped; one that has begun cannot be stopped.
 
@@ -334,7 +334,7 @@ class SecretWorker:
             raise
 
     async def close(self) -> None:
-        """Ends the thread after its queued calls; waits LEAVE_S at most, so not for a prompt."""
+        """Ends the thread after its queued calls; waits at most LEAVE_S, so not for a prompt."""
         thread, self._thread, self._overdue = self._thread, None, None
         if thread is not None:
             self._calls.put(None)

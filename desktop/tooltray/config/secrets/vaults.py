@@ -1,6 +1,6 @@
-"""The backends in which secrets can be kept: names, errors (a class for each remedy), the interface of a vault, and the one in memory.
+"""The backends in which secrets are stored: names, errors (a class for each remedy), the interface of a vault, and the one in memory.
 
-Above it: SecretStore, the other vaults, the settings (names only). Below it: errors. No text in here ever holds a secret's value.
+No text in here ever holds a secret's value.
 """
 
 import shlex
@@ -25,35 +25,35 @@ class SecretsDenied(SecretsUnreachable):
 
 
 class SecretMissing(NotFound):
-    """There is no secret of that name, which is the field `name` of the title."""
+    """No secret has this name, which is the field `name` of the title."""
 
     problem_code = SECRET_MISSING
 
 
 def missing(name: str, where: str = "") -> SecretMissing:
-    """The error for a secret that is not there.
+    """Returns the error for a secret that does not exist.
 
     Args:
         name: the secret.
-        where: who needs it, for the message; may be empty.
+        where: the place that needs it, for the message; may be empty.
     """
     return SecretMissing(Phrase("There is no secret '{name}'", name=name), where, store_hint(name))
 
 
 def store_command(name: str) -> str:
-    """The command line that asks for a secret's value and stores it."""
+    """Returns the command line that asks for a secret's value and stores it."""
     return f"tooltray secrets set {shlex.quote(name)}"
 
 
 def store_hint(name: str) -> str:
-    """The hint for a missing secret: the command that stores it."""
+    """Returns the hint for a missing secret: the command that stores it."""
     return Phrase("Store it: {command}", command=store_command(name))
 
 
 class Vault(Protocol):
     """A backend. Its methods block; call them on one thread only. They raise SecretsAbsent, SecretsLocked or SecretsDenied.
 
-    `remove` returns what was there. `check` fails as `set` would, and stores nothing.
+    `remove` returns the old value. `check` fails as `set` would, and stores nothing.
     """
 
     def check(self) -> None: ...
@@ -65,7 +65,7 @@ class Vault(Protocol):
 
 
 class MemoryVault:
-    """Names and values in a dictionary, lost when the hub ends: for a person who has no keyring and wants no file."""
+    """Names and values in a dictionary, lost when the hub ends: for a user who has no keyring and wants no file."""
 
     def __init__(self) -> None:
         self._values: dict[str, str] = {}

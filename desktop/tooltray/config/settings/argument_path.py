@@ -1,14 +1,13 @@
 """The place of a value in the arguments of a call, as a rule on arguments names it: `path`, `options.cwd`, `items[*].path`.
 
-Above it: call_rule, and the evaluation of rules. Below it: nothing. A member whose name has a dot, a bracket or a quotation mark in it
-stands as JSON in brackets: `["a.b"].c`.
+A member whose name contains a dot, a bracket or a quotation mark is written as JSON in brackets: `["a.b"].c`.
 """
 
 import json
 import re
 
 LONGEST_PATH = 512  # characters
-MOST_STEPS = 16  # a form with more levels is no form that people read
+MOST_STEPS = 16  # users cannot read a form with more levels
 
 Step = str | None
 """The name of a member; None: each element of a list."""
@@ -23,7 +22,7 @@ def read_path(text: str) -> ArgumentPath:
     """Reads a path.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a path.
     """
     steps: list[Step] = []
     at = 0
@@ -39,7 +38,7 @@ def _step(text: str, at: int, *, is_first: bool) -> tuple[Step, int]:
     if text.startswith(_EACH, at):
         return None, at + len(_EACH)
     if quoted := _QUOTED.match(text, at):
-        name = json.loads(quoted[1])  # a ValueError, if an escape is none
+        name = json.loads(quoted[1])  # a ValueError if an escape is invalid
         return str(name), quoted.end()
     if not is_first:
         if text[at] != ".":
@@ -52,7 +51,7 @@ def _step(text: str, at: int, *, is_first: bool) -> tuple[Step, int]:
 
 
 def written(path: ArgumentPath) -> str:
-    """The same as `read_path` reads it."""
+    """Returns a path as `read_path` reads it."""
     text = ""
     for step in path:
         if step is None:

@@ -1,7 +1,6 @@
-"""One rule on the arguments of calls: which calls of a tool go through unasked, by what they are called with.
+"""One rule on the arguments of calls: which calls of a tool run without asking, by their arguments.
 
-Above it: server_config and settings, grants, and the room approvals, which evaluates rules. Below it: argument_path, rule_values. A rule
-has no member that is not known here: one that is misspelt would be a condition that does not count.
+A rule has no unknown members: a misspelt one would be a condition that does not count.
 """
 
 import json
@@ -19,10 +18,10 @@ from tooltray.config.settings.usable import in_words, of_field
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 
-MOST_RULES = 200  # of one server or AI client; each is looked at with each call of its tool
+MOST_RULES = 200  # of one server or AI client; each is checked with each call of its tool
 MOST_LISTED = 100  # folders, hosts, words or values of one condition
 MOST_CONDITIONS = 50
-LONGEST_VALUE = 4096  # characters of a text that is to be equal, or of a word
+LONGEST_VALUE = 4096  # characters of a text to compare, or of a word
 
 ASKED, ANY = "asked", "any"
 NONE, WORDS = "none", "words"
@@ -30,7 +29,7 @@ KINDS = ("inside", "hosts", "command", "number", "equals", "one_of")
 
 
 def _plain(value: object) -> object:
-    """The settings keep numbers as they are written."""
+    """Returns numbers as Python's own; the settings keep them as they are written."""
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() and abs(value) < 2**63 else float(value)
     return [_plain(each) for each in value] if isinstance(value, list) else value
@@ -47,7 +46,7 @@ class RulePart(JsonModel):
 
 
 class NumberBounds(RulePart):
-    """What a number may be; without one of them there is no bound on that side.
+    """The bounds of a number; a missing one means no bound on that side.
 
     Attributes:
         min: the smallest.
@@ -71,9 +70,9 @@ class Condition(RulePart):
 
     Attributes:
         inside: a path in one of these folders, or one of them itself: whole paths, `~/...`, or `{project}`.
-        hosts: a URL or a host name: `example.org`, `*.example.org` for all below it, `example.org:8443` for a port that is not usual.
+        hosts: a URL or a host name: `example.org`, `*.example.org` for all below it, `example.org:8443` for an unusual port.
         command: the first words of a command: of an argument list, or of a text without any sign that a shell reads.
-        more: of a command, what may stand behind these words: "none", "words" (but no options), or "any".
+        more: of a command, what may follow these words: "none", "words" (but no options), or "any".
         args: of a command, the path of a second argument with the words behind the first one.
         number: a number within bounds.
         equals: exactly this text, number or boolean.
@@ -93,7 +92,7 @@ class Condition(RulePart):
 
     @cached_property
     def kind(self) -> str:
-        """Which of KINDS it is."""
+        """Returns which of KINDS it is."""
         return next(kind for kind in KINDS if getattr(self, kind) is not None)
 
     @model_validator(mode="after")
@@ -123,14 +122,14 @@ def _path(text: str) -> ArgumentPath:
 
 
 class CallRule(RulePart):
-    """Calls of a tool that go through unasked.
+    """Calls of a tool that run without asking.
 
     Attributes:
         tool: the server's own name, or `names:PATTERN`; `tool:NAME` for one that begins with a word like these.
         arguments: what must be true of arguments, by their paths.
-        others: what of arguments no condition speaks of: "asked": a call that has such a one asks; "any": they may be anything; or the
+        others: arguments without a condition: "asked": a call that has one asks; "any": they may be anything; or the
             paths of those that may.
-        server: of an AI client's rule: of this server alone; empty: of all.
+        server: of an AI client's rule: only for this server; empty: for all.
     """
 
     tool: Annotated[Text, Field(min_length=1)]
@@ -152,22 +151,22 @@ class CallRule(RulePart):
 
     @cached_property
     def places(self) -> list[tuple[ArgumentPath, Condition | None]]:
-        """The conditions by their paths; None for a place that belongs to the command of another one."""
+        """Returns the conditions by their paths; None for a place that belongs to the command of another one."""
         found: list[tuple[ArgumentPath, Condition | None]] = [(_path(text), each) for text, each in self.arguments.items()]
         return found + [(_path(each.args), None) for each in self.arguments.values() if each.args is not None]
 
     @cached_property
     def other_paths(self) -> list[ArgumentPath]:
-        """The arguments that may be anything, where they are named."""
+        """Returns the arguments that may be anything, if they are named."""
         return [_path(text) for text in self.others] if isinstance(self.others, tuple) else []
 
     @cached_property
     def text(self) -> str:
-        """The same for two rules exactly when they say the same."""
+        """Returns a text that is equal for two rules exactly if their content is."""
         return json.dumps(self.members(), sort_keys=True, ensure_ascii=False)
 
     def members(self) -> dict[str, object]:
-        """As it stands in a file."""
+        """Returns the rule as a file holds it."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True)
 
 
@@ -185,10 +184,10 @@ AutoApprove = Annotated[tuple[StrictStr, ...], BeforeValidator(_names_alone)]
 
 
 def read_rule(given: object) -> CallRule:
-    """One rule.
+    """Reads one rule.
 
     Raises:
-        TooltrayError: it cannot be used; says why, and quotes no value.
+        TooltrayError: it cannot be used; explains why, and quotes no value.
     """
     try:
         return CallRule.model_validate(given)
@@ -197,7 +196,7 @@ def read_rule(given: object) -> CallRule:
 
 
 def read_rules(given: object) -> tuple[list[object], list[str]]:
-    """Those of a list of rules that can be used, as they were given, and why the others cannot be: these allow nothing."""
+    """Returns the usable rules of a list, as they were given, and why the others cannot be used: these allow nothing."""
     if not isinstance(given, list | tuple):
         return [], [of_field("callRules", Phrase("must be a list"))]
     usable: list[object] = []

@@ -1,9 +1,7 @@
-"""What one entry of `mcpServers` says about its confinement: which files and which hosts its process may reach.
+"""What one entry of `mcpServers` defines about its confinement: which files and which hosts its process may reach.
 
-Above it: server_config, and the room confinement, which makes a policy of it. Below it: json_model.
-
-By a slip in it no server is more open than its writer meant: an unknown word, member or path makes the entry one that cannot be used,
-folders without `files` mean "own", and hosts without `network` mean those hosts alone.
+A mistake in it never makes a server more open than its writer meant: an unknown word, member or path makes the entry unusable, folders
+without `files` mean "own", and hosts without `network` mean only those hosts.
 """
 
 import os
@@ -19,7 +17,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confinement import Files, Net
 
 _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.)?[^\s/\\:*@?#\[\]]+)(?::[1-9]\d{0,4})?")
-MOST_HOSTS = 200  # of one server; each is compared with each request of its, and a person reads the list
+MOST_HOSTS = 200  # of one server; each is compared with each of its requests, and a person reads the list
 MOST_PATHS = 200  # in one list; each is opened when the server starts, which takes 25 ms in all
 LONGEST_PATH = 4096  # characters; PATH_MAX of Linux
 LONGEST_HOST = 260  # characters: 253 of a name, as DNS has it, `*.` and a port
@@ -52,12 +50,12 @@ HostNames = Annotated[tuple[HostName, ...], AfterValidator(partial(_check_number
 
 
 class Confinement(JsonModel):
-    """`confinement` of an entry; a word alone stands for its `files`. Without it a server is open: it may do whatever its person may do.
+    """`confinement` of an entry; a single word is its `files`. Without it a server is open: it may do whatever its user may do.
 
     Attributes:
-        files: "open": all; "own": its package, its caches, the folders named here, the project; "read": the same, nothing changed but its
-            own caches.
-        network: "open": all; "none"; "hosts": those in `hosts` alone, through the hub's proxy.
+        files: "open": all; "own": its package, its caches, the folders named here, the project; "read": the same, but it may change only
+            its own caches.
+        network: "open": all; "none"; "hosts": only those in `hosts`, through the hub's proxy.
         hosts: names, as "api.example.org", or "*.example.org" for all below it; ports other than 443 and 80 as "example.org:8443".
         read: folders and files that it may read besides; absolute, or beginning with `~/`.
         write: those that it may change, too.
@@ -87,19 +85,19 @@ class Confinement(JsonModel):
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing is put around the process."""
+        """Returns whether the process is not confined at all."""
         return self.files == "open" and self.network == "open"
 
     def needs_start(self, before: "Confinement") -> bool:
-        """Whether a server that runs has to be started anew to be confined like this. Its hosts are what its proxy says, at any moment."""
+        """Returns whether a running server must be restarted to be confined like this. Its proxy applies changed hosts at any moment."""
         return self != before.model_copy(update={"hosts": self.hosts} if self.network == "hosts" else {})
 
     def widens(self, before: "Confinement") -> bool:
-        """Whether it lets a server do more than another one."""
+        """Returns whether it lets a server do more than `before`."""
         return self._reaches_more_files(before) or self._reaches_more_hosts(before)
 
     def beyond(self, before: "Confinement") -> dict[str, object]:
-        """What it says that another one does not, by the names of its members: first what a person has to look at."""
+        """Returns what it allows beyond `before`, by the names of its members, the ones that a person has to review first."""
         had = {"hosts": before.hosts, "read": (*before.read, *before.write), "write": before.write}
         new = {name: [each for each in getattr(self, name) if each not in known] for name, known in had.items()}
         return {"files": self.files, "network": self.network, **new}

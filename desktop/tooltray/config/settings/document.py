@@ -1,7 +1,6 @@
 """The raw document of `settings.json`: its type, its version, and its migration from earlier versions, one step per version.
 
-Above it: the settings file, which keeps a copy of the file before the steps run, and every module with edits. Below it: nothing. Works on
-the raw document, so that unknown fields stay.
+The steps work on the raw document, so that unknown fields stay; the settings file keeps a copy of the file before they run.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,11 +8,11 @@ from collections.abc import Callable, Mapping
 Document = dict[str, object]
 """A JSON object; values are what `files.json_text` reads."""
 Edit = Callable[[Document], None]
-"""Changes a document in place; raises TooltrayError where the result could not be used."""
+"""Changes a document in place; raises TooltrayError if the result could not be used."""
 
 
 def part(holder: dict[str, object], key: str) -> dict[str, object]:
-    """The object at a key; a new one replaces anything else."""
+    """Returns the object at a key; a new one replaces anything else."""
     found = holder.get(key)
     if not isinstance(found, dict):
         found = holder[key] = {}
@@ -21,13 +20,15 @@ def part(holder: dict[str, object], key: str) -> dict[str, object]:
 
 
 def members(holder: Mapping[str, object], key: str) -> Mapping[str, object]:
-    """The object at a key, for reading; empty if there is none."""
+    """Returns the object at a key, for reading; empty if there is none."""
     found = holder.get(key)
     return found if isinstance(found, dict) else {}
 
 
 def _add_version(document: Document) -> None:
-    """0 -> 1: a file without `version`: `mcpServers`, `defaultServers`, `mcpEnabled`, or the still older `defaultServer` (one name)."""
+    """Migrates 0 -> 1: a file without `version`: `mcpServers`, `defaultServers`, `mcpEnabled`, or the still older `defaultServer` (one
+    name).
+    """
     older = document.pop("defaultServer", None)
     if isinstance(older, str) and "defaultServers" not in document:
         document["defaultServers"] = [older]
@@ -38,13 +39,13 @@ CURRENT_VERSION = len(STEPS)
 
 
 def version_of(document: Document) -> int:
-    """The version a document says it has; 0 if it says none, or nothing that could be one."""
+    """Returns the version that a document names; 0 if it names none or an impossible one."""
     version = document.get("version")
     return version if isinstance(version, int) and not isinstance(version, bool) and version > 0 else 0
 
 
 def migrate(document: Document) -> Document:
-    """A document of today made from an older one; the older one may be changed by this."""
+    """Returns a document of the current version made from an older one, which may be changed by this."""
     for step in STEPS[version_of(document) :]:
         step(document)
     return {"version": CURRENT_VERSION} | {key: value for key, value in document.items() if key != "version"}

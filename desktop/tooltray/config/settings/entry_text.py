@@ -1,7 +1,6 @@
-"""Reads the JSON of one server's entry as a person types it: what it comes to, and where something is wrong.
+"""Reads the JSON of one server's entry as the user types it: the entry, and where something is wrong.
 
-Above it: the API, and the window's form. Below it: the settings' models, the readers of JSON. Pure; nothing is kept. No reason quotes a
-value, since somebody may have typed a key there.
+No reason quotes a value, since the user may have typed a key into it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,15 +14,15 @@ from tooltray.foundation.files.json_text import NotJson, read_json
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.edited_entries import EntryPath, EntrySlip, EntryText
 
-LONGEST_TEXT = 256 * 1024  # characters: a hundred times what entries have; checked at each key
-MOST_SLIPS = 50  # whoever corrects these sees the next ones
+LONGEST_TEXT = 256 * 1024  # characters: a hundred times the size of real entries; checked at each keystroke
+MOST_SLIPS = 50  # the next ones are shown once these are corrected
 
 
 def read_entry_text(text: str) -> EntryText:
     """Reads and checks an entry.
 
     Args:
-        text: JSON, as it would stand behind the server's name.
+        text: JSON, as it would follow the server's name.
     """
     if len(text) > LONGEST_TEXT:
         return EntryText(None, (EntrySlip(Phrase("it has more than {most} KiB", most=LONGEST_TEXT // 1024)),))
@@ -38,7 +37,7 @@ def read_entry_text(text: str) -> EntryText:
 
 
 def check_entry(entry: Mapping[str, object]) -> list[EntrySlip]:
-    """What is wrong with an entry, without lines."""
+    """Returns what is wrong with an entry, without lines."""
     try:
         MCPServerConfig.model_validate(entry)
     except ValidationError as error:
@@ -47,22 +46,22 @@ def check_entry(entry: Mapping[str, object]) -> list[EntrySlip]:
 
 
 def _without_place(reason: str) -> str:
-    """What is wrong; its line is said beside it."""
+    """Returns a reason without its line, which is shown beside it."""
     inner = reason.fields["reason"] if isinstance(reason, Phrase) and reason.template == "{place}: {reason}" else reason
     return inner if isinstance(inner, str) else reason
 
 
 def _repeated(twice: list[str]) -> Iterator[EntrySlip]:
-    """A key that stands twice: which of the two counts is no question for a reader."""
+    """Yields a slip for each key that occurs twice, since a reader cannot know which of the two counts."""
     for key in twice:
         yield EntrySlip(Phrase("'{name}' stands here twice; keep one of them", name=printable(key)), (TWICE, key))
 
 
-TWICE = "\0twice"  # no key of JSON that a person types: the path of a slip about a key that stands twice
+TWICE = "\0twice"  # no user types such a key: the path of a slip about a key that occurs twice
 
 
 def _as_spelled(path: EntryPath, entry: Mapping[str, object]) -> EntryPath:
-    """The same place in the entry's own spelling: `url` where the model says `baseUrl`."""
+    """Returns the same place in the entry's own spelling: `url` where the model has `baseUrl`."""
     if not path or path[0] in entry:
         return path
     others = next((spellings for spellings in SPELLINGS.values() if path[0] in spellings), ())
@@ -72,7 +71,7 @@ def _as_spelled(path: EntryPath, entry: Mapping[str, object]) -> EntryPath:
 def _with_lines(text: str, slips: list[EntrySlip]) -> tuple[EntrySlip, ...]:
     try:
         root = read(text)
-    except CannotRead:  # JSON that Python takes and we do not, such as an escape too many
+    except CannotRead:  # JSON that only Python accepts, such as one with a superfluous escape
         return tuple(EntrySlip(slip.message, () if slip.path[:1] == (TWICE,) else slip.path) for slip in slips)
     lines = Lines(text)
     found = [_located(slip, root, lines) for slip in slips]
@@ -87,7 +86,7 @@ def _located(slip: EntrySlip, root: Value, lines: Lines) -> EntrySlip:
 
 
 def _place_of(path: EntryPath, value: Value) -> int:
-    """Where a value begins, or what it is missing in."""
+    """Returns where a value begins, or the object that lacks it."""
     at = value.start
     for step in path:
         if isinstance(step, str) and step in value.members:

@@ -1,21 +1,17 @@
 """Fills in what an entry leaves open: `${secret:NAME}`, `${VAR}`, `${VAR:-default}`, `{project_path}`, `{project_name}`, and `~/`.
 
-Above it: whoever starts a server. Below it: settings; secrets come from a SecretSource. Knows no environment of its own: the variables are
-handed in.
-
-The rules:
-
+Secrets come from a SecretSource, and variables from a mapping of the caller's. The rules:
 - Placeholders work in `command`, `args`, `env`, `cwd`, the URL, the headers and `oauth.clientSecret`; in values, not in names of variables
   or headers.
 - `${VAR:-default}` is the default if the variable is unset or empty, as in a shell. `${VAR}` of an empty variable is empty; of an unset one
   it is an error. A default is plain text: it ends at the first `}`.
-- What was filled in is never looked at again: a secret may have `${` in it.
-- `~/` at the beginning of `command` and `cwd` (and a `cwd` that is `~`) is the person's folder.
+- A filled-in value is never searched again: a secret may contain `${`.
+- `~/` at the beginning of `command` and `cwd` (and a `cwd` that is `~`) is the user's home folder.
 - `$VAR`, `$$` and a `${` that is never closed are text. Any other `${...}` is an error and not text: the likely reason is another program's
-  spelling (`${env:VAR}`, `${input:id}`), and a server that gets it literally fails in ways nobody understands.
-- `{project_path}` and `{project_name}` count where a server is started for a project, and not in `command`, which is the person's choice
-  alone. Text and values are read in one go: neither finds a placeholder in what the other has filled in. Doubled braces and any other
-  `{...}` are text. In a URL and in headers, what could not stand there is percent-encoded.
+  spelling (`${env:VAR}`, `${input:id}`), and a server that gets it literally fails in ways that are hard to understand.
+- `{project_path}` and `{project_name}` count if a server is started for a project, but not in `command`, which only the user chooses.
+  Text and values are read in one pass: neither finds a placeholder in what the other has filled in. Doubled braces and any other
+  `{...}` are text. In a URL and in headers, characters that are not allowed there are percent-encoded.
 """
 
 import re
@@ -34,26 +30,27 @@ from tooltray.foundation.snapshots.clients import SessionProject
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 _OURS_OR_PROJECT = re.compile(_PLACEHOLDER.pattern + r"|(?<!\{)\{(project_path|project_name)\}(?!\})")
 _LIKE_OURS = re.compile(r"(?<![{$])\{([A-Za-z][A-Za-z0-9_-]{0,39})\}(?!\})")
-_IN_URL = {"project_path": "/", "project_name": ""}  # a name is one part of a path, or of the host
+_IN_URL = {"project_path": "/", "project_name": ""}  # a name is one segment of a path, or of the host
 _IN_HEADERS = "".join(map(chr, range(0x20, 0x7F)))
 _SECRET = re.compile(r"secret:([^{}]+)")
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_VARIABLE = re.compile(rf"({VARIABLE_NAME.pattern})(?::-([^{{}}]*))?")  # a default with a brace in it is half of a nested placeholder
+_VARIABLE = re.compile(rf"({VARIABLE_NAME.pattern})(?::-([^{{}}]*))?")  # a default that contains a brace is half of a nested placeholder
 
 
 class SecretSource(Protocol):
-    """Gives secrets by the names that entries have for them."""
+    """A source of secrets by the names that entries have for them."""
 
     async def get(self, name: str) -> str:
-        """
+        """Returns the value of a secret.
+
         Raises:
-            TooltrayError: there is none, or it cannot be had.
+            TooltrayError: it does not exist, or cannot be read.
         """
         ...
 
 
 class ResolvedServer(HidesFields, frozen=True):
-    """An entry with everything filled in. It holds secrets: it is handed to what starts the server, never stored or shown.
+    """An entry with everything filled in. It holds secrets: it goes only to the code that starts the server, and is never stored or shown.
 
     Attributes:
         command, cwd, url: None if the entry has none.
@@ -81,14 +78,14 @@ async def resolve(
     Args:
         config: the entry.
         secrets: where secrets are looked up.
-        environ: where variables are looked up: the person's login-shell environment.
+        environ: where variables are looked up: the user's login-shell environment.
         server: the server's name, for error messages.
-        project: the server is started for it, with its template as the arguments.
+        project: the server is started for this project, with its template as the arguments.
 
     Raises:
-        SecretMissing: a secret is not there; names it, and the field that wants it.
+        SecretMissing: a secret does not exist; names it, and the field that needs it.
         SecretsAbsent, SecretsLocked, SecretsDenied: the secrets cannot be read.
-        TooltrayError: a variable is unset, or a placeholder is malformed; says which and where.
+        TooltrayError: a variable is unset, or a placeholder is malformed; explains which and where.
     """
     filler = _Filler(secrets, environ, server)
     plain, words = _values(project), config.template if project else config.args
@@ -110,7 +107,7 @@ async def fill_text(text: str, place: str, *, secrets: SecretSource, environ: Ma
     """Fills in one text that belongs to a server, but is not part of what runs.
 
     Args:
-        place: where it stands, for error messages.
+        place: the place of the text, for error messages.
 
     Raises:
         TooltrayError: as `resolve`.
@@ -129,7 +126,7 @@ def _values(project: SessionProject | None) -> Mapping[str, str]:
 
 
 def shown_target(config: MCPServerConfig, project: SessionProject | None) -> str:
-    """What is started for a project, or for none, as it may be shown: the project is filled in, and nothing else."""
+    """Returns the command line or URL for a project, or for none, as it may be shown: only the project is filled in."""
     values, words = _values(project), config.template if project else config.args
 
     def fill(text: str) -> str:
@@ -141,13 +138,13 @@ def shown_target(config: MCPServerConfig, project: SessionProject | None) -> str
 
 
 def needs_project(config: MCPServerConfig) -> bool:
-    """Whether a project's placeholder stands in what is started without one."""
+    """Returns whether an entry has a project's placeholder although it is started without a project."""
     texts = (*config.args, *config.env.values(), config.cwd or "", config.base_url or "", *config.custom_headers.values())
     return any(found[2] for text in texts for found in _OURS_OR_PROJECT.finditer(_closed(text)))
 
 
 def project_remark(config: MCPServerConfig) -> str:
-    """What in braces is handed over as it is to a server that starts for a project, although it looks as if it should not be."""
+    """Returns a remark on braces that a server started for a project gets unchanged although they look like placeholders; empty if none."""
     if not config.deferred_startup:
         return ""
     texts = (*config.template, *config.env.values(), config.cwd or "", config.base_url or "", *config.custom_headers.values())
@@ -160,17 +157,17 @@ def project_remark(config: MCPServerConfig) -> str:
 
 
 def has_secret(text: str) -> bool:
-    """Whether a text names a secret."""
+    """Returns whether a text names a secret."""
     return any(_SECRET.fullmatch(inner) for inner in _PLACEHOLDER.findall(_closed(text)))
 
 
 def secret_names(config: MCPServerConfig) -> tuple[str, ...]:
-    """The secrets that an entry wants, in the order of their first use."""
+    """Returns the secrets that an entry needs, in the order of their first use."""
     return secrets_in(*_texts(config))
 
 
 def variable_names(config: MCPServerConfig) -> tuple[str, ...]:
-    """The same for variables, also those with a default."""
+    """Returns the variables that an entry names, also those with a default."""
     return variables_in(*_texts(config))
 
 
@@ -187,7 +184,7 @@ def variables_in(*texts: str) -> tuple[str, ...]:
 
 
 def needed_variables(config: MCPServerConfig) -> frozenset[str]:
-    """Those of them that have no default in one place at least: unless they are set, the server does not start."""
+    """Returns the variables without a default in at least one place: unless they are set, the server does not start."""
     wanted = (_VARIABLE.fullmatch(inner) for inner in _placeholders(_texts(config)))
     return frozenset(found[1] for found in wanted if found and found[2] is None)
 
@@ -210,12 +207,12 @@ def _placeholders(texts: Iterable[str]) -> list[str]:
 
 
 def _closed(text: str) -> str:
-    """A text as far as a placeholder can end in it: each that is never closed would be looked for to the end of the whole."""
+    """Returns a text up to the last brace: without it, the search for each unclosed placeholder would run to the end of the whole text."""
     return text[: text.rfind("}") + 1]
 
 
 class _Filler:
-    """One resolving: asks for each secret once."""
+    """One run of `resolve`, which reads each secret once."""
 
     def __init__(self, secrets: SecretSource, environ: Mapping[str, str], server: str) -> None:
         self._secrets = secrets
@@ -232,7 +229,8 @@ class _Filler:
         return await self.fill(text, place, project)
 
     async def fill(self, text: str, place: str, project: Mapping[str, str]) -> str:
-        """
+        """Fills in a text.
+
         Args:
             project: its values by the names of its placeholders; without them those are text.
         """

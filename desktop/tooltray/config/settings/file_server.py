@@ -1,7 +1,4 @@
-"""What a file with servers in it says, whatever its format: servers in our words, and what cannot be used.
-
-Above it: the readers of each format, McpConfHelper, ServerFiles. Below it: server_config. Knows no disk.
-"""
+"""The content of a file with servers in it, whatever its format: servers in our words, and its unusable parts."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Literal
@@ -17,7 +14,7 @@ from tooltray.foundation.snapshots.files import FileProblem
 Kind = Literal["mcp.json", "tbxark"]
 Origin = Literal["project", "served"]
 FILE_NAME = ".mcp.json"
-"""Of a project's own file, in the project's folder."""
+"""The name of a project's own file, in the project's folder."""
 PROJECT_FOLDER = "CLAUDE_PROJECT_DIR"
 """The variable by which servers of a project's own file know its folder; the name is what such servers look for."""
 
@@ -28,13 +25,13 @@ class FileEntry(HidesFields, frozen=True):
     Attributes:
         name: in the file.
         config: its entry, in our spelling and with our placeholders; none is filled in.
-        written: the same as it stands in the file: this is what a person says yes to.
-        line: where it begins, from 1; 0: nobody knows.
-        variables: what its placeholders find before they look at the person's environment.
-        tokens: of which an AI client has to show one at the file's own endpoint; empty: none is asked for.
-        secret_tokens: further ones with `${secret:NAME}` in them, in our spelling; filled in where they are needed.
-        must_run: the hub is not to run without it.
-        logs_calls: each of its calls is to stand in the log.
+        written: the same as it is in the file: this is what a person approves.
+        line: where it begins, from 1; 0: unknown.
+        variables: in which its placeholders are looked up before the user's environment.
+        tokens: an AI client has to show one of them at the file's own endpoint; empty: no token is required.
+        secret_tokens: further ones that contain `${secret:NAME}`, in our spelling; filled in when they are needed.
+        must_run: whether the hub must not run without it.
+        logs_calls: whether each of its calls is logged.
     """
 
     hidden: ClassVar = ("written", "variables", "tokens", "secret_tokens")
@@ -51,7 +48,7 @@ class FileEntry(HidesFields, frozen=True):
 
     @property
     def digest(self) -> str:
-        """The same exactly for the same content, however it is laid out."""
+        """Returns a digest that is the same exactly for the same content, however it is laid out."""
         return digest_of(self.written)
 
 
@@ -64,7 +61,7 @@ class Endpoint(msgspec.Struct, frozen=True):
         base_path: empty, or begins with a slash and ends without one.
         type: which transport of the protocol is spoken there.
         name, version: how it introduces itself.
-        public_host: the `Host` of requests that come by way of another server, as the file's own URL has it; empty: none is named.
+        public_host: the `Host` of requests that come through another server, as in the file's own URL; empty: not given.
     """
 
     host: str
@@ -82,8 +79,8 @@ class FileReading(msgspec.Struct, frozen=True):
     Attributes:
         path: absolute.
         digest: of its bytes; empty: there is no file.
-        is_understood: False: nothing can be said of its servers (half of it is written, it cannot be read); those of before go on.
-        must_be_valid: the hub is not to run with what cannot be used in it.
+        is_understood: False: its servers are unknown (half of it is written, it cannot be read); the earlier ones stay in use.
+        must_be_valid: whether the hub must not run with unusable parts in it.
         endpoint: that the file asks for; None: none.
     """
 
@@ -101,11 +98,11 @@ class FileServer(msgspec.Struct, frozen=True):
     """A server of a file that is in use, as the hub knows it by name.
 
     Attributes:
-        entry: of which it is.
+        entry: its entry.
         file: absolute.
-        origin: whether a project's own file has it, or one that the hub was started with.
-        folder: where it runs unless its entry says otherwise; absolute, empty: as every other server.
-        project: the folder whose sessions alone have it; empty: all sessions.
+        origin: whether it is from a project's own file, or from one that the hub was started with.
+        folder: where it runs unless its entry defines another; absolute, empty: as every other server.
+        project: the folder whose sessions are the only ones to have it; empty: all sessions.
         is_default: it starts at once, and not when it is first called.
     """
 
@@ -118,7 +115,7 @@ class FileServer(msgspec.Struct, frozen=True):
 
 
 def with_file_servers(own: Settings, files: Mapping[str, FileServer]) -> Settings:
-    """The settings with the servers of other files beside their own. Where two have one name, that of the settings counts."""
+    """Returns the settings with the servers of other files beside their own. If two have the same name, the settings' own counts."""
     others = {name: server for name, server in files.items() if name not in own.mcp_servers}
     if not others:
         return own

@@ -1,7 +1,4 @@
-"""An entry of a server as somebody gives it, by its name: checked, with what is wrong with it in words.
-
-Above it: settings_reading, and whatever takes entries: files, forms, links, programs. Below it: server_config.
-"""
+"""An entry of a server as it is given under its name: checked, with its faults in words."""
 
 from collections.abc import Collection, Mapping
 
@@ -29,7 +26,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 
 BUILTIN_NAMES = ("hub",)
-"""Names of the servers that come with Tooltray; no entry may have one."""
+"""Names of the servers that are part of Tooltray; no entry may have one."""
 MAX_NAME_LENGTH = 64  # a name becomes a part of file names, keyring entries and tool names
 FORBIDDEN_IN_NAMES = "/{}"  # `${secret:NAME/KEY}` has to find its parts again
 NOTHING_BY_THEM = Phrase("these rules allow nothing")
@@ -40,7 +37,7 @@ def printable_name(name: str) -> str:
 
 
 class UnusableEntry(TooltrayError):
-    """An entry of a server cannot be used.
+    """An entry of a server that cannot be used.
 
     Attributes:
         path: of what is wrong with it; empty: the whole.
@@ -52,10 +49,10 @@ class UnusableEntry(TooltrayError):
 
 
 def check_name(name: str, reserved: Collection[str]) -> None:
-    """Says whether a server may be called that.
+    """Checks whether a server may have this name.
 
     Raises:
-        TooltrayError: it may not; says why.
+        TooltrayError: it may not; explains why.
     """
     if name in reserved:
         reason: str = Phrase("this is the name of a server that comes with Tooltray")
@@ -69,10 +66,10 @@ def check_name(name: str, reserved: Collection[str]) -> None:
 
 
 def read_entry(name: str, entry: object) -> MCPServerConfig:
-    """One entry, checked.
+    """Reads and checks one entry.
 
     Raises:
-        UnusableEntry: says which field and why, and quotes no value.
+        UnusableEntry: explains which field and why, and quotes no value.
     """
     try:
         return MCPServerConfig.model_validate(entry)
@@ -82,10 +79,10 @@ def read_entry(name: str, entry: object) -> MCPServerConfig:
 
 
 def read_given_entry(name: str, entry: object) -> MCPServerConfig:
-    """One entry of anything but the settings' own file: a project's file, REST, an import, a link, a bundle, a proposal.
+    """Reads one entry from anywhere but the settings' own file: a project's file, REST, an import, a link, a bundle, a proposal.
 
     Raises:
-        UnusableEntry: says why; also of a server in memory, which a person alone adds.
+        UnusableEntry: explains why; also for a server in memory, which only the user adds.
     """
     config = read_entry(name, entry)
     check_runs_outside(name, config)
@@ -93,20 +90,17 @@ def read_given_entry(name: str, entry: object) -> MCPServerConfig:
 
 
 def check_runs_outside(name: str, config: MCPServerConfig) -> None:
-    """
-    Raises:
-        UnusableEntry: it would run inside Tooltray.
-    """
+    """Raises UnusableEntry if the server would run inside Tooltray."""
     if config.transport == "inmemory":
         title = Phrase("'{name}' cannot be added from here: it would run inside Tooltray and could read every secret", name=name)
         raise UnusableEntry(title, "", Phrase("Add it yourself, at a terminal: tooltray servers add NAME --inmemory ENTRY"), path=("type",))
 
 
 def read_usable_entry(name: str, entry: object) -> tuple[MCPServerConfig, Mapping[str, Problem]]:
-    """One entry without those of its overrides and rules on arguments that cannot be used: these are no reason to lose a server.
+    """Reads one entry without its unusable overrides and rules on arguments, since these are no reason to lose a server.
 
     Returns:
-        It, and what of it is not used, by the members of the entry.
+        The entry, and its unused parts, by its members.
 
     Raises:
         UnusableEntry: the rest cannot be used, either.

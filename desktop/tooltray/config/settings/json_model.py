@@ -1,7 +1,4 @@
-"""What all models of JSON in the settings share: camel case there, `null` means "not given", and unknown members stay.
-
-Above it: the settings' models. Below it: nothing.
-"""
+"""The base of all models of JSON in the settings: camel case in JSON, `null` means "not given", and unknown members stay."""
 
 from collections.abc import Mapping
 
@@ -10,7 +7,7 @@ from pydantic.alias_generators import to_camel
 
 
 def without_null(value: object) -> object:
-    """An object without its members that are `null`; anything else as it is."""
+    """Returns an object without its members that are `null`; anything else unchanged."""
     return {key: member for key, member in value.items() if member is not None} if isinstance(value, Mapping) else value
 
 

@@ -1,7 +1,4 @@
-"""The settings with verbs for single servers: what a person, the API and the command line change.
-
-Above it: the features, the command line. Below it: settings_store, server_edits. Knows no running server and no secret.
-"""
+"""The settings with verbs for single servers: what the user, the API and the command line change."""
 
 import copy
 from collections.abc import Mapping
@@ -41,8 +38,8 @@ class McpConfHelper(SettingsStore):
         """Adds a server, or replaces its entry. A server that was removed returns to its place.
 
         Args:
-            entry: a mapping goes into the file as it is.
-            is_default: whether it starts with the hub; None leaves that as it is.
+            entry: a mapping goes into the file unchanged.
+            is_default: whether it starts with the hub; None leaves that unchanged.
             revision: of the entry that is replaced; empty: any.
             is_new: refuse to replace an entry, unless that entry cannot be used.
 
@@ -64,7 +61,7 @@ class McpConfHelper(SettingsStore):
             **fields: attributes of MCPServerConfig; None removes a field.
 
         Raises:
-            TooltrayError: there is no such server, the result cannot be used, or the field can only be changed in the other file.
+            TooltrayError: the server does not exist, the result cannot be used, or the field can only be changed in the other file.
         """
         if unknown := fields.keys() - MCPServerConfig.model_fields:
             raise TypeError(f"MCPServerConfig has no {', '.join(sorted(unknown))}")
@@ -87,7 +84,7 @@ class McpConfHelper(SettingsStore):
             revision: as in `set_server`.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             Conflict: the entry has changed.
         """
         names = list(self.own_settings.mcp_servers)
@@ -98,7 +95,7 @@ class McpConfHelper(SettingsStore):
         """Decides whether a server starts with the hub.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
         """
         if self.file_server(name):
             await self.edit(server_edits.choices(name, {"is_default": is_default}))
@@ -109,6 +106,6 @@ class McpConfHelper(SettingsStore):
         """Switches all servers on or off (`mcpEnabled`).
 
         Args:
-            paused_until: unix seconds, when they are to go on by themselves; 0: when somebody says so.
+            paused_until: unix seconds at which they resume automatically; 0: when the user resumes them.
         """
         await self.edit(server_edits.enabled(enabled, paused_until))

@@ -1,6 +1,6 @@
-"""Fields that hold something back, misspelt: a field that nobody knows is kept and means nothing, so a slip opens what it was to close.
+"""Misspelt fields that restrict something: an unknown field is kept and ignored, so a mistake opens what it was to close.
 
-Above it: settings_reading. Below it: usable. Fields of other programs are no slips: only what looks like one of these is told.
+Fields of other programs are not slips: only a field that looks like one of these is reported.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ AT_TOP = ("activity", "approvals", "mcpEnabled", "publish", "results", "secretCo
 
 
 def misspelt(document: Document) -> Iterator[Slip]:
-    """A slip for each; what it says is not used otherwise."""
+    """Yields a slip for each misspelt field; its value is ignored."""
     yield from _alike(document, (), AT_TOP)
     for part, fields in OF_PARTS.items():
         yield from _alike(document.get(part), (part,), fields)

@@ -1,7 +1,7 @@
-"""What may stand in a rule on arguments, and in what it covers: words of commands, hosts, addresses, folders. Pure.
+"""What may be written in a rule on arguments, and in what it covers: words of commands, hosts, addresses, folders. Pure.
 
-Above it: call_rule, which checks a rule, and the evaluation of rules. Below it: nothing. Everything here is a list of what is known to be
-harmless: whatever a shell, a URL parser or a file system may read in two ways is in none of them, and a call that has it asks.
+Only what is known to be harmless is accepted: anything that a shell, a URL parser or a file system may read in two ways is not, and a
+call that contains it asks.
 """
 
 import ipaddress
@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 PROJECT = "{project}"
-"""As a folder: the project of the session."""
+"""A folder in rules: the project of the session."""
 LONGEST_HOST = 253  # characters, as DNS has it
 PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 """The schemes of addresses, and the port of each that need not be named."""
@@ -24,7 +24,7 @@ _QUERY_ALONE = re.compile(r"([A-Za-z]+)://([^\s/?#@\\]+)(\?[A-Za-z0-9._~:/?!&*+,
 
 
 def is_plain_word(word: str) -> bool:
-    """Whether a word of a command means itself in every shell: no quotation marks, variables, patterns, redirections, blanks, home."""
+    """Returns whether a word of a command means itself in every shell: no quotation marks, variables, patterns, redirections, blanks."""
     return (
         bool(_PLAIN_WORD.fullmatch(word))
         and not word.startswith("=")
@@ -33,16 +33,16 @@ def is_plain_word(word: str) -> bool:
 
 
 class Host(NamedTuple):
-    """A host, and a port of it; 0: those that addresses need not name."""
+    """A host and its port; 0: the ports that addresses need not name."""
 
     name: str
     port: int = 0
 
 
 def read_host(text: str) -> Host | None:
-    """A host as people write it, `example.org` or `example.org:8443`; None: it is none, or could be read in two ways.
+    """Reads a host as users write it, `example.org` or `example.org:8443`; None if it is not a host, or could be read in two ways.
 
-    Names are those of DNS in plain letters; addresses of IP count in their one usual spelling alone.
+    Names are DNS names in plain letters; an IP address counts only in its one usual spelling.
     """
     if not (found := _HOST_AND_PORT.fullmatch(text)) or len(found[1]) > LONGEST_HOST:
         return None
@@ -56,7 +56,7 @@ def read_host(text: str) -> Host | None:
 
 
 def _looks_like_number(name: str) -> bool:
-    """`0x7f.1` and `127.1` are addresses to many programs: the last part of a name is no number."""
+    """Returns whether the last part of a name is a number: `0x7f.1` and `127.1` are addresses to many programs."""
     last = name.rpartition(".")[2]
     return last.isdigit() or bool(re.fullmatch(r"0x[0-9a-f]*", last))
 
@@ -71,12 +71,12 @@ def _is_usual_ip(name: str) -> bool:
 
 
 def is_below(host: str, pattern: str) -> bool:
-    """Whether a host is what a rule names: the same, or of `*.example.org` one below it."""
+    """Returns whether a rule's pattern covers a host: the same host, or one below `*.example.org`."""
     return host.endswith(pattern[1:]) and len(host) > len(pattern) - 1 if pattern.startswith("*.") else host == pattern
 
 
 def read_pattern(text: str) -> Host | None:
-    """A host of a rule: as `read_host`, or `*.` and a name of at least two parts; None: it is none."""
+    """Reads a host of a rule: as `read_host`, or `*.` and a name of at least two parts; None if it is neither."""
     if not text.startswith("*."):
         return read_host(text)
     below = read_host(text[2:])
@@ -85,7 +85,7 @@ def read_pattern(text: str) -> Host | None:
 
 
 def host_of(value: str) -> Host | None:
-    """The host of an address or the host that a text is; None: it has none, or parsers could disagree on which."""
+    """Returns the host of an address, or the host that a text is; None if it has none, or parsers could disagree about it."""
     found = _ADDRESS.fullmatch(value) or _QUERY_ALONE.fullmatch(value)
     if found is None:
         return read_host(value)
@@ -95,7 +95,7 @@ def host_of(value: str) -> Host | None:
 
 
 def is_folder(text: str) -> bool:
-    """Whether a rule can name this as a folder: the whole path, one from the home folder, or `{project}` and what is below it."""
+    """Returns whether a rule can name this as a folder: a whole path, one from the home folder, or `{project}` and folders below it."""
     if text == PROJECT or text.startswith(f"{PROJECT}/"):
         return "\0" not in text and ".." not in re.split(r"[/\\]", text)
     is_whole = os.path.isabs(text) or text == "~" or text.startswith(("~/", "~\\"))

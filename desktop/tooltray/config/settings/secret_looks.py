@@ -11,9 +11,9 @@ _SECRET_VALUE = re.compile(
     r"gh[pousr]_|github_pat_|glpat-|sk-[A-Za-z0-9_-]{8}|xox[abprs]-|AKIA[0-9A-Z]{12}|AIza[0-9A-Za-z_-]{20}|eyJ[A-Za-z0-9_-]{16}|Bearer\s\S"
     r"|[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@"
 )
-KEY_IN_PATH = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9_-]{24,}")  # some services have a person's key in the path
+KEY_IN_PATH = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9_-]{24,}")  # some services have the user's key in the path
 HIDDEN = "***"
-_LOGIN = re.compile(r"(://[^/\s:@?#]*:)\S+(?=@)")  # a password may have an "@" and a "/" in it
+_LOGIN = re.compile(r"(://[^/\s:@?#]*:)\S+(?=@)")  # a password may contain an "@" and a "/"
 _PARAMETER = re.compile(r"([?&])([^=&#\s]+)=([^&#\s]+)")
 _SCHEME = re.compile(r"\b(Bearer|Basic)(\s+)(?!\$\{)\S{6,}", re.IGNORECASE)
 _SCHEME_WORD = re.compile(r"^(?:Bearer|Basic|Token)\s+", re.IGNORECASE)
@@ -31,7 +31,7 @@ def looks_secret(key: str, value: str) -> bool:
 
 
 def plain_names(env: Mapping[str, str]) -> frozenset[str]:
-    """Returns the names of the variables whose values are written out and seem to be no secrets."""
+    """Returns the names of the variables whose values are written out and do not seem to be secrets."""
     return frozenset(name for name, value in env.items() if "${" not in value and not looks_secret(name, value))
 
 

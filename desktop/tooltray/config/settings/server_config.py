@@ -1,14 +1,11 @@
-"""What one entry of `mcpServers` says, checked.
+"""One entry of `mcpServers`, checked.
 
-Above it: settings, and the readers of other files with such entries. Below it: phrases. Knows no file and no secret's value.
-
-Where an entry can be read in several ways, what its writer meant counts:
-
+If an entry can be read in several ways, its writer's meaning counts:
 - `null` means "not given", for every field.
 - Numbers and `true`/`false` in `args`, `env` and headers become strings in their JSON spelling; a variable that is `null` is left out.
 - An empty `command` or URL counts as not given (other programs write `"command": ""` beside a URL).
 - `type`, `transport` and `transportType` are one field; `streamable-http` and its relatives are `http`.
-- A `type` that is given decides; then a command beside a URL is allowed, and unused.
+- A given `type` decides; then a command beside a URL is allowed, and unused.
 """
 
 import hashlib
@@ -41,7 +38,7 @@ from tooltray.protocol.eras import Era
 LABEL_COLORS = ("blue", "green", "amber", "red", "violet", "grey")
 Transport = Literal["stdio", "http", "sse", "inmemory"]
 
-# fields that other programs spell in another way; the first spelling is ours
+# fields that other programs spell differently; the first spelling is ours
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "base_url": ("baseUrl", "url"),
     "custom_headers": ("customHeaders", "headers"),
@@ -103,7 +100,7 @@ PerMinute = Annotated[int, Field(ge=1, le=100_000, strict=True)]
 Seconds = Annotated[float, BeforeValidator(plain_number), Field(gt=0, strict=True, allow_inf_nan=False)]
 
 USUAL_RULES = ("read",)
-"""What an entry without `autoApprove` lets run without asking."""
+"""The rules of an entry without `autoApprove`."""
 
 
 class ToolFilter(JsonModel):
@@ -114,18 +111,18 @@ class ToolFilter(JsonModel):
 
 
 class OAuthSettings(JsonModel):
-    """How to sign in to a server elsewhere, where that cannot be found out. Placeholders in it are not expanded.
+    """How to sign in to a remote server, if that cannot be detected. Placeholders in it are not expanded.
 
-    What other programs write is taken, too: `true` and `false` alone, `callbackPort`, and scopes as one text with spaces between them.
+    The spellings of other programs are accepted, too: only `true` or `false`, `callbackPort`, and scopes as one text with spaces.
 
     Attributes:
-        enabled: whether anybody signs in at all; without it a server that asks for it is in error.
+        enabled: whether to sign in at all; without it a server that requires it is in error.
         client_id: of a client that was registered by hand; without it one registers itself.
         client_secret: of such a client; a placeholder like `${secret:NAME}`.
-        scopes: what to ask for; without them, what the server says it wants.
-        grant: who signs in: the person, in a browser, or this client by itself with its secret.
-        issuer: the authorization server, where the server does not say which.
-        redirect_port: of the address that the browser comes back to; 0: any that is free.
+        scopes: the scopes to request; without them, those that the server names.
+        grant: who signs in: the user, in a browser, or this client with its secret.
+        issuer: the authorization server, if the server does not name it.
+        redirect_port: of the address to which the browser returns; 0: any that is free.
         send_resource: whether requests name the server as the `resource` of the tokens (RFC 8707), which some authorization servers refuse.
     """
 
@@ -161,7 +158,7 @@ OAUTH_MEMBERS = frozenset({*(field.alias for field in OAuthSettings.model_fields
 
 
 class ServerOptions(JsonModel):
-    """`options` of an entry, as another program has them."""
+    """`options` of an entry, as another program writes them."""
 
     lazy_load: StrictBool | None = None
 
@@ -172,29 +169,29 @@ class MCPServerConfig(JsonModel):
     Attributes:
         call_timeout: seconds without progress after which a call is given up; None: the hub's own limit.
         start_timeout: seconds that it may be silent before its first answer; None: the hub's own limit.
-        auto_approve: which calls go through unasked: rules, or names of tools; catalogue/approval.py says which.
-        call_rules: which further ones do, by what they are called with.
+        auto_approve: which calls run without asking: rules, or names of tools, see catalogue/approval.py.
+        call_rules: which further calls do, by their arguments.
         disable: never start this server.
-        isolation: one copy for all AI clients, or one for each AI client's session.
+        isolation: one instance for all AI clients, or one for each AI client's session.
         idle_stop: seconds without a call after which a server that does not start with the hub is stopped again; None: never.
         direct_start: whether a package that npx or uvx has unpacked already is started without them.
-        era: of the protocol that it speaks; "auto": it is found out.
-        custom_npm_registry: where this server's packages come from, in the place of the registry for all.
-        oauth: how to sign in, where that cannot be found out.
-        lazy_load: whether AI clients see its tools only when they have activated it; None: as `publish.lazyLoad` says.
-        options: `lazyLoad` may stand in here, too.
-        deferred_startup: starts when a project is known, one copy for each.
-        startup_args_template: of a deferred server, in the place of `args`.
+        era: of the protocol that it speaks; "auto": detected.
+        custom_npm_registry: where this server's packages come from, in place of the registry for all.
+        oauth: how to sign in, if that cannot be detected.
+        lazy_load: whether AI clients see its tools only once they have activated it; None: as in `publish.lazyLoad`.
+        options: another place for `lazyLoad`.
+        deferred_startup: starts when a project is known, one instance for each.
+        startup_args_template: of a deferred server, in place of `args`.
         tool_overrides: by the server's own name for a tool.
         disabled_skills: which of its skills are not offered: their URIs as the server has them, or their names.
-        label: which of a person's accounts or machines it is, in their words: "work", "private".
-        color: the colour of that label, one of LABEL_COLORS; any other word is none.
+        label: which of the user's accounts or machines it is, in their words: "work", "private".
+        color: the colour of that label, one of LABEL_COLORS; any other word means no colour.
         result_limit: tokens of a result that clients get at once; the rest is kept and read page by page. None: results are whole.
-        max_calls: of its tools that are under way at once, of all AI clients together; others wait for their turn. None: any number.
+        max_calls: of its tools in progress at once, of all AI clients together; others wait for their turn. None: any number.
         calls_per_minute: that begin in a minute; others wait. None: any number.
-        share_reads: equal calls at the same moment run once, of tools that say that they only read and may be called twice.
-        projects: folders; sessions that work in one of them, or below it, alone have the server. Empty: all sessions.
-        confinement: which files and hosts its process may reach; of a server that is no process it is of no effect.
+        share_reads: equal calls at the same moment run once, of tools that declare that they only read and may be called twice.
+        projects: folders; only sessions that work in one of them, or below it, have the server. Empty: all sessions.
+        confinement: which files and hosts its process may reach; without effect for a server that is not a process.
     """
 
     command: Target = None
@@ -244,7 +241,7 @@ class MCPServerConfig(JsonModel):
         ours, spelled = dict(data), {}
         for name, spellings in SPELLINGS.items():
             given = {spelling: ours.pop(spelling) for spelling in spellings if data.get(spelling) is not None}
-            if name == "type":  # two words for one transport are no contradiction
+            if name == "type":  # two words for one transport do not contradict each other
                 given = {spelling: _our_type(value) for spelling, value in given.items()}
             if len({json.dumps(value, sort_keys=True, default=str) for value in given.values()}) > 1:
                 raise ValueError(Phrase("{fields} differ; keep one of them", fields=" / ".join(given)))
@@ -263,64 +260,65 @@ class MCPServerConfig(JsonModel):
 
     @property
     def transport(self) -> Transport:
-        """How the server is reached: what `type` says, else what the entry looks like."""
+        """Returns how the server is reached: by `type`, else by the form of the entry."""
         return self.type or ("stdio" if self.command else "http")
 
     @property
     def only_era(self) -> Era | None:
-        """The era that it gives; None: it is found out."""
+        """Returns the era that the entry gives; None: it is detected."""
         return None if self.era == "auto" else Era(self.era)
 
     @property
     def template(self) -> tuple[str, ...]:
-        """The arguments of a deferred server, the project's placeholders in them."""
+        """Returns the arguments of a deferred server, with the project's placeholders."""
         return self.args if self.startup_args_template is None else self.startup_args_template
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What it is started with, the project's placeholders in it if it waits for one."""
+        """Returns the arguments that it is started with, with the project's placeholders if it waits for a project."""
         return self.template if self.deferred_startup else self.args
 
     @property
     def own_lazy_load(self) -> bool | None:
-        """`lazyLoad` as the entry has it; None if it has none."""
+        """Returns `lazyLoad` of the entry; None if it has none."""
         return self.options.lazy_load if self.lazy_load is None else self.lazy_load
 
     def is_lazy(self, by_default: bool) -> bool:
-        """Whether AI clients see its tools only when they have activated it; `by_default`: what counts where it does not say."""
+        """Returns whether AI clients see its tools only once they have activated it; `by_default` counts if the entry does not define it."""
         return by_default if self.own_lazy_load is None else self.own_lazy_load
 
     @property
     def target(self) -> str:
-        """The command line, quoted for a shell, or the URL as it may be shown; what a person recognises the server by."""
+        """Returns the command line, quoted for a shell, or the URL as it may be shown, by which the user recognises the server."""
         if self.command and self.transport not in ("http", "sse"):
             return joined([self.command, *self.arguments])
         return shown_url(self.base_url or "")
 
     def to_entry(self) -> dict[str, object]:
-        """The entry as it goes into the file: what was given, in the spelling it was given in."""
+        """Returns the entry as it goes into the file: its given members, in their given spelling."""
         entry = self.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
         spellings = {SPELLINGS[name][0]: spelling for name, spelling in self._spelled.items()}
         return {spellings.get(key, key): value for key, value in entry.items()}
 
 
 def config_hash(config: MCPServerConfig) -> str:
-    """The same for two configs exactly when the same program runs in the same way; values of placeholders do not count."""
+    """Returns a hash that is equal for two configs exactly if the same program runs in the same way; values of placeholders do not count."""
     return hashlib.sha256(what_runs(config).encode()).hexdigest()
 
 
 def runs_otherwise(before: MCPServerConfig, after: MCPServerConfig) -> bool:
-    """Whether what runs has to be started anew: another program, or the same one in another confinement or era. Whether it is the same
-    program, and what was said yes to, `config_hash` says alone."""
+    """Returns whether a running server must be restarted: another program, or the same one in another confinement or era. Only
+    `config_hash` decides whether it is the same program, and the approved one.
+    """
     return config_hash(before) != config_hash(after) or before.era != after.era or after.confinement.needs_start(before.confinement)
 
 
 def what_runs(config: MCPServerConfig) -> str:
-    """What `config_hash` is made of, as JSON; what a person typed as a secret is in it."""
+    """Returns the input of `config_hash`, as JSON; it contains what the user typed as a secret."""
     parts: tuple[object, ...] = (
         *(config.transport, config.command, config.args, dict(config.env), config.cwd, config.base_url, dict(config.custom_headers)),
     )
-    if config.custom_npm_registry:  # what was added later counts where it is used: what is known of all other servers stays known
+    if config.custom_npm_registry:  # later additions count only if used, so that the hashes of all other servers stay the same
         parts += (config.custom_npm_registry,)
     if config.oauth:
         parts += (config.oauth.model_dump(mode="json"),)
@@ -330,7 +328,7 @@ def what_runs(config: MCPServerConfig) -> str:
 
 
 def shown_url(url: str) -> str:
-    """A URL without user name, password, query and fragment: keys stand in those."""
+    """Returns a URL without user name, password, query and fragment, which may contain keys."""
     return re.split("[?#]", re.sub(r"(?<=://)[^/?#]*@", "", url), maxsplit=1)[0]
 
 
@@ -348,7 +346,7 @@ def _why_not_started(config: MCPServerConfig) -> str:
 
 
 def _why_no_process(config: MCPServerConfig) -> Iterator[str]:
-    """What no operating system and no HTTP request could carry."""
+    """Yields what no operating system and no HTTP request could carry."""
     if config.base_url and not config.base_url.lower().startswith(("http://", "https://", "${")):
         yield Phrase("the URL must begin with http:// or https://")
     if any("\0" in word for word in (config.command or "", config.cwd or "", *config.args, *config.template, *config.env.values())):

@@ -1,7 +1,4 @@
-"""Edits of the servers in the settings, and of the choices there for servers of other files; for `SettingsStore.edit`.
-
-Above it: McpConfHelper. Below it: the settings' models. Knows no file.
-"""
+"""Edits of the servers in the settings, and of the choices there for servers of other files; for `SettingsStore.edit`."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -18,7 +15,7 @@ from tooltray.foundation.phrases import Phrase
 
 
 class Watched:
-    """An edit that notes which servers it has changed or removed.
+    """An edit that records which servers it has changed or removed.
 
     Attributes:
         edited: their names.
@@ -38,7 +35,7 @@ class Watched:
 def entry(
     name: str, new: Mapping[str, object], *, is_default: bool | None, revision: str, is_new: bool, before: Sequence[str] = ()
 ) -> Edit:
-    """See McpConfHelper.set_server.
+    """Adds or replaces an entry, see McpConfHelper.set_server.
 
     Args:
         before: a new entry is put before the first of these that exists; else it comes last.
@@ -60,7 +57,7 @@ def entry(
 
 
 def _from_first(entries: Mapping[str, object], names: Sequence[str]) -> list[str]:
-    """The entries from the first of these names on."""
+    """Returns the entries from the first of these names on."""
     there = list(entries)
     first = next((name for name in names if name in entries), None)
     return there[there.index(first) :] if first is not None else []
@@ -80,7 +77,7 @@ def fields(name: str, changed: Mapping[str, object]) -> Edit:
 
 
 def enabled(is_enabled: bool, paused_until: float) -> Edit:
-    """Switches all servers on or off, and says until when. `paused_until`: unix seconds; 0: until somebody resumes."""
+    """Switches all servers on or off. `paused_until`: unix seconds at which they resume; 0: when the user resumes them."""
 
     def edit(document: Document) -> None:
         document["mcpEnabled"] = is_enabled
@@ -108,7 +105,7 @@ def default(name: str, is_default: bool, *, is_known: bool) -> Edit:
     """Decides whether a server starts with the hub.
 
     Args:
-        is_known: the server exists without an entry.
+        is_known: whether the server exists without an entry.
     """
 
     def edit(document: Document) -> None:
@@ -156,7 +153,7 @@ def all_choices(chosen: Mapping[str, Mapping[str, object]]) -> Edit:
 
 
 def choices_of(document: Document, name: str) -> Mapping[str, object]:
-    """All choices for a server of another file, in the spelling of the settings."""
+    """Returns all choices for a server of another file, in the spelling of the settings."""
     return members(members(document, "fileServers"), name)
 
 
@@ -175,7 +172,7 @@ def _is_usable(name: str, written: object) -> bool:
 
 
 def written_entry(document: Document, name: str) -> Document:
-    """The entry of a server as it is written, also one that cannot be used.
+    """Returns the entry of a server as it is written, also an unusable one.
 
     Raises:
         NotFound: the settings have no server of this name.
@@ -198,7 +195,7 @@ def _set_default(document: Document, name: str, is_default: bool) -> None:
 
 
 def _set_field(holder: dict[str, object], field: str, value: object) -> None:
-    """Sets a field in the spelling that the entry has already, else in ours."""
+    """Sets a field in the spelling that the entry already has, else in ours."""
     spellings = SPELLINGS.get(field, (to_camel(field),))
     for spelling in [spelling for spelling in spellings if spelling in holder] or spellings[:1]:
         if value is None:

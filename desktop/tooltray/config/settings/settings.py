@@ -1,9 +1,7 @@
-"""What the settings say, checked: models over the JSON of `settings.json`.
-
-Above it: settings_reading, McpConfHelper, managers, expansion. Below it: server_config. Knows no file and no secret's value.
+"""The settings as models over the JSON of `settings.json`, checked.
 
 JSON keeps the users' spelling (`mcpServers`, `autoApprove`), Python is snake_case. The raw JSON stays the truth and is what is written
-back; these models are a view of it, so nothing in here can lose a field. How an entry of a server is read, server_config says.
+back; these models are a view on it, so they cannot lose a field. server_config reads the entries of servers.
 """
 
 from collections.abc import Mapping
@@ -38,8 +36,8 @@ from tooltray.foundation.moments import LAST_TIME_S
 UnixTime = Annotated[float, BeforeValidator(plain_number), Field(ge=0, le=LAST_TIME_S, strict=True, allow_inf_nan=False)]
 Mode = Literal["everything", "lazy", "search", "automatic"]
 ANY_SERVER = "/"
-"""Among the choices for servers of other files: for all of them. No server is called that."""
-MOST_SECRET_COMMANDS = 100  # one for each key of a person's
+"""The key of the choices for all servers of other files. No server can have this name."""
+MOST_SECRET_COMMANDS = 100  # one for each key of a user's
 MOST_COMMAND_WORDS = 64
 SecretCommand = Annotated[
     tuple[Annotated[StrictStr, Field(max_length=LONGEST_VALUE)], ...], Field(min_length=1, max_length=MOST_COMMAND_WORDS)
@@ -48,11 +46,11 @@ SecretCommands = Annotated[dict[str, SecretCommand], Field(max_length=MOST_SECRE
 
 
 class ApiSettings(JsonModel):
-    """What other programs may do over HTTP in a person's place; they show a token of their own.
+    """What other programs, which show a token of their own, may do over HTTP in the user's place.
 
     Attributes:
         enabled: whether they may do anything.
-        trusted: of an older version, and not counted; a person is asked what to put in its place.
+        trusted: of an older version, and ignored; the user is asked for a replacement.
     """
 
     enabled: StrictBool = False
@@ -64,7 +62,7 @@ class HttpSettings(JsonModel):
 
     Attributes:
         port: 0: any that is free.
-        require_token: whether a client has to show a token of ours; without one only on addresses of this machine itself.
+        require_token: whether a client has to show a token of ours; false only works on addresses of this machine.
         api: what other programs may do at the same address.
     """
 
@@ -75,16 +73,16 @@ class HttpSettings(JsonModel):
     api: ApiSettings = ApiSettings()
 
 
-LONGEST_SAME_S = 300  # beyond that a yes is one for a time, and is chosen as such
+LONGEST_SAME_S = 300  # a longer approval is one for a duration, and is chosen as such
 SameSeconds = Annotated[int, Field(ge=0, le=LONGEST_SAME_S, strict=True)]
 
 
 class ApprovalSettings(JsonModel):
-    """When a person is asked about calls.
+    """When calls ask for approval.
 
     Attributes:
-        same_for_seconds: so long after a yes the same call is not asked about again; 0: each is.
-        flow_guard: calls that send or publish ask first, once a session has read what strangers wrote.
+        same_for_seconds: seconds after an approval in which the same call runs without asking; 0: each call asks.
+        flow_guard: whether calls that send or publish ask first, once a session has read what strangers wrote.
     """
 
     same_for_seconds: SameSeconds = 0
@@ -92,16 +90,16 @@ class ApprovalSettings(JsonModel):
 
 
 class ClientSettings(JsonModel):
-    """What one kind of AI client gets, by the name that it gives itself.
+    """The settings of one kind of AI client, by the name that it gives itself.
 
     Attributes:
-        mode: how tools are shown to it; None: as the servers' settings say.
-        profile: that its sessions get unless they ask for another.
-        auto_approve: which of its calls go through unasked, in the place of the servers' own `autoApprove` and `callRules`.
-        call_rules: which further ones do, by what they are called with, in the place of the servers' own `callRules`.
-        flow_guard: as in ApprovalSettings; None: as there.
-        result_limit: tokens of a result that it gets at once; the smaller one counts where its server or tool has one, too.
-        reads: which one its model gets of a result that says the same as text and as structured content; the other is left out.
+        mode: how tools are shown to it; None: as the servers' settings define.
+        profile: of its sessions, unless they request another.
+        auto_approve: which of its calls run without asking, in place of the servers' own `autoApprove` and `callRules`.
+        call_rules: which further calls do, by their arguments, in place of the servers' own `callRules`.
+        flow_guard: as in ApprovalSettings, which counts if this is None.
+        result_limit: tokens of a result that it gets at once; the smaller one counts if its server or tool has a limit, too.
+        reads: which one its model gets of a result that has the same content as text and as structured content; the other is left out.
     """
 
     mode: Mode | None = None
@@ -114,13 +112,13 @@ class ClientSettings(JsonModel):
 
 
 class PublishSettings(JsonModel):
-    """How AI clients see tools and reach us.
+    """How AI clients see tools and connect.
 
     Attributes:
-        naming: servers' names in front of tool names only where two would be alike, or always.
-        lazy_load: for every server that does not say otherwise.
-        mode: for every client that has none of its own.
-        feedback: whether models may report to the person and ask for an answer.
+        naming: whether servers' names come before tool names only if two would be alike, or always.
+        lazy_load: for every server without its own value.
+        mode: for every client without its own mode.
+        feedback: whether models may report to the user and ask for an answer.
     """
 
     naming: Literal["conflict", "always"] = "conflict"
@@ -131,7 +129,7 @@ class PublishSettings(JsonModel):
     feedback: StrictBool = True
 
     def shows_lazily(self, server: MCPServerConfig) -> bool:
-        """Whether AI clients that have no mode of their own see a server's tools only when they have activated it."""
+        """Returns whether AI clients without a mode of their own see a server's tools only once they have activated it."""
         by_default = {None: self.lazy_load, "lazy": True}.get(self.mode)
         return by_default is not None and server.is_lazy(by_default)
 
@@ -141,8 +139,8 @@ class ProfileSettings(JsonModel):
 
     Attributes:
         servers: the only ones; None: all.
-        tools: by server, the only ones of it; names are the server's own.
-        skills: by server, the only skills of it: their names, or their URIs as the server has them.
+        tools: the only tools by server; names are the server's own.
+        skills: the only skills by server: their names, or their URIs as the server has them.
     """
 
     servers: tuple[StrictStr, ...] | None = None
@@ -152,7 +150,7 @@ class ProfileSettings(JsonModel):
 
 
 class SecretSettings(JsonModel):
-    """Where secrets are kept; None: nobody has chosen, so the keyring of the system."""
+    """Where secrets are stored; None: the user has not chosen, so in the keyring of the system."""
 
     backend: SecretBackend | None = None
 
@@ -161,20 +159,20 @@ class DiscoverySettings(JsonModel):
     """Where servers are found.
 
     Attributes:
-        registry: the address of another registry of MCP servers than the official one; `false` or an empty text: none is asked.
+        registry: the address of another registry of MCP servers than the official one; `false` or an empty text: no registry is used.
     """
 
     registry: StrictStr | StrictBool | None = None
 
 
 class WindowSettings(JsonModel):
-    """How the window looks, and when it is there.
+    """How the window looks, and when it is shown.
 
     Attributes:
         theme: None: the system's.
-        keeps_running: closing it hides it, where there is a tray; otherwise that ends Tooltray.
-        starts_hidden: it stays away until somebody opens it from the tray.
-        first_steps: somebody has just begun, and is led to a first call.
+        keeps_running: closing it hides it, if there is a tray; otherwise that ends Tooltray.
+        starts_hidden: it stays hidden until the user opens it from the tray.
+        first_steps: the user has just begun, and is led to a first call.
     """
 
     theme: Literal["light", "dark"] | None = None
@@ -191,10 +189,10 @@ class ActivitySettings(JsonModel):
     """What the journal keeps, and for how long.
 
     Attributes:
-        line: of each call one line of what it touched.
-        contents: of each call all arguments and the result, without known secrets.
-        contents_until: unix seconds; from then on no more of them are kept. None: until a person switches it off.
-        contents_days: after which arguments and results are removed; the entries stay.
+        line: one line for each call on what it touched.
+        contents: all arguments and the result of each call, without known secrets.
+        contents_until: unix seconds; from then on no further ones are kept. None: until the user switches it off.
+        contents_days: days after which arguments and results are removed; the entries stay.
         days: after which entries are removed.
         megabytes: on disk; beyond that the oldest entries are removed.
     """
@@ -207,7 +205,7 @@ class ActivitySettings(JsonModel):
     megabytes: MostMegabytes = 200
 
     def keeps_contents(self, now: float) -> bool:
-        """Whether arguments and results are kept at this moment. `now`: unix seconds."""
+        """Returns whether arguments and results are kept at this moment. `now`: unix seconds."""
         return self.contents and (self.contents_until is None or now < self.contents_until)
 
 
@@ -232,10 +230,10 @@ class ResultSettings(JsonModel):
 
 
 class RegistryEntry(JsonModel):
-    """A npm registry that a person adds to those that come with Tooltray.
+    """A npm registry that the user adds to Tooltray's own.
 
     Attributes:
-        name: how it is called; without one by its host.
+        name: shown for it; its host if empty.
     """
 
     url: StrictStr
@@ -243,7 +241,7 @@ class RegistryEntry(JsonModel):
 
 
 class FileServerSettings(JsonModel):
-    """What a person has chosen here for a server whose entry is in another file; None: as that file says.
+    """What the user has chosen here for a server whose entry is in another file; None: as in that file.
 
     Attributes:
         is_default: whether it starts with the hub, or with the first session of its project.
@@ -269,33 +267,33 @@ class FileServerSettings(JsonModel):
     is_default: StrictBool | None = None
 
     def applied(self, config: MCPServerConfig) -> MCPServerConfig:
-        """The entry with what was chosen in the place of what it says."""
+        """Returns the entry with the choices in place of its own values."""
         chosen = {name: getattr(self, name) for name in self.__class__.model_fields if name != "is_default"}
         return config.model_copy(update={name: value for name, value in chosen.items() if value is not None})
 
 
 class Settings(JsonModel):
-    """The whole file; entries that cannot be used are not in it.
+    """The whole file, without unusable entries.
 
     Attributes:
         secret_commands: programs with their arguments, by the names that `${secret:command:NAME}` has for them.
-        auto_detect_npm_registry: whether the fastest registry is found out and used.
-        paused_until: unix seconds; while `mcp_enabled` is off, when it goes on by itself; 0: when somebody says so.
-        custom_npm_registry: chosen by the person; goes before the fastest.
-        npm_registries: more of them to measure.
+        auto_detect_npm_registry: whether the fastest registry is detected and used.
+        paused_until: unix seconds at which it resumes automatically while `mcp_enabled` is off; 0: when the user resumes it.
+        custom_npm_registry: chosen by the user; takes precedence over the fastest.
+        npm_registries: further ones to measure.
         profiles: named sets of servers and tools.
-        allowed_folders: projects for which servers may be started, said by the person; absolute.
+        allowed_folders: projects for which servers may be started, allowed by the user; absolute.
         ready_answers: to reports of models.
-        hot_reload: whether files are read again as soon as somebody has changed them.
+        hot_reload: whether files are read again as soon as they have changed.
         file_servers: what was chosen here for servers whose entries are in other files, by their names here.
         discovery: where servers are found.
-        language: of the window and the command line, as its catalogue is called; None: the system's.
-        window: how it looks, and when it is there.
-        notifications: which kinds the person has switched on or off; see notification_kinds.
+        language: of the window and the command line, by the name of its catalogue; None: the system's.
+        window: how it looks, and when it is shown.
+        notifications: which kinds the user has switched on or off; see notification_kinds.
         activity: what the journal keeps.
         telemetry: where traces of calls go.
         results: what is kept of large results.
-        approvals: when a person is asked about calls.
+        approvals: when calls ask for approval.
     """
 
     version: int = CURRENT_VERSION

@@ -1,7 +1,4 @@
-"""Edits of the settings besides the servers, for `SettingsStore.edit`.
-
-Above it: the features, the command line where no hub runs. Below it: the settings' models. Knows no file.
-"""
+"""Edits of the settings besides the servers, for `SettingsStore.edit`."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -25,15 +22,15 @@ NOT_SETTINGS = ("version", "mcpServers", "defaultServers", "fileServers")
 """The parts of the file about servers, or about the file itself."""
 
 MAX_PORT = 65535
-MOST_SHOWN_CHARACTERS = 64  # of a name that somebody made up
+MOST_SHOWN_CHARACTERS = 64  # of a name that a client made up
 NOT_CHANGED = Phrase("The settings are not changed")
 
 
 def secret_backend(kind: SecretBackend) -> Edit:
-    """Decides where secrets are kept from now on; moves none.
+    """Decides where secrets are stored from now on; moves none.
 
     Raises:
-        TooltrayError: there is no such place.
+        TooltrayError: no such backend exists.
     """
     if kind not in get_args(SecretBackend):
         raise TooltrayError(
@@ -48,10 +45,10 @@ def http_access(enabled: bool, port: int | None = None) -> Edit:
     """Switches the HTTP endpoints on or off.
 
     Args:
-        port: the new port; None leaves it as it is.
+        port: the new port; None leaves it unchanged.
 
     Raises:
-        TooltrayError: there is no such port; the edit: another part of `publish.http` cannot be used.
+        TooltrayError: no such port exists; the edit: another part of `publish.http` cannot be used.
     """
     if port is not None and not 0 <= port <= MAX_PORT:
         raise TooltrayError(
@@ -74,8 +71,8 @@ def npm_registry(*, custom: str | None = None, is_auto_detect: bool | None = Non
     """Decides where npm packages of servers come from.
 
     Args:
-        custom: the person's own registry; empty for none; None leaves it as it is.
-        is_auto_detect: whether to find and use the fastest; None leaves it as it is.
+        custom: the user's own registry; empty for none; None leaves it unchanged.
+        is_auto_detect: whether to detect and use the fastest; None leaves it unchanged.
     """
 
     def edit(document: Document) -> None:
@@ -90,9 +87,10 @@ def npm_registry(*, custom: str | None = None, is_auto_detect: bool | None = Non
 
 
 def api_access(enabled: bool, *, forget_trust: bool = False) -> Edit:
-    """
+    """Switches the REST interface on or off.
+
     Args:
-        enabled: whether programs may use the REST interface. Switching it on also switches HTTP on, as both have the same address.
+        enabled: whether programs may use it. Switching it on also switches HTTP on, as both have the same address.
         forget_trust: deletes the setting of an older version, see `without_old_trust`.
     """
 
@@ -115,7 +113,7 @@ def without_old_trust(document: Document) -> None:
 
 
 def merge_patch(changes: Mapping[str, object], revision: str) -> Edit:
-    """JSON Merge Patch (RFC 7396) on the settings besides the servers.
+    """Applies a JSON Merge Patch (RFC 7396) to the settings besides the servers.
 
     Args:
         changes: in the spelling of the file; null removes.
@@ -136,12 +134,12 @@ def merge_patch(changes: Mapping[str, object], revision: str) -> Edit:
 
 
 def settings_of(document: Document) -> Document:
-    """The settings besides the servers."""
+    """Returns the settings besides the servers."""
     return {key: value for key, value in document.items() if key not in NOT_SETTINGS}
 
 
 def settings_document(document: Document) -> SettingsDocument:
-    """The settings besides the servers, with their revision."""
+    """Returns the settings besides the servers, with their revision."""
     settings = settings_of(document)
     return SettingsDocument(settings, revision_of(settings))
 
@@ -182,7 +180,7 @@ def _check_are_known(changes: Mapping[str, object]) -> None:
 
 
 def _unknown(model: type[JsonModel], given: Mapping[str, object], place: str) -> Iterator[str]:
-    """Where something is set that nobody reads. What is removed need not be known."""
+    """Yields the places of values that no setting reads. A removed value need not be known."""
     fields = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
     for key, value in given.items():
         if value is not None and key not in fields:
@@ -203,7 +201,7 @@ def _unknown_in(kind: object, value: object, place: str) -> Iterator[str]:
 
 
 def _problems(document: Document) -> Iterator[Problem]:
-    """What of the settings cannot be used, or leads nowhere."""
+    """Yields the faults of the settings: unusable values, and names that lead nowhere."""
     reading = read_settings(settings_of(document))
     yield from reading.problems
     for folder in reading.settings.allowed_folders:
@@ -225,7 +223,7 @@ def _problems(document: Document) -> Iterator[Problem]:
 
 
 def _refusal(make: Callable[..., Edit], *arguments: object) -> Iterator[Problem]:
-    """Why the verb for it would refuse that."""
+    """Yields the reason for which the verb's edit would be refused."""
     try:
         make(*arguments)
     except TooltrayError as error:
@@ -233,11 +231,7 @@ def _refusal(make: Callable[..., Edit], *arguments: object) -> Iterator[Problem]
 
 
 def check_http(http: Mapping[str, object]) -> None:
-    """What it would say is not used as long as a part of it cannot be.
-
-    Raises:
-        TooltrayError: a part of it cannot be.
-    """
+    """Raises TooltrayError if a part of `publish.http` cannot be used, since then the whole would not be."""
     try:
         HttpSettings.model_validate(http)
     except ValidationError as error:

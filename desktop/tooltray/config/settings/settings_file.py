@@ -1,21 +1,17 @@
-"""The file `settings.json`: read in words, kept beside itself when it is not understood, never overwritten blindly.
+"""The file `settings.json`: a file that cannot be read is kept beside the new one, and no file is overwritten blindly.
 
-Above it: McpConfHelper, which calls this from a thread (everything here blocks). Below it: json_text, document, settings, atomic_file.
-Knows no events.
-
-What can be wrong with the file, and what is done:
-
+Everything here blocks, so McpConfHelper calls it from a thread. What can be wrong with the file, and what is done:
 - It is missing or empty: defaults.
-- It is no JSON, or no object: it is renamed to `settings.json.broken-<time>`, defaults are used, a person is told.
-- It cannot be read, is a folder, or is absurdly large: defaults are used, nothing is written until that is put right.
-- It comes from a newer Tooltray: it is used as far as it is understood, and never written.
+- It is not JSON, or not an object: it is renamed to `settings.json.broken-<time>`, defaults are used, the user is notified.
+- It cannot be read, is a folder, or is absurdly large: defaults are used, and nothing is written until that is put right.
+- It comes from a newer Tooltray: its known parts are used, and it is never written.
 - It comes from an older one: a copy goes to `settings.json.v<version>.bak`, then it is migrated.
-- A part of it is not understood: that part is not used, and stays in the file. If writing would lose it (a key given twice, `mcpServers`
-  that is no object), a copy goes to `settings.json.broken-<time>` first.
-- Somebody edited it since it was read, or saves it in the very moment: the change is made to what they wrote (edited_files).
-- It ends somewhere in the middle: somebody may be just saving it, so it gets a moment before it counts as broken.
-- It is read again while the hub runs, and is gone, empty, or not understood: what was known goes on, and the file stays as it is. An entry
-  that cannot be used any more goes on as it was, until the hub ends.
+- A part of it cannot be read: that part is not used, and stays in the file. If writing would lose it (a key given twice, `mcpServers`
+  that is not an object), a copy goes to `settings.json.broken-<time>` first.
+- Another program edited it since it was read, or saves it at the same moment: the change is applied to the new content (edited_files).
+- It ends in the middle: it may be half saved, so it gets a moment before it counts as broken.
+- It is gone, empty, or unreadable when it is read again while the hub runs: the known settings stay in use, and the file stays unchanged.
+  An entry that becomes unusable stays in use as it was, until the hub ends.
 """
 
 import copy
@@ -40,7 +36,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import read_regular
 from tooltray.foundation.snapshots.files import FileProblem
 
-MAX_SETTINGS_BYTES = 64 * 1024 * 1024  # hundreds of servers fit into one; this is some other file
+MAX_SETTINGS_BYTES = 64 * 1024 * 1024  # hundreds of servers fit into one; a larger file is not ours
 NOT_CHANGED = Phrase("The settings are not changed")
 NOTHING_SAVED = Phrase("Until that is put right nothing is saved")
 
@@ -65,11 +61,11 @@ class Loaded(msgspec.Struct, frozen=True):
     Attributes:
         content: the bytes on disk; None if there is no file.
         document: the parsed file, migrated. Not to be changed.
-        reading: what the document says.
+        reading: the document as models.
         notices: what was wrong with the file as a whole, and what was done about it.
-        problems: what of it cannot be used, as `reading` has it, with the lines on which it stands.
-        copy_as: how the copy is called that has to be made before `content` is overwritten; empty if none has to be.
-        is_migrated: the document is newer than `content`.
+        problems: the slips of `reading`, with their lines in the file.
+        copy_as: the name of the copy that has to be made before `content` is overwritten; empty if none has to be.
+        is_migrated: whether the document is newer than `content`.
     """
 
     content: bytes | None = None
@@ -82,10 +78,10 @@ class Loaded(msgspec.Struct, frozen=True):
 
 
 class NotReread(TooltrayError):
-    """Nothing can be said of the file now.
+    """The content of the file is unknown for now.
 
     Attributes:
-        line: where that was seen, from 1; 0: nobody knows.
+        line: where that was seen, from 1; 0: unknown.
     """
 
     def __init__(self, title: str, message: str, hint: str, *, line: int) -> None:
@@ -97,8 +93,8 @@ class SettingsFile:
     """Reads and writes one settings file. Calls must not overlap.
 
     Args:
-        path: where it is. It may be a symbolic link, and stays one.
-        reserved: names of servers that come with Tooltray, which no entry may have.
+        path: of the file. It may be a symbolic link, and stays one.
+        reserved: names of servers that are part of Tooltray, which no entry may have.
         files: how it is replaced, and where its history goes.
     """
 
@@ -108,7 +104,7 @@ class SettingsFile:
         self._files = files or EditedFiles()
 
     def load(self) -> Loaded:
-        """Reads the file; sets it aside or migrates it if it has to be. Never fails: what went wrong is among the notices."""
+        """Reads the file; sets it aside or migrates it if it has to be. Never fails: the notices list what went wrong."""
         loaded = Loaded()
 
         def attempt() -> Loaded:
@@ -122,14 +118,15 @@ class SettingsFile:
             return replace(loaded, notices=(*loaded.notices, error.problem))
 
     def change(self, known: Loaded, edit: Edit) -> Loaded:
-        """Makes a change to what the file says now, and writes it.
+        """Applies a change to the present content of the file, and writes it.
 
         Args:
-            known: the settings as last read or written; used when there is no file any more, or a broken one.
-            edit: changes the document; may raise TooltrayError, and then nothing happens. Called once more for each save of somebody else.
+            known: the settings as last read or written; used if the file is gone or broken.
+            edit: changes the document; may raise TooltrayError, and then nothing happens. Called once more for each save by another
+                program.
 
         Raises:
-            TooltrayError: the file cannot be read or written, or must not be; it is as before.
+            TooltrayError: the file cannot be read or written, or must not be; it stays unchanged.
         """
         return self._until_kept(lambda: self._changed(known, edit))
 
@@ -143,13 +140,13 @@ class SettingsFile:
         return _going_on(known, self._write(newest, document))
 
     def reread(self, known: Loaded) -> Loaded:
-        """What the file says now. It is not touched, whatever it says.
+        """Returns the present content of the file, and never changes the file.
 
         Args:
             known: the settings as last read or written.
 
         Raises:
-            NotReread: it is gone, or nothing can be said of it: somebody may be just writing it.
+            NotReread: it is gone, or its content is unknown: another program may be just writing it.
             TooltrayError: it cannot be read.
         """
         content = self._read()
@@ -186,7 +183,7 @@ class SettingsFile:
             raise self._unreadable(str(error.strerror)) from error
 
     def _parse(self, content: bytes | None, before: Loaded) -> Loaded:
-        """Makes sense of what was read; where there is none, what was known before goes on."""
+        """Reads the content; the settings known before stay in use if it cannot be read."""
         if content is None:
             self._wait_for_more(is_half_written=before.content is not None)
             return replace(before, content=None)
@@ -200,10 +197,7 @@ class SettingsFile:
             return replace(before, content=None, notices=(*before.notices, self._set_aside(content, error.reason)), copy_as="")
 
     def _wait_for_more(self, *, is_half_written: bool = True) -> None:
-        """
-        Raises:
-            FileChanged: somebody may be just saving the file: it is read once more in a moment.
-        """
+        """Raises FileChanged if another program may be just saving the file, so that it is read once more in a moment."""
         if is_half_written and self._files.may_be_half_written(self._path):
             raise FileChanged
 
@@ -282,10 +276,7 @@ class SettingsFile:
 
 
 def _read_object(content: bytes) -> tuple[Document, list[str]]:
-    """
-    Raises:
-        NotJson: it is none, or no object.
-    """
+    """Reads a JSON object and the keys that it has twice. Raises NotJson if it is not JSON, or not an object."""
     document, twice = read_json(content)
     if not isinstance(document, dict):
         raise NotJson(Phrase('the file must be an object with "mcpServers" in it'))
@@ -293,7 +284,7 @@ def _read_object(content: bytes) -> tuple[Document, list[str]]:
 
 
 def _going_on(known: Loaded, new: Loaded) -> Loaded:
-    """A slip of the pen in an entry is no reason to end a server that is in use."""
+    """Returns the new settings with the entries that became unusable as they were: a typing error must not end a server that is in use."""
     servers, written = new.reading.settings.mcp_servers, new.document.get("mcpServers")
     unusable = written.keys() - servers.keys() if isinstance(written, dict) else ()
     kept = {name: config for name, config in known.reading.settings.mcp_servers.items() if name in unusable}
@@ -304,7 +295,7 @@ def _going_on(known: Loaded, new: Loaded) -> Loaded:
 
 
 def _has_odd_containers(document: Document) -> bool:
-    """Whether a change may have to replace something of a shape we did not expect."""
+    """Returns whether a change may have to replace a part that has an unexpected shape."""
     publish = document.get("publish")
     parts = [(document, _CONTAINERS), (publish if isinstance(publish, dict) else {}, _PUBLISH_CONTAINERS)]
     return any(not isinstance(part.get(key), kind | None) for part, kinds in parts for key, kind in kinds.items())

@@ -1,7 +1,7 @@
-"""Reads the settings' JSON as far as it can be used, and says what of it cannot.
+"""Reads the settings' JSON as far as it is usable, and reports the rest.
 
-Above it: SettingsStore. Below it: the models in settings, given_entries. By a slip no call may go through unasked, no client see more and
-no process do more than the writer meant: what held something back holds it all.
+A mistake must never let a call run without asking, show a client more or let a process do more than the writer meant: a restriction with a
+mistake restricts everything.
 """
 
 from collections.abc import Collection, Mapping
@@ -62,7 +62,7 @@ from tooltray.foundation.phrases import Phrase
 Default = TypeVar("Default")
 
 UNREADABLE_PROFILE = "(cannot be read)"
-"""Of an AI client whose profile is no text. There is no profile of this name, and in one that there is not is nothing."""
+"""Stands in for a profile name that is not a string. No such profile exists, so the client sees no tools."""
 _NO_CONTENTS = Phrase("the journal keeps no arguments and no results")
 _MEANWHILE = {
     "http": Phrase("AI clients cannot connect over HTTP"),
@@ -81,19 +81,19 @@ _NOT_STARTED = Phrase("it does not start")
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What a document says, and what of it cannot be used."""
+    """The usable part of a document, and the slips in the rest."""
 
     settings: Settings = msgspec.field(default_factory=Settings)
     slips: tuple[Slip, ...] = ()
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong, without where."""
+        """Returns what is wrong, without the places."""
         return tuple(slip.problem for slip in self.slips)
 
 
 def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading:
-    """Reads a document as far as it can be used.
+    """Reads a document as far as it is usable.
 
     Args:
         document: the parsed file, of any version up to now or newer.
@@ -152,7 +152,7 @@ def _no_object(key: str, meanwhile: str = "") -> Slip:
 
 
 def _read_usable(name: str, model: type[Model], given: Mapping[str, object], slips: list[Slip]) -> tuple[Model, set[str]]:
-    """Returns what can be used of it, and the fields that cannot, as the settings spell them."""
+    """Returns the usable part, and the unusable fields in the spelling of the settings."""
     part, odd = read_fields(model, given)
     slips.extend(not_used(f"{name}.{key}", of_field(name, joined(why)), _MEANWHILE.get(key, "")) for key, why in odd.items())
     return part, {to_camel(key) for key in odd}
@@ -171,7 +171,7 @@ def _read_publish(given: object, slips: list[Slip]) -> PublishSettings:
 
 
 def _read_activity(given: object, slips: list[Slip]) -> ActivitySettings:
-    """By a slip in them the journal may keep less than its writer meant, and never more."""
+    """Reads the journal's settings. After a slip in them the journal may keep less than their writer meant, and never more."""
     if given is None:
         return ActivitySettings()
     if not isinstance(given, Mapping):
@@ -183,7 +183,7 @@ def _read_activity(given: object, slips: list[Slip]) -> ActivitySettings:
 
 
 def _read_approvals(given: object, slips: list[Slip]) -> ApprovalSettings:
-    """By a slip in it more is asked about than its writer meant, and never less."""
+    """Reads `approvals`. After a slip in it more calls ask than its writer meant, and never fewer."""
     if given is None:
         return ApprovalSettings()
     if not isinstance(given, Mapping):
@@ -201,7 +201,7 @@ def _read_clients(given: object, slips: list[Slip]) -> dict[str, ClientSettings]
 
 
 def _read_client(name: str, given: object, slips: list[Slip]) -> ClientSettings:
-    """What of an entry can be used. By a slip in it no client may do or see more than its writer meant: what held it back holds it all."""
+    """Reads the usable part of an entry. After a slip no client may do or see more than its writer meant: everything is restricted."""
     if isinstance(given, Mapping):
         client, odd = read_fields(ClientSettings, given)
         fields, why = {to_camel(key) for key in odd}, [of_member(f"clients.{name}", each) for reasons in odd.values() for each in reasons]
@@ -242,8 +242,9 @@ def _read_profiles(given: object, slips: list[Slip]) -> dict[str, ProfileSetting
 
 
 def _read_file_servers(given: object, slips: list[Slip]) -> dict[str, FileServerSettings]:
-    """By a slip in them no call may go through unasked, and no server be more open: of a server whose choices cannot be read each call is
-    asked about, and one whose confinement cannot be read does not start."""
+    """Reads the choices for servers of other files. After a slip in them no call may run without asking, and no server be more open: each
+    call of a server whose choices cannot be read asks, and a server whose confinement cannot be read does not start.
+    """
     if given is None:
         return {}
     if not isinstance(given, Mapping):

@@ -1,8 +1,4 @@
-"""The settings while Tooltray runs: reads them, and edits them.
-
-Above it: McpConfHelper, and the features that only read or edit. Below it: settings_file (the disk), settings (the models), events. Knows
-no running server and no secret.
-"""
+"""The settings while Tooltray runs: reads them, edits them, and publishes their changes."""
 
 import asyncio
 import copy
@@ -28,17 +24,17 @@ from tooltray.foundation.snapshots.servers import ServerEntry
 
 
 class EntriesEdited(Event, frozen=True):
-    """Entries of servers were changed or removed by `SettingsStore.edit`, not in the file; published before `ConfigChanged`."""
+    """Entries of servers changed or removed by `SettingsStore.edit`, not in the file; published before `ConfigChanged`."""
 
     servers: tuple[str, ...]
 
 
 class SettingsStore:
-    """The settings of one home. Belongs to one event loop; the disk is accessed in threads, one change at a time.
+    """The settings of one home. They belong to one event loop; the disk is accessed in threads, one change at a time.
 
     A change is written before it counts: if it cannot be written, nothing has changed. Cancelling the caller does not interrupt it.
     Each written change is published as `ConfigChanged`, and each new problem as `ProblemReported`. What a thread has written counts when
-    the loop takes it over: whoever handles an event sees the same settings from its beginning to its end.
+    the loop takes it over: a handler of an event sees the same settings from its beginning to its end.
 
     Args:
         path: `settings.json`.
@@ -50,16 +46,16 @@ class SettingsStore:
         self.path = path
         self._file = SettingsFile(path, BUILTIN_NAMES, EditedFiles(history))
         self._bus = bus
-        self._state = self._on_disk = _State()  # the second is the threads', under the lock, and may be ahead
+        self._state = self._on_disk = _State()  # the threads use the second one, under the lock; it may be ahead
         self._lock = threading.Lock()
         self._files: dict[str, FileServer] = {}
         self._merged = (self.own_settings, self._files, self.own_settings)
 
     @property
     def settings(self) -> Settings:
-        """The present settings, with the servers of other files. Immutable: a change makes a new object."""
+        """Returns the present settings, with the servers of other files. Immutable: a change makes a new object."""
         own, files, merged = self._merged
-        now = self._state.loaded.reading.settings  # each call asks for this several times
+        now = self._state.loaded.reading.settings  # each call reads this several times
         if own is not now or files is not self._files:
             files = self._files
             merged = with_file_servers(now, files)
@@ -68,16 +64,16 @@ class SettingsStore:
 
     @property
     def own_settings(self) -> Settings:
-        """The present settings without the servers of other files."""
+        """Returns the present settings without the servers of other files."""
         return self._state.loaded.reading.settings
 
     @property
     def file_servers(self) -> Mapping[str, FileServer]:
-        """The servers of other files, by their names here; not to be changed."""
+        """Returns the servers of other files, by their names here; not to be changed."""
         return self._files
 
     def file_server(self, name: str) -> FileServer | None:
-        """A server whose entry is in another file; None for those of the settings, which go before."""
+        """Returns a server whose entry is in another file; None for servers of the settings, which come first."""
         return None if name in self.own_settings.mcp_servers else self._files.get(name)
 
     def set_file_servers(self, servers: Mapping[str, FileServer]) -> None:
@@ -88,33 +84,33 @@ class SettingsStore:
 
     @property
     def entries(self) -> dict[str, Document]:
-        """The entries of `mcpServers` that can be used, as they are in the file; the caller's own copy."""
+        """Returns the usable entries of `mcpServers`, as they are in the file; the caller's own copy."""
         return {name: copy.deepcopy(written_entry(self._state.loaded.document, name)) for name in self.own_settings.mcp_servers}
 
     @property
     def document(self) -> Document:
-        """The whole file, with the parts that cannot be used; the caller's own copy."""
+        """Returns the whole file, with its unusable parts; the caller's own copy."""
         return copy.deepcopy(self._state.loaded.document)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with the settings, and what was done about it."""
+        """Returns what is wrong with the settings, and what was done about it."""
         return tuple(each.problem for each in self.file_problems)
 
     @property
     def file_problems(self) -> tuple[FileProblem, ...]:
-        """The problems with their lines in the file, where known."""
+        """Returns the problems with their lines in the file, if known."""
         return self._state.problems
 
     def revision(self, name: str) -> str:
-        """The revision of a server's entry; empty if no file has one."""
+        """Returns the revision of a server's entry; empty if no file has one."""
         if server := self.file_server(name):
             return revision_of(server.entry.written)
         entries = members(self._state.loaded.document, "mcpServers")
         return revision_of(entries[name]) if name in entries else ""
 
     def server_entry(self, name: str) -> ServerEntry:
-        """The entry of a server; the caller's own copy.
+        """Returns the entry of a server; the caller's own copy.
 
         Raises:
             NotFound: no file has such a server.
@@ -126,7 +122,7 @@ class SettingsStore:
         return ServerEntry(name, copy.deepcopy(entry), copy.deepcopy(entry))
 
     async def load(self) -> None:
-        """Reads the file. Never fails; what went wrong is in `problems`."""
+        """Reads the file. Never fails; `problems` lists what went wrong."""
         await asyncio.to_thread(self._load)
 
     async def reload(self, *, is_last_look: bool = True) -> None:
@@ -136,7 +132,7 @@ class SettingsStore:
             is_last_look: False: a file that cannot be read is not reported yet, as it may be half written.
 
         Raises:
-            TooltrayError: the file is gone or cannot be read; the settings stay as they were.
+            TooltrayError: the file is gone or cannot be read; the settings stay unchanged.
         """
         work = asyncio.get_running_loop().run_in_executor(None, self._reread, is_last_look)
         work.add_done_callback(self._take_over)
@@ -166,12 +162,12 @@ class SettingsStore:
         await asyncio.shield(work)
 
     def _load(self) -> None:
-        """Runs in a thread; nobody else works with the settings yet."""
+        """Reads the file in a thread, before anything else works with the settings."""
         with self._lock:
             self._state = self._on_disk = _State(self._file.load())
 
     def _reread(self, is_last_look: bool) -> "_Change":
-        """Runs in a thread."""
+        """Reads the file again, in a thread."""
         with self._lock:
             before, error = self._on_disk, None
             try:
@@ -184,14 +180,14 @@ class SettingsStore:
             return _Change(now, now.content != before.content, now.new_problems(before), error=error)
 
     def _write(self, change: Edit) -> "_Change":
-        """Runs in a thread."""
+        """Changes and writes the file, in a thread."""
         with self._lock:
             before, watched = self._on_disk, Watched(change)
             self._on_disk = now = before.followed_by(self._file.change(before.loaded, watched))
             return _Change(now, True, now.new_problems(before), watched.edited)
 
     def _take_over(self, work: "asyncio.Future[_Change]") -> None:
-        """What a thread has read or written counts from now on; of two that end at once the later one may come first."""
+        """Makes what a thread has read or written count; if two threads end at once, the later one may come first."""
         if work.cancelled() or work.exception():
             return
         change = work.result()
@@ -221,12 +217,12 @@ class _State(msgspec.Struct, frozen=True):
     number: int = 0
 
     def followed_by(self, loaded: Loaded, reread_problem: tuple[FileProblem, ...] = ()) -> "_State":
-        """What comes after it."""
+        """Returns the next state."""
         return _State(loaded, reread_problem, self.number + 1)
 
     @property
     def content(self) -> tuple[object, ...]:
-        """What subscribers want to know of."""
+        """Returns the parts whose changes subscribers are notified of."""
         return self.loaded.document, self.loaded.reading.settings, self.problems
 
     @property
@@ -234,18 +230,18 @@ class _State(msgspec.Struct, frozen=True):
         return (*map(FileProblem, self.loaded.notices), *self.reread_problem, *self.loaded.problems)
 
     def new_problems(self, before: "_State") -> tuple[Problem, ...]:
-        """The problems that were not there before."""
+        """Returns the problems that `before` did not have."""
         known = before._problems_by_form()
         return tuple(problem for by_itself, problem in self._problems_by_form().items() if by_itself not in known)
 
     def _problems_by_form(self) -> Mapping[Problem, Problem]:
-        """The problems by their form without a line: one that has only moved to another line is not new."""
+        """Returns the problems by their form without a line: a problem that has only moved to another line is not new."""
         by_itself = [*self.loaded.notices, *(each.problem for each in self.reread_problem), *self.loaded.reading.problems]
         return dict(zip(by_itself, (each.problem for each in self.problems), strict=True))
 
 
 class _Change(msgspec.Struct, frozen=True):
-    """What an edit, or reading the file again, did.
+    """The result of an edit, or of reading the file again.
 
     Attributes:
         is_change: whether the content or its problems are different.

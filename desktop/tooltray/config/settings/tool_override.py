@@ -1,8 +1,7 @@
-"""How one tool is shown to AI clients, in the place of its own words: an entry of `toolOverrides`.
+"""How one tool is shown to AI clients in place of its own words: an entry of `toolOverrides`.
 
-Above it: server_config, and whoever publishes tools. Below it: json_model. Everything in it is bounded: it goes to each AI client with each
-list of tools. What goes through unasked goes by the server's own hints: those in here can make a tool stricter there, never laxer (see
-catalogue/tool_words.py).
+Everything in it is bounded, because it goes to each AI client with each list of tools. Which calls run without asking follows the server's
+own hints: hints in an override can make a tool stricter, never laxer (see catalogue/tool_words.py).
 """
 
 import re
@@ -16,8 +15,8 @@ from tooltray.foundation.phrases import Phrase
 
 LONGEST_TITLE = 200  # characters; clients show one line
 LONGEST_ADDRESS = 2048  # characters of an icon's address
-LONGEST_IMAGE = 2**16  # characters of an icon that stands in the settings itself; 48 kB, a drawing has a tenth
-LEAST_TOKENS = 500  # of a result: the words about what was cut need a part of them
+LONGEST_IMAGE = 2**16  # characters of an icon within the settings; 48 kB, a drawing has a tenth
+LEAST_TOKENS = 500  # of a result: the note about the cut takes a part of them
 MOST_TOKENS = 10_000_000  # more than any model reads
 MOST_ICONS, MOST_SIZES = 8, 8
 _SRC = re.compile(r"https://[^\s\"<>\\^`{|}]+|data:image/[^\s\"<>\\^`{|}]+", re.ASCII)
@@ -42,7 +41,7 @@ Title = Annotated[Short | None, BeforeValidator(_blank_is_absent)]
 
 
 class ToolHints(JsonModel):
-    """`annotations` of a tool; what is not given is as the server says."""
+    """The `annotations` of a tool; a missing one is the server's own."""
 
     title: Title = None
     read_only_hint: StrictBool | None = None
@@ -51,14 +50,15 @@ class ToolHints(JsonModel):
     open_world_hint: StrictBool | None = None
 
     def members(self) -> Mapping[str, object]:
-        """What is given, as the protocol has it."""
+        """Returns the given members, in the protocol's spelling."""
         return _given(self)
 
 
 class ToolIcon(JsonModel):
-    """
+    """An icon of a tool.
+
     Attributes:
-        src: where it is, or itself; nothing else is fetched or run by whoever shows it.
+        src: its address, or the image itself; programs that show it fetch and run nothing else.
     """
 
     src: Annotated[StrictStr, AfterValidator(_is_icon)]
@@ -67,16 +67,16 @@ class ToolIcon(JsonModel):
     theme: Literal["light", "dark"] | None = None
 
     def members(self) -> Mapping[str, object]:
-        """What is given, as the protocol has it."""
+        """Returns the given members, in the protocol's spelling."""
         return _given(self)
 
 
 class ToolOverride(JsonModel):
-    """How one tool is shown to AI clients; what is not given is the tool's own.
+    """How one tool is shown to AI clients; a missing member is the tool's own.
 
     Attributes:
-        result_limit: tokens of a result that clients get at once, in the place of the server's; see gateway/kept_results.
-        flow: for the flow guard: it "reads" what strangers wrote, "sends" or publishes, "both" or "none"; None: as its name and hints say.
+        result_limit: tokens of a result that clients get at once, in place of the server's; see gateway/kept_results.
+        flow: for the flow guard: it "reads" what strangers wrote, "sends" or publishes, "both" or "none"; None: by its name and hints.
     """
 
     name: Given = None
@@ -89,5 +89,5 @@ class ToolOverride(JsonModel):
 
 
 def _given(model: JsonModel) -> Mapping[str, object]:
-    """Only members that are known: others stay in the settings."""
+    """Returns only the known members; others stay in the settings."""
     return model.model_dump(by_alias=True, exclude_none=True, include=set(type(model).model_fields))

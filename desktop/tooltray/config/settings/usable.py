@@ -1,7 +1,4 @@
-"""Reads the usable parts of a value, and reports each unusable part as a Slip, with its line in the file.
-
-Above it: settings, with the models; settings_file. Below it: json_places. Knows no field of the settings.
-"""
+"""Reads the usable parts of a value, and reports each unusable part as a Slip, with its line in the file."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -17,7 +14,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.files import FileProblem
 
 CORRECT_IT = Phrase("Correct it in settings.json")
-MOST_REASONS = 8  # of one part; whoever corrects these sees the next ones
+MOST_REASONS = 8  # of one part; the next ones are shown once these are corrected
 MAX_VALUES = 100_000  # in the file; finding lines among more takes over a second, so problems have none
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -53,8 +50,8 @@ class Slip(msgspec.Struct, frozen=True):
     """A part of the settings that cannot be used.
 
     Attributes:
-        path: of what is wrong; what stands there need not be written, as a field that is missing.
-        entry: the server that is not used because of it; empty: none.
+        path: of what is wrong; the path of a missing field leads to nothing in the file.
+        entry: the server that is not used because of the slip; empty: none.
     """
 
     problem: Problem
@@ -63,22 +60,22 @@ class Slip(msgspec.Struct, frozen=True):
 
 
 def in_words(error: ValidationError) -> str:
-    """Why a value was refused; values are left out, since somebody may have typed a key into them."""
+    """Returns why a value was refused; values are left out, since the user may have typed a key into them."""
     return joined([_one_in_words(details) for details in _details(error)])
 
 
 def places_in_words(error: ValidationError) -> list[tuple[Path, str]]:
-    """Why a value was refused, each reason with where; no value is quoted."""
+    """Returns why a value was refused, each reason with its place; no value is quoted."""
     return [(details["loc"], _why(details)) for details in _details(error)]
 
 
 def first_path(error: ValidationError) -> Path:
-    """Where the first thing stands that was refused; empty: the whole."""
+    """Returns the place of the first refused value; empty: the whole."""
     return _details(error)[0]["loc"]
 
 
 def joined(reasons: Sequence[str]) -> str:
-    """Several reasons, at least one, as a sentence."""
+    """Returns one or more reasons as a sentence."""
     text = reasons[0]
     for other in reasons[1:MOST_REASONS]:
         text = Phrase("{reason}; {other}", reason=text, other=other)
@@ -87,12 +84,12 @@ def joined(reasons: Sequence[str]) -> str:
 
 
 def of_field(place: str, reason: str) -> str:
-    """What is wrong with a part of the settings."""
+    """Returns a reason with the part of the settings that it is about."""
     return Phrase("{field}: {reason}", field=printable(place), reason=reason)
 
 
 def of_member(place: str, reason: str) -> str:
-    """What is wrong with a part of a part, where `reason` begins with the inner one's name."""
+    """Returns a reason with the part of a part that it is about; `reason` begins with the inner part's name."""
     if isinstance(reason, Phrase) and reason.fields.keys() == {"field", "reason"}:
         inner: str = reason.fields["reason"]  # type: ignore[assignment]
         return of_field(f"{place}.{reason.fields['field']}", inner)
@@ -100,18 +97,18 @@ def of_member(place: str, reason: str) -> str:
 
 
 def printable(text: str) -> str:
-    """A text without what cannot be seen, or turns what follows it round."""
+    """Returns a text without invisible characters and characters that turn the direction of writing."""
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def read_fields(model: type[Model], given: Mapping[str, object]) -> tuple[Model, dict[str, list[str]]]:
-    """Reads an object by those of its fields that can be used.
+    """Reads an object from its usable fields.
 
     Args:
-        model: one in which no field has to be given.
+        model: one without required fields.
 
     Returns:
-        It, and why the others cannot be used, by their names as written.
+        The object, and why the other fields cannot be used, by their names as written.
     """
     usable, odd = dict(given), dict[str, list[str]]()
     while True:
@@ -124,10 +121,10 @@ def read_fields(model: type[Model], given: Mapping[str, object]) -> tuple[Model,
 
 
 def read_members(model: type[Model], given: Mapping[str, object], report: Callable[[str, str], None]) -> dict[str, Model]:
-    """Reads those members of an object that can be used; `null` is no member.
+    """Reads the usable members of an object; `null` does not count as a member.
 
     Args:
-        report: called with the name of each other one, and why it cannot be used.
+        report: called with the name of each unusable member, and why it cannot be used.
     """
     usable: dict[str, Model] = {}
     for name, value in given.items():
@@ -153,11 +150,12 @@ def read_texts(key: str, given: object, slips: list[Slip]) -> tuple[str, ...]:
 
 
 def not_used(key: str, message: str, meanwhile: str = "", *, path: Path = ()) -> Slip:
-    """
+    """Returns the slip for an unused part.
+
     Args:
         key: the part, with dots between the keys that lead to it.
         meanwhile: what counts until it is corrected.
-        path: of what is wrong with it; empty: the whole.
+        path: of the wrong place in it; empty: the whole.
     """
     return Slip(
         Problem(Phrase("{field} in the settings is not used", field=key), message, correct_it(meanwhile)), path or tuple(key.split("."))
@@ -169,10 +167,7 @@ def not_fully_used(key: str) -> str:
 
 
 def correct_it(meanwhile: str) -> str:
-    """
-    Args:
-        meanwhile: what counts until then; empty: nothing that has to be said.
-    """
+    """Returns the hint to correct a part. `meanwhile`: what counts until then; empty: nothing worth mentioning."""
     return Phrase("{what}; until then {meanwhile}", what=CORRECT_IT, meanwhile=meanwhile) if meanwhile else CORRECT_IT
 
 
@@ -206,11 +201,11 @@ class SettingsPlaces:
         self._content = content
 
     def located(self, slips: Iterable[Slip]) -> tuple[FileProblem, ...]:
-        """The problems of the slips, with their lines."""
+        """Returns the problems of the slips, with their lines."""
         return tuple(_located(slip, self._line_of(slip.path)) for slip in slips)
 
     def repeated(self, key: str) -> str:
-        """Describes a key that stands twice in one object."""
+        """Describes a key that occurs twice in one object."""
         at = next((at for found, at in self._root.repeated() if found == key), None) if self._root else None
         return _with_line(self._line(at), Phrase("'{name}' stands here a second time; the last one counts", name=printable(key)))
 
@@ -230,7 +225,7 @@ class SettingsPlaces:
         return Lines(self._text)
 
     def _line_of(self, path: Path) -> int:
-        """Of the part itself, or of what it is missing in."""
+        """Returns the line of a part, or of the object that lacks it."""
         value, at = self._root, None
         for step in path:
             if value and step in value.members:
@@ -243,7 +238,7 @@ class SettingsPlaces:
         return self._line(at)
 
     def _line(self, at: int | None) -> int:
-        """0: nobody knows."""
+        """Returns a line; 0 if it is unknown."""
         return 0 if at is None else self._lines.place(at)[0]
 
 

@@ -1,6 +1,6 @@
 """Edits of the settings about what AI clients see: modes, profiles, lazy loading, overrides of tools; for `SettingsStore.edit`.
 
-Above it: Modes and Profiles. Below it: the settings' models. An edit that raises TooltrayError has changed nothing.
+An edit that raises TooltrayError has changed nothing.
 """
 
 from collections.abc import Mapping
@@ -19,13 +19,14 @@ from tooltray.foundation.phrases import Phrase
 MODES: tuple[str, ...] = get_args(Mode)
 RESULT_LIMIT = "resultLimit"
 NOT_SHOWN = (RESULT_LIMIT, "flow")
-"""What of an override says nothing of how its tool is shown."""
-MOST_NAME_CHARACTERS = 100  # of a client or a profile; an odd client may say anything
+"""The members of an override that do not concern how its tool is shown."""
+MOST_NAME_CHARACTERS = 100  # of a client or a profile; an odd client may send anything
 FORBIDDEN_IN_PROFILES = "/"  # a profile may become part of an address
 
 
 def client_mode(client: str, mode: str) -> Edit:
-    """
+    """Sets the mode of a client.
+
     Args:
         client: empty: every client that has no mode of its own.
         mode: empty: none.
@@ -41,10 +42,11 @@ def client_mode(client: str, mode: str) -> Edit:
 
 
 def client_field(client: str, field: str, value: object) -> Edit:
-    """
+    """Sets one field of a client's settings.
+
     Args:
         field: of ClientSettings, as it is spelled in the file.
-        value: None removes it.
+        value: None removes the field.
     """
     _check("an AI client", client)
 
@@ -62,10 +64,7 @@ def client_field(client: str, field: str, value: object) -> Edit:
 
 
 def client_profile(client: str, profile: str) -> Edit:
-    """
-    Args:
-        profile: empty: none.
-    """
+    """Sets the profile of a client. `profile`: empty: none."""
     choose = client_field(client, "profile", profile or None)
 
     def edit(document: Document) -> None:
@@ -78,7 +77,7 @@ def client_profile(client: str, profile: str) -> Edit:
 
 
 def profile(name: str, content: Mapping[str, object]) -> Edit:
-    """Adds one, or replaces it."""
+    """Adds or replaces a profile."""
     _check("a profile", name, FORBIDDEN_IN_PROFILES)
     new = {key: value for key, value in content.items() if value is not None}
     _check_content(name, new)
@@ -101,10 +100,11 @@ def without_profile(name: str) -> Edit:
 
 
 def lazy_load(enabled: bool | None, server: str | None) -> Edit:
-    """
+    """Sets `lazyLoad`.
+
     Args:
         enabled: None removes it.
-        server: None: for all servers that do not say otherwise.
+        server: None: for all servers without a choice of their own.
     """
 
     def edit(document: Document) -> None:
@@ -121,10 +121,10 @@ def lazy_load(enabled: bool | None, server: str | None) -> Edit:
 
 
 def read_override(tool: str, shown: Mapping[str, object]) -> ToolOverride:
-    """An override as it stands in JSON, checked.
+    """Reads and checks an override given as JSON.
 
     Raises:
-        TooltrayError: says which part and why.
+        TooltrayError: explains which part is wrong and why.
     """
     try:
         return ToolOverride.model_validate(shown)
@@ -133,10 +133,7 @@ def read_override(tool: str, shown: Mapping[str, object]) -> ToolOverride:
 
 
 def check_limit(tokens: int | None) -> None:
-    """
-    Raises:
-        TooltrayError: it cannot be how many tokens of a result AI clients get at once.
-    """
+    """Checks how many tokens of a result AI clients get at once. Raises TooltrayError if the number is impossible."""
     try:
         ToolOverride.model_validate({RESULT_LIMIT: tokens})
     except ValidationError as error:
@@ -144,10 +141,11 @@ def check_limit(tokens: int | None) -> None:
 
 
 def tool_override(server: str, tool: str, shown: Mapping[str, object]) -> Edit:
-    """
+    """Sets the override of a tool.
+
     Args:
-        shown: the override as it stands in JSON; without members, the tool's own words count again. What is not shown
-            stays: the limit of its results, and what it does for the flow guard.
+        shown: the override as JSON; without members, the tool's own words count again. Members that are not shown
+            stay: the limit of its results, and its role for the flow guard.
     """
 
     def edit(document: Document) -> None:
@@ -164,7 +162,7 @@ def tool_override(server: str, tool: str, shown: Mapping[str, object]) -> Edit:
 
 
 def tool_limit(server: str, tool: str, tokens: int | None) -> Edit:
-    """How many tokens of a tool's result AI clients get at once; None: as its server says."""
+    """Sets how many tokens of a tool's result AI clients get at once; None: as many as its server allows."""
 
     def edit(document: Document) -> None:
         entry = _entry(document, server)

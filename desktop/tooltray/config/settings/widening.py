@@ -1,8 +1,7 @@
-"""What widens what may happen: of rules, of a server's entry, of profiles and of the settings. Pure functions.
+"""Which changes of rules, of a server's entry, of profiles and of the settings widen what may happen. Pure functions.
 
-Above it: McpPresenter's verbs, the proposals of programs, the REST interface. Below it: the settings' models. Of what is compared, only
-what is known to be narrower, or to matter to nobody's safety, widens nothing: what a later version adds waits for a person until it is
-looked at here.
+A change is harmless only if it is known to be narrower or irrelevant to safety: what a later version adds waits for a person until it is
+added here.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -20,7 +19,7 @@ HARMLESS_FIELDS = frozenset(
         *("label", "color", "result_limit", "share_reads"),
     )
 )
-"""Of an entry: how its card looks, when its tools are shown or it is put to rest, how it is greeted, how much of a result is shown."""
+"""Of an entry: the look of its card, when its tools are shown or it sleeps, its greeting, how much of a result is shown."""
 HARMLESS_SETTINGS = frozenset({"readyAnswers", "hotReload", "mcpEnabled", "pausedUntil", "language", "window", "notifications", "results"})
 HARMLESS_PUBLISHING = frozenset({"naming", "mode", "lazyLoad", "feedback"})
 """Of `publish`: how tools are shown."""
@@ -30,23 +29,23 @@ _WORDS = ("name", "description", "title", "annotations", "icons")
 
 
 def rules_widen(before: Collection[str], after: Collection[str]) -> bool:
-    """Whether rules of `autoApprove` let calls go unasked that others do not."""
+    """Returns whether rules of `autoApprove` let calls run without asking that asked before."""
     asks_before, asks_after = _exceptions(before), _exceptions(after)
     return not (asks_before <= asks_after and (ALL in before or set(after) - asks_after <= set(before)))
 
 
 def call_rules_widen(before: Collection[CallRule], after: Collection[CallRule]) -> bool:
-    """Whether rules on arguments let calls go unasked that others do not; one that differs in anything may be the wider one."""
+    """Returns whether rules on arguments let calls run without asking that asked before; any different rule may be wider."""
     return not {rule.text for rule in after} <= {rule.text for rule in before}
 
 
 def _exceptions(rules: Collection[str]) -> set[str]:
-    """Those that say which tools ask."""
+    """Returns the rules that name tools which ask."""
     return {rule for rule in rules if rule.startswith(EXCEPTION)}
 
 
 def entry_widens(name: str, before: Mapping[str, object], after: Mapping[str, object]) -> bool:
-    """Whether a server's entry runs another program than before, or the same one with more rights or more tools.
+    """Returns whether a server's entry runs another program than before, or the same one with more rights or more tools.
 
     Raises:
         TooltrayError: one of them cannot be used.
@@ -59,20 +58,20 @@ def entry_widens(name: str, before: Mapping[str, object], after: Mapping[str, ob
 
 
 def calls_widen(was: MCPServerConfig, now: MCPServerConfig) -> bool:
-    """Whether by a server's entry calls go through unasked that ask by the one before."""
+    """Returns whether calls run without asking by a server's new entry that asked by the one before."""
     is_laxer = any(override_widens(each, now.tool_overrides.get(tool)) for tool, each in was.tool_overrides.items())
     is_guarded_less = any(each.flow and tool not in was.tool_overrides for tool, each in now.tool_overrides.items())
     return is_laxer or is_guarded_less or any(_WIDENS[field](was, now) for field in ("auto_approve", "call_rules"))
 
 
 def override_widens(was: ToolOverride, now: ToolOverride | None) -> bool:
-    """Whether a tool asks less often by another override: hints of one make it stricter, and what it does counts for the flow guard."""
+    """Returns whether a tool asks less often by another override: its hints make it stricter, and its effects count for the flow guard."""
     after = now or ToolOverride()
     return was.flow != after.flow or (was.annotations is not None and was.annotations != after.annotations)
 
 
 def words_mislead(was: ToolOverride | None, now: ToolOverride) -> bool:
-    """Whether a tool gets other words, hints or icons, by which a model may take it for another one; its own again do not mislead."""
+    """Returns whether a tool gets other words, hints or icons, by which a model may mistake it; a return to its own does not mislead."""
     before = was or ToolOverride()
     return any(getattr(now, word) not in (None, getattr(before, word)) for word in _WORDS)
 
@@ -83,7 +82,7 @@ def _field_widens(field: str, was: MCPServerConfig, now: MCPServerConfig) -> boo
 
 
 def _words_of(override: ToolOverride | None) -> ToolOverride:
-    """All that an override says but how much of a result is shown."""
+    """Returns an override without the limit of results."""
     return (override or ToolOverride()).model_copy(update={"result_limit": None})
 
 
@@ -97,7 +96,7 @@ def _filter_widens(was: ToolFilter | None, now: ToolFilter | None) -> bool:
 
 
 def _is_more(was: int | None, now: int | None) -> bool:
-    """None is any number."""
+    """Compares two limits; None is unlimited."""
     return was is not None and (now is None or now > was)
 
 
@@ -117,11 +116,11 @@ _WIDENS: Mapping[str, Callable[[MCPServerConfig, MCPServerConfig], bool]] = {
         or any(override_widens(each, None) for tool, each in was.tool_overrides.items() if tool not in now.tool_overrides)
     ),
 }
-"""Fields of which another value may be a narrower one."""
+"""Fields whose new value may be narrower than the old one."""
 
 
 def profile_widens(before: ProfileSettings, after: Mapping[str, object]) -> bool:
-    """Whether a profile shows more than before; one that cannot be read shows nothing."""
+    """Returns whether a profile shows more than before; a profile that cannot be read shows nothing."""
     servers, tools, skills = (after.get(member) for member in ("servers", "tools", "skills"))
     tools, skills = (each if isinstance(each, Mapping) else {} for each in (tools, skills))
     if before.servers is not None and not (isinstance(servers, list | tuple) and set(before.servers) >= {*servers, *tools}):
@@ -135,8 +134,8 @@ def _is_among(given: object, only: Collection[str]) -> bool:
 
 
 def settings_widen(changes: Mapping[str, object], settings: Settings) -> bool:
-    """Whether changes of the settings (JSON Merge Patch) let more happen: who gets in over HTTP, which folders servers work in, where
-    packages come from, where secrets are kept, whose calls go unasked, what a client sees.
+    """Returns whether changes of the settings (JSON Merge Patch) let more happen: who gets in over HTTP, which folders servers work in,
+    where packages come from, where secrets are kept, whose calls run without asking, what a client sees.
     """
     known = {field.alias or name for name, field in Settings.model_fields.items()} - HARMLESS_SETTINGS
     return any(_setting_widens(key, value, settings) for key, value in changes.items() if key in known)
@@ -156,7 +155,7 @@ def _setting_widens(key: str, value: object, settings: Settings) -> bool:
 
 
 def _approvals_widen(value: object, settings: Settings) -> bool:
-    """Whether less is asked about: without the guard, or for a longer time after a yes."""
+    """Returns whether fewer calls ask: without the guard, or for a longer time after an approval."""
     if not isinstance(value, Mapping) or not value.keys() <= {"flowGuard", "sameForSeconds"}:
         return True
     before, seconds = settings.approvals, value.get("sameForSeconds", 0)
@@ -184,7 +183,7 @@ def _client_widens(name: str, member: Mapping[str, object], settings: Settings) 
 
 
 def _client_call_rules_widen(before: Collection[CallRule] | None, after: object) -> bool:
-    """Without any, those of the servers count; none of its own let nothing through."""
+    """Returns whether a client's rules widen. If it has no list, the servers' rules count; an empty list lets nothing through."""
     if after is None or not isinstance(after, list | tuple):
         return after is not None or before is not None
     usable, odd = read_rules(after)
@@ -192,7 +191,7 @@ def _client_call_rules_widen(before: Collection[CallRule] | None, after: object)
 
 
 def client_rules_widen(before: Collection[str] | None, after: object) -> bool:
-    """The same of a kind of AI client, for which the servers' own rules count where it has none."""
+    """Returns whether `autoApprove` of a kind of AI client widens; the servers' own rules count for a client without any."""
     if after is None or not isinstance(after, list | tuple):
         return after is not None or before is not None
     return bool(after) and (before is None or rules_widen(before, after))

@@ -1,1 +1,1 @@
-"""Who asks: what is kept of each AI client's session, and what may be asked of it while a call runs."""
+"""The callers: the state of each AI client's session, and what may be asked of a client while a call runs."""

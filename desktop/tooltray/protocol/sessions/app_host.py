@@ -1,7 +1,4 @@
-"""Whether an AI client shows the views of tools: the extension MCP Apps (2026-01-26), as clients declare it in both eras.
-
-Above it: the sessions, which read what their clients declare. Below it: protocol.
-"""
+"""Whether an AI client shows the views of tools: the extension MCP Apps (2026-01-26), as clients declare it in both eras."""
 
 from msgspec import Raw
 
@@ -12,7 +9,7 @@ _HINT = b"modelcontextprotocol"  # the slash behind it may be escaped
 
 
 def shows_views(capabilities: Raw) -> bool:
-    """Whether a client that declares these capabilities declares the extension; what is of a wrong type declares nothing."""
+    """Returns whether a client with these capabilities declares the extension; a member of a wrong type declares nothing."""
     if _HINT not in bytes(capabilities):
         return False
     try:

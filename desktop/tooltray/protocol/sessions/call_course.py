@@ -1,8 +1,4 @@
-"""CallCourse: what is noted of one request while it is on its way, by whoever has it at that moment.
-
-Above it: the sessions, ToolCalls, Approvals, ServerRelay and McpClient, which note; the journal, which reads it when all is over. Below it:
-a clock. Nothing here may cost a call more than a look at the clock.
-"""
+"""Timings and facts that are recorded of one request while it is on its way. No recording may cost a call more than reading the clock."""
 
 import contextlib
 import itertools
@@ -24,22 +20,22 @@ def _none() -> int:
 
 
 class CallCourse:
-    """Belongs to one request; times are those of `time.perf_counter`.
+    """The timings of one request; times are readings of `time.perf_counter`.
 
     Attributes:
-        id: what whoever called names the call by; empty: nobody does, see `named`.
-        received_at: when it had come.
-        person_s, start_s, server_s: how long a person, the start of its server, and the server have had it; None: they have not.
+        id: the call's name for its caller; empty: the call has none, see `named`.
+        received_at: when the request had come.
+        person_s, start_s, server_s: how long the user, the start of its server, and the server have had it; None: they have not.
         called_at: when the way of a tool call began.
         answered_at: when there was a reply; None: not yet.
-        sent_at: when the reply went to the client; None: not yet, or to nobody outside.
-        allowed_by: what let it through: FROM_RULES, FROM_GRANT or FROM_PERSON; empty: nothing yet.
+        sent_at: when the reply went to the client; None: not yet, or to no outside client.
+        allowed_by: what approved it: FROM_RULES, FROM_GRANT or FROM_PERSON; empty: nothing yet.
         turn_s: how long it waited until its server could have it, because of the server's limits.
         waits_for: "server", "person", "start" or "turn".
-        before: while it waits for its turn, how many calls get theirs first.
+        before: while it waits for its turn, returns how many calls come first.
         outcome: how a tool call ends, as soon as that is certain; empty: not yet.
         record: of a tool call that has ended.
-        cut_from: how many bytes the result had before it was cut to what its client is to have; 0: it was not.
+        cut_from: how many bytes the result had before it was cut for its client; 0: it was not cut.
     """
 
     __slots__ = (
@@ -74,32 +70,32 @@ class CallCourse:
         self.before: Callable[[], int] = _none
 
     def named(self) -> str:
-        """Returns the id, which is made now if there is none; no other call of any hub gets it."""
+        """Returns the id, and makes one first if there is none; no other call of any hub gets the same id."""
         if not self.id:
             self.id = f"{_RUN}-{next(_numbers):x}"
         return self.id
 
     @property
     def passed_s(self) -> float:
-        """From when it had come until there was a reply, or until now."""
+        """Returns the seconds from the request's arrival until its reply, or until now."""
         return (self.answered_at or time.perf_counter()) - self.received_at
 
     def at_person(self) -> "_Waiting":
-        """While the block lasts, a person has it."""
+        """Counts the time of a block in which the user has the call."""
         return _Waiting(self, "person")
 
     def at_start(self) -> "_Waiting":
-        """While the block lasts, its server is being started."""
+        """Counts the time of a block in which the call's server is being started."""
         return _Waiting(self, "start")
 
     def at_turn(self, before: Callable[[], int]) -> "_Waiting":
-        """While the block lasts, its server works on other calls."""
+        """Counts the time of a block in which the call's server works on other calls."""
         self.before = before
         return _Waiting(self, "turn")
 
     @contextlib.contextmanager
     def at_server(self) -> Iterator[None]:
-        """While the block lasts, its server has it, but for the time that a person has."""
+        """Counts the time of a block in which the server has the call, without the time that the user has it."""
         began_at, asked_s = time.perf_counter(), self.person_s or 0.0
         try:
             yield
@@ -107,10 +103,10 @@ class CallCourse:
             self.add_server_time(began_at, asked_s)
 
     def add_server_time(self, began_at: float, asked_s: float) -> None:
-        """The same for a block without `with`, which costs each call less.
+        """Adds the server's time after a block; this costs a call less than `with at_server()`.
 
         Args:
-            began_at: when the server got it.
+            began_at: when the server got the call.
             asked_s: the value of `person_s` at that time.
         """
         passed_s = time.perf_counter() - began_at
@@ -126,7 +122,7 @@ class _Waiting:
         self._course, self._for = course, waits_for
 
     def __enter__(self) -> None:
-        self._is_first = self._course.waits_for == "server"  # several questions at once take a person's time once
+        self._is_first = self._course.waits_for == "server"  # several questions at once count the user's time once
         if self._is_first:
             self._course.waits_for, self._began_at = self._for, time.perf_counter()
 

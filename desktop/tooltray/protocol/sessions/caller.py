@@ -1,7 +1,6 @@
-"""Who a request is for, and what a server may ask of them while it runs.
+"""The caller of a request, and what a server may ask of it while the request runs.
 
-Above it: sessions of AI clients and our own front ends, which satisfy these. Below it: McpClient, ManagedServer and the calls across eras,
-which see nothing else of them. The rules of both eras: a capability that is not declared must not be used, nor a mode of it.
+The rule of both eras: a capability that is not declared must not be used, nor a mode of a capability.
 """
 
 from collections.abc import Hashable
@@ -20,39 +19,39 @@ MAY_ASK = frozenset({"tools/call", "prompts/get", "resources/read"})  # the only
 
 
 class Caller(Protocol):
-    """Who one call is for: a session, or a call that stands for one (held_calls)."""
+    """The recipient of one call: a session, or a call that represents a session (held_calls)."""
 
     @property
     def session(self) -> "Session": ...
 
     @property
     def capabilities(self) -> Raw:
-        """What the client declared, as JSON."""
+        """Returns what the client declared, as JSON."""
         ...
 
     def can_answer(self, method: str) -> bool:
-        """Whether it declared what a server's request needs."""
+        """Returns whether the client declared what a server's request needs."""
         ...
 
     async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
-        """A server's question. `about`: the id of the client's request that it belongs to, where that is known."""
+        """Asks a server's question. `about`: the id of the client's request that the question belongs to, if known."""
         ...
 
     def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
-        """News that belongs to a request of the client's, or to none."""
+        """Sends a notification that belongs to a request of the client's, or to none."""
         ...
 
 
 class Session(Caller, Protocol):
-    """One AI client's connection; told apart by identity.
+    """One AI client's connection, compared by identity.
 
     Attributes:
         name: for records.
         folder: where the client's bridge was started; empty if it is not known.
-        is_lasting: False for a request that stands for itself, as modern clients send them over HTTP: it has no copy of a server of its
-            own, and no subscription outlives it.
+        is_lasting: False for a single request, as modern clients send them over HTTP: it has no instance of a server of its own, and no
+            subscription outlives it.
         introduction: the params of its `initialize`, as the client wrote them; empty before that, and for clients that never send one.
-        state: what is kept of it, also for its next connection.
+        state: what is kept of the session, also for its next connection.
     """
 
     name: str
@@ -63,12 +62,12 @@ class Session(Caller, Protocol):
 
     @property
     def identity(self) -> Hashable:
-        """Tells clients apart; the same for requests that stand for themselves, if they are known to be of one client."""
+        """Returns a key that distinguishes clients; the same for single requests that are known to be of one client."""
         ...
 
 
 class CallerBehind:
-    """An AI client behind what changes how it is asked: a subclass has `ask`, and is a Caller then."""
+    """An AI client behind a layer that changes how it is asked: a subclass adds `ask`, and is then a Caller."""
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
@@ -89,10 +88,10 @@ class CallerBehind:
 
 
 class OwnCaller:
-    """Who calls where no AI client does: the command line and the desktop. Satisfies Session; one serves all calls.
+    """The caller of the command line and the desktop, without an AI client. Satisfies Session; one object serves all calls.
 
-    There is nobody to ask, and progress is not shown. It works on a project only where the person names one; without one it has the servers
-    of all projects.
+    It answers no questions and shows no progress. It works on a project only if the user names one; without one it has the servers of all
+    projects.
     """
 
     name, identity, folder, is_lasting, introduction = "tooltray", "tooltray", "", False, NOTHING
@@ -102,7 +101,7 @@ class OwnCaller:
         self.state = state or SessionState("tooltray", client="tooltray", is_persons=True, reads_hints=True)
 
     def in_project(self, project: SessionProject) -> "OwnCaller":
-        """The same person, who works on a project."""
+        """Returns a caller for the same user, working on a project."""
         return OwnCaller(replace(self.state, projects={"person": project}))
 
     def for_model(self) -> "OwnCaller":
@@ -120,11 +119,11 @@ class OwnCaller:
         return failure(METHOD_NOT_FOUND, f"nobody can answer {method} here")
 
     def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
-        """Nobody listens."""
+        """Does nothing, because no one reads notifications."""
 
 
 class Question(msgspec.Struct):
-    """A server's request, as it stands in an `input_required` result too."""
+    """A server's request, also in an `input_required` result."""
 
     method: str
     params: Raw = NOTHING
@@ -140,12 +139,12 @@ class _Params(msgspec.Struct):
 
 
 def can_be_asked(method: str, capabilities: Raw) -> bool:
-    """Whether a client that declared `capabilities` can answer a method at all."""
+    """Returns whether a client that declared `capabilities` can answer a method at all."""
     return _declared(method, capabilities) is not None
 
 
 def lacking(question: Question, capabilities: Raw) -> dict[str, object]:
-    """What a client would have to declare besides `capabilities` for a question of `CAPABILITY_FOR`; empty if it can answer."""
+    """Returns what a client would have to declare besides `capabilities` for a question of `CAPABILITY_FOR`; empty if it can answer."""
     name = CAPABILITY_FOR[question.method]
     declared = _declared(question.method, capabilities)
     if declared is None:
@@ -165,7 +164,7 @@ def _declared(method: str, capabilities: Raw) -> dict[str, object] | None:
 
 
 def _mode(question: Question) -> str:
-    """The part of its capability that a question needs; empty if it needs none."""
+    """Returns the part of its capability that a question needs; empty if it needs none."""
     try:
         params = msgspec.json.decode(question.params, type=_Params) if question.params else _Params()
     except (ValueError, RecursionError):

@@ -1,7 +1,6 @@
-"""What kinds of AI clients bear: how long a tool's name may be for them, and after how many seconds they give up a call.
+"""Limits of kinds of AI clients: the longest name of a tool, and the seconds after which they give up a call.
 
-Above it: what names tools for a client, and the sessions, which tell a client in time that its call still runs. Below it:
-`resources/client-profiles.json`, the table of all that is known of clients, of which nothing else is read here. Knows no session.
+The source is `resources/client-profiles.json`, the table of all known facts about clients; only these facts of it are read here.
 """
 
 from fnmatch import fnmatchcase
@@ -10,20 +9,21 @@ from pathlib import Path
 
 import msgspec
 
-NAMES_REMEMBERED = 256  # of clients; a person has a few
+NAMES_REMEMBERED = 256  # of clients; a user has a few
 SAFE_NAME = 46  # characters; VS Code's 64 less its own prefix of up to 18, which is the longest of all that are known
 USUAL_CALL_S = 60.0  # the official TypeScript SDK's time for every request, which most clients leave as it is
 
 
 class ClientLimits(msgspec.Struct, frozen=True, rename="camel"):
-    """Of one kind of client.
+    """The limits of one kind of client.
 
     Attributes:
         tool_name: the longest name of a tool, in characters, that the hub may give: the client's own prefix for an entry of up to 8
             characters is deducted.
-        call_s: seconds without an answer after which it gives up a call, unless its person has set another time.
-        is_reset_by_progress: whether news of a call begin that time anew; None: not known.
-        allows_larger_results: it lets the result of a tool be as large as `anthropic/maxResultSizeChars` in its definition says.
+        call_s: seconds without an answer after which the client gives up a call, unless its user has set another time.
+        is_reset_by_progress: whether progress of a call restarts that time; None: not known.
+        allows_larger_results: whether the client accepts a tool's result as large as `anthropic/maxResultSizeChars` in its definition
+            allows.
     """
 
     tool_name: int = SAFE_NAME
@@ -36,18 +36,17 @@ DEFAULT_LIMITS = ClientLimits()
 
 
 class KnownLimits:
-    """Those of all kinds of clients that are known."""
+    """The limits of all known kinds of clients."""
 
     def __init__(self, limits: tuple[tuple[tuple[str, ...], ClientLimits], ...] = ()) -> None:
-        """
-        Args:
-            limits: of clients by how they name themselves, in which `*` stands for any characters.
+        """Args:
+        limits: by the names that clients give themselves, in which `*` matches any characters.
         """
         self._limits = [(tuple(name.lower() for name in names), of_these) for names, of_these in limits]
-        self.limits_of = lru_cache(NAMES_REMEMBERED)(self._search)  # it is asked for with every call
+        self.limits_of = lru_cache(NAMES_REMEMBERED)(self._search)  # needed for every call
 
     def _search(self, client: str) -> ClientLimits:
-        """Those of a client that names itself so, whatever the case; the usual ones where it is not known."""
+        """Returns the limits of the client with this name, whatever its case; the default ones for an unknown client."""
         name = client.lower()
         found = (limits for patterns, limits in self._limits if any(fnmatchcase(name, pattern) for pattern in patterns))
         return next(found, DEFAULT_LIMITS)
@@ -62,7 +61,7 @@ class _File(msgspec.Struct):
 
 
 def read_client_limits(path: Path) -> KnownLimits:
-    """Those that come with Tooltray.
+    """Returns the limits that are part of Tooltray.
 
     Raises:
         OSError, ValueError: the installation is broken.

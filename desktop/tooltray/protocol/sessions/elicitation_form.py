@@ -1,8 +1,7 @@
-"""Reads what a server asks of a person: `elicitation/create`, as a form or as an address to open.
+"""Reads what a server asks the user: `elicitation/create`, as a form or as an address to open.
 
-Above it: Elicitations, and approvals and reports, which ask by forms of our own. Below it: snapshots. Servers write these texts, so they
-come out as plain text: no control characters, nothing that turns the direction of writing, and bounded. Values that go back to the server
-stay as it wrote them.
+Servers write these texts, so they are turned into plain text: no control characters, no characters that turn the direction of writing, and
+bounded. Values that go back to the server stay as it wrote them.
 """
 
 import unicodedata
@@ -11,21 +10,21 @@ from urllib.parse import urlsplit
 
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationOption
 
-LONGEST_MESSAGE, LONGEST_NOTE, LONGEST_TITLE, LONGEST_VALUE = 4_000, 1_000, 200, 4_000  # characters; a person reads no more in a sheet
-AT_ONCE_S = 0.7  # nobody reads a form and answers it in less; clients without a screen answer within milliseconds
+LONGEST_MESSAGE, LONGEST_NOTE, LONGEST_TITLE, LONGEST_VALUE = 4_000, 1_000, 200, 4_000  # characters; a user reads no more in a sheet
+AT_ONCE_S = 0.7  # no user reads and answers a form in less; clients without a screen answer within milliseconds
 LONGEST_URL = 8_000  # what browsers and servers take
-MOST_FIELDS, MOST_OPTIONS = 50, 250  # a sheet with more is no question any more
+MOST_FIELDS, MOST_OPTIONS = 50, 250  # a sheet with more is too long for a question
 _KINDS = {"string": AnswerKind.TEXT, "number": AnswerKind.NUMBER, "integer": AnswerKind.INTEGER, "boolean": AnswerKind.BOOLEAN}
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}  # control, direction of writing, halves of characters, line separators
 _JOINERS = "\u200c\u200d"  # invisible too, but words of several languages and joined emoji need them
 
 
 class CannotAsk(Exception):
-    """The question cannot be shown as the server wrote it; says why."""
+    """A question that cannot be shown as the server wrote it; its text explains why."""
 
 
 def plain(text: object, most: int, *, keeps_lines: bool = False) -> str:
-    """A server's text as it may be shown; nothing for what is no text."""
+    """Returns a server's text as it may be shown; empty if it is not text."""
     if not isinstance(text, str):
         return ""
     lines = (_one_line(line) for line in text[: 4 * most].splitlines())
@@ -38,10 +37,10 @@ def _one_line(line: str) -> str:
 
 
 def read_url(url: object) -> str:
-    """The address that a person is asked to open.
+    """Returns the address that the user is asked to open.
 
     Raises:
-        CannotAsk: a browser should not be sent there, or could not.
+        CannotAsk: a browser should not be sent to it, or could not.
     """
     if not isinstance(url, str) or not 0 < len(url) <= LONGEST_URL:
         raise CannotAsk("the url must be text of sensible length")
@@ -54,16 +53,16 @@ def read_url(url: object) -> str:
         raise CannotAsk("the url cannot be read") from None
     if parts.scheme.lower() not in ("http", "https") or not host:
         raise CannotAsk("the url must begin with https:// or http:// and name a host")
-    if "@" in parts.netloc:  # a host in front of the '@' is only there to be mistaken for the true one
+    if "@" in parts.netloc:  # a host in front of the '@' serves only to be mistaken for the true one
         raise CannotAsk("the url must not hold a user name")
     return url
 
 
 def read_form(schema: object) -> tuple[ElicitationField, ...]:
-    """The fields of a form, in the server's order.
+    """Returns the fields of a form, in the server's order.
 
     Raises:
-        CannotAsk: it is no form, or it cannot be answered without what cannot be shown.
+        CannotAsk: it is not a form, or a required field cannot be shown.
     """
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(schema, dict) or not isinstance(properties, dict):
@@ -84,7 +83,7 @@ def _fields(properties: Mapping[str, object], required: Sequence[object]) -> Ite
 
 
 def _without_null(written: object) -> Mapping[str, object]:
-    """What may also be null is optional, and nothing else: generators of schemas write it in these two ways."""
+    """Returns the schema of a field without null, which makes a field optional: generators of schemas write it in these two ways."""
     if not isinstance(written, dict):
         return {}
     kinds = written.get("type")
@@ -126,7 +125,7 @@ _LIMITS = {AnswerKind.TEXT: ("minLength", "maxLength"), AnswerKind.CHOICES: ("mi
 
 
 def _options(written: Mapping[str, object]) -> tuple[ElicitationOption, ...]:
-    """`enum`, with or without `enumNames`, and `oneOf` or `anyOf` of titled constants."""
+    """Returns the options of `enum`, with or without `enumNames`, or of `oneOf` or `anyOf` of titled constants."""
     values, names = written.get("enum"), written.get("enumNames")
     if isinstance(values, list):
         titles = names if isinstance(names, list) and len(names) == len(values) else values
@@ -148,7 +147,7 @@ def _is_value(value: object) -> bool:
 
 
 def _default(kind: AnswerKind, value: object, options: Sequence[ElicitationOption]) -> str | float | bool | tuple[str, ...] | None:
-    """What the server itself proposes, if it is of the field's kind and can be shown as it is."""
+    """Returns the server's own default, if it is of the field's kind and can be shown unchanged."""
     known = {option.value for option in options}
     match kind:
         case AnswerKind.BOOLEAN:
@@ -166,13 +165,12 @@ def _default(kind: AnswerKind, value: object, options: Sequence[ElicitationOptio
 def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return value if abs(value) < 1e300 else None  # neither is what is no number, and a whole number may have any length
+    return value if abs(value) < 1e300 else None  # false for NaN and infinity, too; a whole number may have any length
 
 
 def is_persons_no(action: object, waited_s: float) -> bool:
-    """Whether an answer without a yes, to a form of our own, comes from a person: many clients declare forms and run where nobody sees one.
-
-    `cancel` is what the protocol has for a form that was left alone.
+    """Returns whether an answer without approval, to a form of our own, comes from a person: many clients declare forms and run where no
+    one sees them. `cancel` is the protocol's answer for a form that was left unanswered.
 
     Args:
         action: of the `elicitation/create` result.

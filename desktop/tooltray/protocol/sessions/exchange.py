@@ -1,8 +1,4 @@
-"""Exchange: one request of an AI client on its way to whoever answers it, with all that goes along.
-
-Above it: the sessions, which make one for each request, and everybody on the way of a request, who takes it whole. Below it: Caller and
-Session. Knows no server and no tool.
-"""
+"""One request of an AI client on its way to its answer, with everything that belongs to it."""
 
 from collections.abc import Callable, Coroutine
 from typing import Protocol
@@ -16,31 +12,31 @@ from tooltray.protocol.sessions.caller import Caller, Session
 
 
 class Held(Protocol):
-    """The calls of one AI client that wait for an answer of its person; HeldCalls satisfies it."""
+    """The calls of one AI client that wait for an answer of its user; HeldCalls satisfies it."""
 
     def is_held(self, state: str, owner: str) -> bool:
-        """Whether a `requestState` is that of a call of `owner` which waits for the client's answers."""
+        """Returns whether a `requestState` belongs to a call of `owner` that waits for the client's answers."""
         ...
 
     async def run(self, work: "Work", exchange: "Exchange", *, owner: str) -> Envelope:
-        """Begins what may ask the client's person, or goes on with what the request's `requestState` names."""
+        """Begins work that may ask the client's user, or continues the call that the request's `requestState` names."""
         ...
 
 
 class Exchange:
-    """Made once a request, so that it is nothing but slots.
+    """A request with its context. One is made for each request, so it consists only of slots.
 
     Attributes:
-        request: as it goes on; who forwards it under another name or URI changes it.
-        head: what the hub reads of its params.
+        request: as it is passed on; code that forwards it under another name or URI changes it.
+        head: the part of its params that the hub reads.
         era: in which the client wrote it.
-        caller: who may be asked meanwhile, and hears of progress.
-        held: the session's calls that wait for an answer of its person.
+        caller: may be asked meanwhile, and gets progress.
+        held: the session's calls that wait for an answer of its user.
         server: the one server that the session has, under its own names; None: it has all.
-        client: who asks, for the record.
-        course: what is noted of it meanwhile; its children share it.
-        wraps_content: of a legacy client's call of a tool whose output schema is not one of objects: whether all its structured content is
-            wrapped, or only what is no object; None for all other calls.
+        client: the caller's name, for the record.
+        course: the timings and facts recorded meanwhile; shared with children.
+        wraps_content: for a legacy client's call of a tool whose output schema allows other values than objects: whether all its structured
+            content is wrapped, or only content that is not an object; None for all other calls.
     """
 
     __slots__ = ("caller", "client", "course", "era", "head", "held", "request", "server", "wraps_content")
@@ -55,11 +51,11 @@ class Exchange:
 
     @property
     def session(self) -> Session:
-        """Whose request it is; of a held call it is the session that called last."""
+        """Returns the session of the request; for a held call the session that called last."""
         return self.caller.session
 
     def child(self, *, request: Envelope | None = None, head: Head | None = None, caller: Caller | None = None) -> "Exchange":
-        """What the hub asks on behalf of this one: a page of a list, the same of another server, a call that is held."""
+        """Returns an exchange for a request on behalf of this one: a page of a list, the same of another server, a call that is held."""
         of_this = (request or self.request, head or self.head, caller or self.caller)
         child = Exchange(*of_this, self.held, self.server, self.client, self.course)
         child.wraps_content = self.wraps_content
@@ -70,9 +66,9 @@ class Exchange:
         return await self.caller.ask(method, params, about=self.request.id)
 
     def tell(self, method: str, params: Raw) -> None:
-        """Tells the client news that belong to its request."""
+        """Sends the client a notification that belongs to its request."""
         self.caller.tell(method, params, about=self.request.id)
 
 
 Work = Callable[[Exchange], Coroutine[object, None, Envelope]]
-"""Answers a request; may ask the client's person."""
+"""Answers a request; may ask the client's user."""

@@ -1,7 +1,4 @@
-"""Results that the hub makes itself, as each era has them: a modern one says who answers.
-
-Above it: lists of all servers, tools of the hub's own, greetings. Below it: protocol. Knows no server.
-"""
+"""Results that the hub makes itself, in the form of each era: a modern result names the server that answers."""
 
 from msgspec import Raw
 
@@ -15,10 +12,10 @@ _META = b'{"_meta":%b,' % bytes(dump({SERVER_INFO_KEY: SERVER_INFO}))
 
 
 def own_result(method: str, result: Raw, era: Era) -> Envelope:
-    """The reply to a request of an era.
+    """Returns the reply to a request of an era.
 
     Args:
-        result: an object with members, and without `_meta`.
+        result: an object that is not empty and has no `_meta`.
     """
     if era is Era.LEGACY:
         return Envelope(result=result)

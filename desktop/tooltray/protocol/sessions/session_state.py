@@ -1,7 +1,6 @@
 """What is kept of one AI client's session, also for a while after its connection was lost, and the events about sessions.
 
-Above it: the sessions, each of which has a state, and the parts that read it (views, projects, approvals). Below it: snapshots
-and the wheel of deadlines. Knows nothing of servers and of settings. The events never leave the process.
+The events never leave the process.
 """
 
 import hashlib
@@ -19,46 +18,47 @@ from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.sessions.session_flow import SessionFlow
 
-KEPT_FOR_S = 600.0  # a bridge reconnects within seconds; a client whose person looks for a dialog may need minutes
-OWNING_PARTS = 2  # of a key: ("bridge", its session) and ("token", its name); behind it stands what the client has of the hub
+KEPT_FOR_S = 600.0  # a bridge reconnects within seconds; a client whose user looks for a dialog may need minutes
+OWNING_PARTS = 2  # of a key: ("bridge", its session) or ("token", its name); what the client has of the hub follows
 OWNER_DIGITS, RUN_BYTES = 32, 16
 MOST_KEPT = 4096  # without a connection; the oldest go first
 
 MOST_VIEWS = 32  # servers whose views a session may be showing; a conversation with more is rare, and the oldest are closed by then
 
 SOURCES = ("feedback", "roots", "folder", "person")
-"""Who can say which project a session works on; the first of these that has said something counts."""
+"""Sources of the project that a session works on; the first one with a project counts."""
 
 
 class SessionState(msgspec.Struct):
-    """Belongs to the engine's loop.
+    """The state of one session. It belongs to the engine's loop.
 
     Attributes:
-        id: by which people and other programs name the session; no secret.
-        server: it has this one alone.
+        id: the session's name for users and other programs; not a secret.
+        server: the only server of the session; None: it has all.
         folder: in which the client's bridge was started; empty if that is not known.
         roots: absolute folders that the client declares; empty if it declares none, or has not been asked.
-        profile: that it asked for, or its kind of client gets; empty: none.
-        client, version: as it names itself; empty until it has.
-        activated: names of lazy servers whose tools it has asked for.
-        allowed: fingerprints of what a person has allowed for this session, see approvals.
-        projects: what each of SOURCES has said.
-        declared: the extensions that its client has declared of late.
-        obeys_changes: whether it lists again when it is told that a list has changed; None: that was not seen yet.
-        calls_since_told: of tools, since it was told that they have changed; None: it has listed them since, or was not told.
+        profile: that the session requested, or its kind of client gets; empty: none.
+        client, version: the client's own name and version; empty until it has given them.
+        activated: names of lazy servers whose tools the session has requested.
+        allowed: fingerprints of what the user has allowed for this session, see approvals.
+        projects: the project from each of SOURCES.
+        declared: the extensions that its client has declared recently.
+        obeys_changes: whether the client lists again when it is notified of a changed list; None: not seen yet.
+        calls_since_told: of tools, since the notification that they have changed; None: the client has listed them since, or was not
+            notified.
         connections: how many it has now.
-        is_passing: it is of one request that nobody can tie to the next one of its client; nobody hears of it.
-        is_persons: no AI client calls, but the person themselves.
-        reads_hints: the user reads its errors, and no model does.
-        shows_views: its client declares that it shows the views of tools (MCP Apps).
+        is_passing: whether it is of one request that cannot be tied to the client's next one; it is not shown anywhere.
+        is_persons: whether the user calls, and not an AI client.
+        reads_hints: whether the user reads its errors, and not a model.
+        shows_views: whether its client declares that it shows the views of tools (MCP Apps).
         opened_views: servers of which it called tools that have a view, the last one first.
         listed_views: servers that have views, as of its last list of tools, in which no other server's tool has a name that such a view
             could use for its own; None: it has not listed.
         read_views: servers of which it read views, the last one first; a client may read them long before it shows one.
-        listed_mode: how tools were shown in its first list, where that was decided by size; empty: it has not listed.
-        owner: tells whose something is that lasts longer than a session; the same for all sessions of one token or one bridge, also in the
-            next hub. Empty: nobody can tell.
-        flow: what it has read that strangers wrote, as far as the flow guard looks; None: nothing yet.
+        listed_mode: how tools were shown in its first list, if that was decided by size; empty: it has not listed.
+        owner: identifies the owner of what outlasts a session; the same for all sessions of one token or one bridge, also in the next hub.
+            Empty: unknown.
+        flow: what it has read that strangers wrote, as far as the flow guard checks; None: nothing yet.
     """
 
     id: str
@@ -88,29 +88,29 @@ class SessionState(msgspec.Struct):
 
     @property
     def project(self) -> SessionProject | None:
-        """The one it works on, as far as it is known."""
+        """Returns the project that the session works on, if it is known."""
         return next((self.projects[source] for source in SOURCES if source in self.projects), None)
 
     def words(self, failed: Problem | TooltrayError) -> str:
-        """Returns what the session reads of a failure."""
+        """Returns the text of a failure for the session."""
         return str(failed) if self.reads_hints else words_for_model(failed)
 
     def opens_view(self, server: str) -> None:
-        """A tool of a server is called that has a view."""
+        """Records a call of a server's tool that has a view."""
         self.opened_views = _with_first(server, self.opened_views)
 
     def reads_view(self, server: str) -> None:
-        """A view of a server was read."""
+        """Records that a view of a server was read."""
         self.read_views = _with_first(server, self.read_views)
 
     def showing(self, servers: Collection[str]) -> list[str]:
-        """Those of some servers of which the client may be showing a view. Nobody tells when one is closed."""
+        """Returns the servers among `servers` of which the client may be showing a view. Clients do not report when a view is closed."""
         opened = [server for server in self.opened_views if server in servers]
         return opened or [server for server in self.read_views if server in servers]
 
     @property
     def seen_views(self) -> tuple[str, ...]:
-        """All servers of which it may be showing a view."""
+        """Returns all servers of which the client may be showing a view."""
         return tuple(dict.fromkeys((*self.opened_views, *self.read_views)))
 
 
@@ -119,7 +119,7 @@ def _with_first(server: str, servers: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class SessionStates:
-    """All of them. Belongs to the engine's loop."""
+    """The states of all sessions. They belong to the engine's loop."""
 
     def __init__(self, *, bus: EventBus, deadlines: DeadlineWheel, kept_for_s: float = KEPT_FOR_S) -> None:
         """
@@ -136,7 +136,7 @@ class SessionStates:
         return iter(self._states.values())
 
     def find(self, id: str) -> SessionState | None:
-        """The one of this id, also while its client is away."""
+        """Returns the state with this id, also while its client is away."""
         return next((state for state in self._states.values() if state.id == id), None)
 
     def connect(
@@ -149,12 +149,12 @@ class SessionStates:
         is_lasting: bool = True,
         is_passing: bool = False,
     ) -> SessionState:
-        """The state of a session that has a connection now; the same one again for a key that is known.
+        """Returns the state of a session that has a connection now; the same one again for a known key.
 
         Args:
-            key: what its connections have in common.
-            server, folder, profile, is_passing: see SessionState; those of its first connection count.
-            is_lasting: False for one request that stands for itself: nobody need be told of each.
+            key: what the session's connections have in common.
+            server, folder, profile, is_passing: see SessionState; the values of the first connection count.
+            is_lasting: False for a single request, of which subscribers need no event.
         """
         state = self._states.get(key)
         is_news = is_lasting or state is None
@@ -172,7 +172,7 @@ class SessionStates:
         return state
 
     def disconnect(self, key: Hashable, *, is_lasting: bool = True) -> None:
-        """One of its connections has ended."""
+        """Records that one of a session's connections has ended."""
         state = self._states[key]
         state.connections -= 1
         if state.connections == 0:
@@ -185,16 +185,16 @@ class SessionStates:
             self.tell_changed(state)
 
     def tell_changed(self, state: SessionState | None = None) -> None:
-        """What lists of sessions show is another thing now.
+        """Publishes that lists of sessions show something else now.
 
         Args:
-            state: of this one; None: of several. A session that stands for one request is in no list.
+            state: the session that changed; None: several. A session of a single request is in no list.
         """
         if state is None or not state.is_passing:
             self._bus.publish(SessionListChanged())
 
     def _owner(self, key: Hashable) -> str:
-        """Says nothing of the key, which may be a secret. Only what the first two parts of a key say is the client's own."""
+        """Returns a hash, since the key may be a secret. Only the first two parts of a key are the client's own."""
         lasting = key[:OWNING_PARTS] if isinstance(key, tuple) else (self._run, key)
         return hashlib.sha256(repr(lasting).encode()).hexdigest()[:OWNER_DIGITS]
 
@@ -218,7 +218,7 @@ class SessionDisconnected(Event, frozen=True):
 
 
 class SessionForgotten(Event, frozen=True):
-    """The client has been away for so long that it is another session if it comes back."""
+    """A client has been away for so long that it gets another session if it comes back."""
 
     state: SessionState
 
