@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Api:
-    """The parts of the API: the engine's own, or proxies that carry each call to the engine. The names of verbs are unique over all parts."""
+    """The parts of the API: the engine's own, or proxies that carry each call to the engine. Names of verbs are unique over all parts."""
 
     hub: "tooltray.api.presenter.hub_api.HubApi"
     servers: "tooltray.sources.entries.api.ServersApi"

@@ -393,7 +393,7 @@ class EngineThread:
 
 
 def _is_desktop_to_keep(running: Mapping[str, object]) -> bool:
-    """Reports whether the running hub is a desktop whose window is shown instead of ours; one of an older version leaves for a newer one."""
+    """Reports whether the running hub is a desktop whose window is shown instead of ours; an older version leaves for a newer one."""
     from tooltray.foundation.installs.installation import age_of_version
 
     return running["kind"] == "desktop" and age_of_version(str(running["version"])) >= age_of_version(__version__)

@@ -66,7 +66,7 @@ class HubApi:
         return await self._check_up.diagnose(server, wait_s)
 
     async def get_environment(self) -> EnvironmentSnapshot:
-        """Returns the certificates, proxies and package indexes that servers get, where each is from, and which changed since a server last
+        """Returns the certificates, proxies and package indexes that servers get, with their origins, and what changed since a server last
         worked.
         """
         return await self._environment.snapshot()
