@@ -54,7 +54,7 @@ DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """What a start of the desktop is to show.
+    """The request of a start of the desktop: what is to be shown.
 
     Attributes:
         hidden: the window stays closed until the user opens it from the tray; without a tray it is shown all the same.

@@ -44,7 +44,7 @@ class HubFailed(TooltrayError):
 
 
 class Engine:
-    """Starts and ends one hub. `start` may be called once, `close` any number of times; all in one event loop.
+    """The life of one hub. `start` may be called once, `close` any number of times; all in one event loop.
 
     Attributes:
         hub: the started hub; `start` makes everything in it but the bus.
@@ -145,7 +145,7 @@ class Engine:
 
     @property
     def said(self) -> tuple[str, ...]:
-        """What a user who started the hub by hand should read about the served configs, one line each."""
+        """Lines for a user who started the hub by hand, about the served configs."""
         return (*self.hub.served.startup_lines, *self.hub.files.startup_lines)
 
     async def close(self) -> None:

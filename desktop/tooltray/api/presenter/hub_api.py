@@ -29,7 +29,7 @@ class HubApi:
         self._environment, self._pauses = environment, pauses
 
     async def initialize(self) -> None:
-        """Measures npm registries and starts the servers that start with the hub, both in the background; a paused hub starts nothing.
+        """Measures npm registries and starts the servers that start with the hub, both in the background; does nothing while paused.
 
         May be called again: servers that run already are left as they are.
         """
@@ -66,7 +66,7 @@ class HubApi:
         return await self._check_up.diagnose(server, wait_s)
 
     async def get_environment(self) -> EnvironmentSnapshot:
-        """Returns the certificates, proxies and package indexes that servers get, with their origins, and what changed since a server last
+        """Returns the certificates, proxies and package indexes for servers, with their origins, and what changed since a server last
         worked.
         """
         return await self._environment.snapshot()

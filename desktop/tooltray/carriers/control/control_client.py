@@ -56,7 +56,7 @@ class Hub(Protocol):
 
     @property
     def is_running(self) -> bool:
-        """Whether servers run behind it."""
+        """Reports whether servers run behind it."""
 
     def call(self, method: str, /, *, timeout_s: float | None = CALL_TIMEOUT_S, **params: Any) -> Any:
         """Calls a verb of McpPresenter, or one of `hub/...`, and returns its result as plain JSON values.
@@ -255,7 +255,7 @@ def _open(path: Path) -> local.Channel | None:
             return channel
         channel.close()
     except PermissionError:
-        pass  # its folder or the socket is somebody else's
+        pass  # its folder or the socket belongs to another user
     except OSError as error:
         reason = error.strerror or Phrase("no answer")
         raise TooltrayError(Phrase("The hub cannot be reached"), f"{path}: {reason}", Phrase("Look at what has this file open")) from error

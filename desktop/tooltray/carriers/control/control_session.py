@@ -30,7 +30,7 @@ WAITS = "waits_for_person"
 
 
 class HubControl:
-    """What the control channel can do to the hub itself; provided by the engine.
+    """The functions of the control channel on the hub itself; provided by the engine.
 
     Attributes:
         hand_over: finishes calls and frees the hub's place; returns when calls are finished.

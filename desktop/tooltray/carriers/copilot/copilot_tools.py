@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-CALL_TIMEOUT_S = 30.0  # a person waits in a chat; the hub itself would wait for minutes
+CALL_TIMEOUT_S = 30.0  # a user waits in a chat; the hub itself would wait for minutes
 LIST_TIMEOUT_S = 60.0  # a hub may have to be started, and it waits for servers that were never listed
 SDK = "copilot"
 

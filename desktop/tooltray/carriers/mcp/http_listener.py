@@ -97,7 +97,7 @@ class HttpListener:
 
     @property
     def address(self) -> str | None:
-        """Its URL without a path; None if it is not open."""
+        """The URL of the address without a path; None if it is not open."""
         return self._place.base_url or None
 
     async def follow(self, *, is_retry: bool = False) -> None:

@@ -120,7 +120,7 @@ class HttpSession:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no response is open and no request is being answered."""
+        """Reports whether no response is open and no request is being answered."""
         return not self.dispatcher.requests_in_flight and not any(stream.queue for stream in self._streams.values())
 
     @property

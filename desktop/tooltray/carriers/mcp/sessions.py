@@ -128,7 +128,7 @@ class Sessions:
 
     @property
     def is_busy(self) -> bool:
-        """Whether an AI client waits for an answer."""
+        """Reports whether an AI client waits for an answer."""
         return any(session.dispatcher.requests_in_flight for session in self._clients)
 
     def _on_server_notified(self, event: ServerNotified) -> None:
@@ -168,7 +168,7 @@ class Sessions:
                 session.tell_server_news("notifications/message", params)
 
     def _pass_other(self, server: str, client: McpClient, method: str, params: Raw) -> None:
-        """Passes a notification unknown to the hub to the sessions that may get it; to a modern client only while just that client calls."""
+        """Passes a notification unknown to the hub to the sessions that may get it; to a modern client only while no other client calls."""
         may_hear = self._notifications.may_hear
         for session in self._concerned(server, client):
             if may_hear(session, client, method):

@@ -105,7 +105,7 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def is_paced(self) -> bool:
-        """Whether servers may have to work for it, so that of many at once some wait."""
+        """Reports whether servers may have to work for the operation, so that of many at once some wait."""
         return self.needed_scope == "call"
 
     @property
@@ -137,7 +137,6 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def needs_body(self) -> bool:
-        """Whether the body is required."""
         return bool(self.whole) or (self.body is not None and any(each.required for each in msgspec.structs.fields(self.body)))
 
     @cached_property
