@@ -1,4 +1,1 @@
-"""Every verb that a window, a command or a program may call.
-
-Begin with `parts`.
-"""
+"""The verbs that a window, a command or a program may call. Begin with `parts`."""

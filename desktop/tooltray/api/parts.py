@@ -1,8 +1,7 @@
-"""The API of a hub: every verb that a window, a command or a program may call, by the part that has it.
+"""The API of a hub: every verb that a window, a command or a program may call, grouped in parts.
 
 The verbs are the public coroutine functions of one class for each part, in the `api` modules of the packages below. The classes are named
-here by their modules, and imported only where they are asked for, so that the GUI thread and clients of the control channel can name the
-parts without an import of the engine.
+by module and imported only on demand, so that the GUI thread and control clients can name the parts without importing the engine.
 """
 
 import importlib
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Api:
-    """The parts: of the engine itself, or proxies that carry each call to it. The names of verbs are unique over all parts."""
+    """The parts of the API: the engine's own, or proxies that carry each call to the engine. Names of verbs are unique over all parts."""
 
     hub: "tooltray.api.presenter.hub_api.HubApi"
     servers: "tooltray.sources.entries.api.ServersApi"
@@ -91,16 +90,16 @@ def part_classes() -> dict[str, type]:
 
 
 def verbs_of(part: type) -> list[str]:
-    """The names of the verbs of a part's class."""
+    """Returns the names of the verbs of a part's class."""
     return [name for name in dir(part) if not name.startswith("_") and inspect.iscoroutinefunction(getattr(part, name))]
 
 
 def verb_table(api: Api) -> dict[str, Verb]:
-    """All verbs by name, for callers that have nothing but the name: the control channel, and the seed's own calls."""
+    """Returns all verbs by name, for callers that have only the name: the control channel, and the seed's own calls."""
     parts = (getattr(api, name) for name in PARTS)
     return {verb: getattr(part, verb) for part in parts for verb in verbs_of(type(part))}
 
 
 def remote_parts(carry: Verb) -> dict[str, Any]:
-    """The parts of an `Api` that is elsewhere, by name; typed as the real ones by the `Api` that is made of them."""
+    """Returns proxies for the parts of an `Api` that is elsewhere, by name; the `Api` made from the proxies gives them the real types."""
     return dict.fromkeys(PARTS, RemotePart(carry))

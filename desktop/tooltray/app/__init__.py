@@ -1,4 +1,1 @@
-"""The programs: the desktop, the engine, and the hub that is composed of everything below.
-
-Begin with `hub`.
-"""
+"""The programs: the desktop, the engine, and the hub that is composed of everything below. Begin with `hub`."""

@@ -1,7 +1,6 @@
-"""The desktop's composition root: a tray, a window, and an engine in a thread of its own.
+"""The desktop's composition root: a tray, a window, and an engine in a thread of its own; `tooltray` without a command runs it.
 
-Above it: `tooltray` without a command. Below it: ui, the engine, and the command line's connection to a hub that runs already. Nothing
-heavy is imported at the top: a second start is done before Qt is loaded, and the guardian stays small.
+Nothing heavy is imported at the top: a second start ends before Qt is loaded, and the guardian stays small.
 """
 
 import asyncio
@@ -47,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 ANSWER_TIMEOUT_S = 2.0  # a desktop that runs answers within milliseconds, also while its window is busy
 SWITCH_INTERVAL_S = 0.0001  # a busy window then costs AI clients 1 ms a call
-LOCK_WAIT_S = 5.0  # for a hub that holds the lock and does not listen: it is about to, or about to end
+LOCK_WAIT_S = 5.0  # for a hub that holds the lock and does not listen: it is starting or ending
 RETRY_EVERY_S = 0.1  # meanwhile
 EXECUTION_ID_VARIABLE = "TOOLTRAY_EXECUTION_ID"
 X_SOCKETS = "/tmp/.X11-unix/X"  # where X servers of this computer listen; Linux has the same name without a file too
@@ -55,18 +54,18 @@ DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """What a start of the desktop is to show.
+    """The request of a start of the desktop: what is to be shown.
 
     Attributes:
-        hidden: the window stays away until somebody opens it from the tray; without a tray it is shown all the same.
-        link: the address that was opened in a browser or elsewhere, `tooltray://...`; empty: none.
+        hidden: the window stays closed until the user opens it from the tray; without a tray it is shown all the same.
+        link: the address that was opened in a browser or elsewhere, `tooltray://...`; empty for no address.
     """
 
     hidden: bool = False
     link: str = ""
 
     def hand_to(self, client: ControlClient) -> None:
-        """Asks the desktop that runs already for it.
+        """Asks the running desktop to show this.
 
         Raises:
             TooltrayError: it has no window, or does not answer.
@@ -79,13 +78,13 @@ def run(home: Home, opening: Opening, *, execution_id: str = "") -> int:
     """Runs the desktop, or raises the window of the one that runs already.
 
     Args:
-        execution_id: stands in every log record; made up where empty.
+        execution_id: is in every log record; generated if empty.
 
     Returns:
         The exit code. In the hub itself, which is a child of the guardian, it ends with SystemExit.
 
     Raises:
-        TooltrayError: the display is not there.
+        TooltrayError: there is no display.
     """
     if is_running(home, opening):
         return 0
@@ -118,7 +117,7 @@ def run_here(home: Home, opening: Opening, *, execution_id: str = "") -> int:
     from tooltray.ui.theme import Theme
 
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    QLoggingCategory.setFilterRules("qt.qpa.services.warning=false")  # addresses of sign-ins; the window says that no browser opened
+    QLoggingCategory.setFilterRules("qt.qpa.services.warning=false")  # has addresses of sign-ins; the window reports a missing browser
     app = QApplication(["tooltray"])
     app.setApplicationDisplayName("Tooltray")
     app.setDesktopFileName("tooltray")
@@ -152,7 +151,7 @@ def run_here(home: Home, opening: Opening, *, execution_id: str = "") -> int:
 
 
 class Parts(msgspec.Struct, frozen=True):
-    """What the windows are made of."""
+    """The collaborators that the windows are built from."""
 
     theme: "Theme"
     link: "EngineLink"
@@ -164,7 +163,7 @@ class Parts(msgspec.Struct, frozen=True):
 
 
 async def _build_windows(app: "QApplication", parts: Parts) -> "Windows":
-    """Imports and builds what the tray does without; between its parts the desktop's panel gets the tray's icon and menu."""
+    """Imports and builds the windows, which the tray does not need; between the steps the desktop's panel gets the tray's icon and menu."""
     from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
     from tooltray.ui.approvals.confirmation_prompt import ConfirmationPrompt
     from tooltray.ui.feedback.feedback_windows import FeedbackWindows
@@ -195,7 +194,7 @@ async def _build_windows(app: "QApplication", parts: Parts) -> "Windows":
 
 
 def _build_main(parts: Parts) -> "MainWindow":
-    """Builds the main window, in the language that is spoken now."""
+    """Builds the main window, in the current language."""
     from tooltray.config.settings.entry_text import read_entry_text
     from tooltray.foundation.files.atomic_file import write_atomically
     from tooltray.sources.entries.pasted import parse_pasted
@@ -227,7 +226,7 @@ def _entry(home: Home) -> str:
 
 
 def check_display(environ: Mapping[str, str]) -> None:
-    """Looks whether the X server of this computer answers: Qt would end the process without a word that helps.
+    """Checks that the X server of this computer answers; otherwise Qt would end the process without a helpful message.
 
     Raises:
         TooltrayError: it does not.
@@ -245,7 +244,7 @@ def check_display(environ: Mapping[str, str]) -> None:
 
 
 def is_running(home: Home, opening: Opening) -> bool:
-    """Whether a desktop runs in this home and answers; its window then shows what was to be opened."""
+    """Reports whether a desktop runs in this home and answers; its window then shows what was to be opened."""
     try:
         client = ControlClient.connect(home)
         if client is None:
@@ -254,13 +253,13 @@ def is_running(home: Home, opening: Opening) -> bool:
             if not _is_desktop_to_keep(client.call("hub/info", timeout_s=ANSWER_TIMEOUT_S)):
                 return False
             opening.hand_to(client)
-    except TooltrayError:  # a hub without a window, or one that hangs: the window says what can be done
+    except TooltrayError:  # a hub without a window, or one that hangs: the window explains what to do
         return False
     return True
 
 
 class EngineThread:
-    """Runs one engine in a thread, on a plain asyncio loop, and tells the desktop what becomes of it."""
+    """A thread that runs one engine on a plain asyncio loop, and reports the engine's state to the desktop."""
 
     def __init__(self, home: Home, opening: Opening, execution_id: str, desktop: "Desktop") -> None:
         self._home, self._opening, self._execution_id, self._desktop = home, opening, execution_id, desktop
@@ -299,7 +298,7 @@ class EngineThread:
             reason = self._wanted_end
         except TooltrayError as error:
             problem = error.problem
-        except Exception as error:  # a bug; the window stays and says so
+        except Exception as error:  # a bug; the window stays and reports it
             logger.exception("the engine failed")
             problem = Problem(
                 Phrase("The hub has failed"), f"{type(error).__name__}: {error}", Phrase("Try again; the log says where it happened")
@@ -334,14 +333,14 @@ class EngineThread:
             await engine.close()
 
     def _attach(self, link: "EngineLink") -> None:
-        """In the GUI thread."""
+        """Attaches the engine's link to the desktop. Runs in the GUI thread."""
         assert self._engine is not None
         assert self._loop is not None
         hub = self._engine.hub
         link.attach(hub.presenter.verbs, hub.bus, self._loop, hub.consent.window())
 
     async def _started(self, options: "HubOptions") -> "Engine | None":
-        """Starts an engine; takes over from a hub without a window or of an older version, and else raises its window.
+        """Starts an engine; takes over from a hub without a window or of an older version, and otherwise raises the running hub's window.
 
         Returns:
             The engine; None if another desktop was faster.
@@ -372,10 +371,10 @@ class EngineThread:
                 return engine
 
     def _meet(self, met: "HubRunning") -> str:
-        """Asks the hub that runs to leave, or to show its window. Blocks.
+        """Asks the running hub to leave, or to show its window. Blocks.
 
         Returns:
-            "desktop": its window is shown; "leaving"; empty where none answers yet, or no more.
+            "desktop": its window is shown; "leaving"; empty if no hub answers yet, or any more.
         """
         client = ControlClient.connect(self._home)
         if client is None:
@@ -394,7 +393,7 @@ class EngineThread:
 
 
 def _is_desktop_to_keep(running: Mapping[str, object]) -> bool:
-    """Whether a hub that runs is a desktop whose window is shown instead of ours: one of an older version leaves for a newer one."""
+    """Reports whether the running hub is a desktop whose window is shown instead of ours; an older version leaves for a newer one."""
     from tooltray.foundation.installs.installation import age_of_version
 
     return running["kind"] == "desktop" and age_of_version(str(running["version"])) >= age_of_version(__version__)
@@ -414,7 +413,7 @@ def _does_not_leave(met: "HubRunning", problem: Problem | None = None) -> Tooltr
 
 
 def _note_display(home: Home) -> None:
-    """Notes on which display the desktop is, so that a bridge may start it there again."""
+    """Records the desktop's display, so that a bridge can start the desktop there again."""
     from tooltray.foundation.files.atomic_file import write_atomically
 
     noted = {name: os.environ[name] for name in DISPLAY_VARIABLES if name in os.environ}

@@ -1,6 +1,5 @@
-"""Starts the parts of a hub, and ends them in reverse.
-
-Above it: app.py (in a worker thread) and `tooltray serve` (in the main thread). Below it: everything else. Qt-free.
+"""Starts the parts of a hub, and ends them in reverse. Qt-free: the desktop runs it in a worker thread, `tooltray serve` in the main
+thread.
 """
 
 import asyncio
@@ -35,20 +34,20 @@ from tooltray.servers.launch.program_launch import raise_file_limit
 
 logger = logging.getLogger(__name__)
 HAND_OVER_WAIT_S = 10.0  # for calls in flight, when another hub takes over
-END_WAIT_S = 0.5  # for calls in flight, when the hub is told to end: they are then answered with an error
-SWITCH_INTERVAL_S = 0.0001  # how long another thread (the log's, the window's) may keep the loop waiting; Python's own 5 ms are felt
+END_WAIT_S = 0.5  # for calls in flight, when the hub has to end: they are then answered with an error
+SWITCH_INTERVAL_S = 0.0001  # how long another thread (the log's, the window's) may keep the loop waiting; Python's own 5 ms are noticeable
 ENDED = "Tooltray has ended while this call was running; call again"
 
 
 class HubFailed(TooltrayError):
-    """A hub that ran cannot go on."""
+    """The failure of a hub that ran and cannot continue."""
 
 
 class Engine:
-    """Starts and ends one hub. `start` once, `close` as often as one likes; all in one event loop.
+    """The life of one hub. `start` may be called once, `close` any number of times; all in one event loop.
 
     Attributes:
-        hub: what is started; made by `start`, but for the bus.
+        hub: the started hub; `start` makes everything in it but the bus.
     """
 
     def __init__(self, home: Home, options: HubOptions | None = None) -> None:
@@ -66,7 +65,7 @@ class Engine:
 
         Raises:
             HubRunning: another hub has it.
-            TooltrayError: the home cannot be used, the socket not be opened, or a config that was named not be served.
+            TooltrayError: the home cannot be used, the socket cannot be opened, or a given config cannot be served.
         """
         self._stopped = asyncio.get_running_loop().create_future()
         sys.setswitchinterval(SWITCH_INTERVAL_S)
@@ -96,7 +95,7 @@ class Engine:
         RequiredServers(config=hub.config, bus=hub.bus, on_failed=self.fail)
         if self._options.configs:
             ServedCallLog(config=hub.config, bus=hub.bus)
-        await hub.starts.initialize()  # before anybody can ask: a first list waits for servers that are on their way
+        await hub.starts.initialize()  # before the first request: a first list waits for servers that are starting
         hub.live_settings.start()
         hub.pauses.start()
         hub.client_edits.start()
@@ -115,16 +114,16 @@ class Engine:
         )
 
     async def serve(self) -> str:
-        """Until the hub is told to end; returns why: "stop", "hand_over", "idle", "replaced", or what `request_stop` was given.
+        """Waits until the hub is to end; returns why: "stop", "hand_over", "idle", "replaced", or the reason passed to `request_stop`.
 
         Raises:
-            HubFailed: it cannot go on; says why.
+            HubFailed: the hub cannot continue; the error gives the reason.
         """
         assert self._stopped is not None, "start first"
-        return await asyncio.shield(self._stopped)  # who waits for it may be cancelled, and `close` still wants to know why
+        return await asyncio.shield(self._stopped)  # the waiting task may be cancelled, and `close` still needs the reason
 
     async def serve_stdio(self, server: str | None) -> None:
-        """Serves one AI client on this process's stdin and stdout; returns when it is gone.
+        """Serves one AI client on this process's stdin and stdout; returns when the client has disconnected.
 
         Raises:
             TooltrayError: there is no server of this name.
@@ -134,23 +133,23 @@ class Engine:
         await stdio_connection.serve(self.hub.sessions.open_client(server).dispatcher)
 
     def request_stop(self, reason: str) -> None:
-        """Ends `serve`; the first reason counts. From the loop's thread."""
+        """Ends `serve`; only the first reason counts. Call it from the loop's thread."""
         if self._stopped and not self._stopped.done():
             self._stopped.set_result(reason)
 
     def fail(self, error: TooltrayError) -> None:
-        """Ends `serve` with an error. From the loop's thread."""
+        """Ends `serve` with an error. Call it from the loop's thread."""
         if self._stopped and not self._stopped.done():
             logger.error("%s", error)
             self._stopped.set_exception(HubFailed(error.problem.title, error.problem.message, error.problem.hint))
 
     @property
     def said(self) -> tuple[str, ...]:
-        """What a person who started the hub by hand should read of what it serves, a line each."""
+        """Lines for a user who started the hub by hand, about the served configs."""
         return (*self.hub.served.startup_lines, *self.hub.files.startup_lines)
 
     async def close(self) -> None:
-        """Ends everything in order, each step bounded: calls answered, AI clients told, servers stopped, the last record written."""
+        """Ends everything in order, each step bounded: answers calls, notifies AI clients, stops servers, writes the last record."""
         if not self._is_started or self._is_closed:
             return
         self._is_closed = True
@@ -162,7 +161,7 @@ class Engine:
                 self.hub.log.record("service_stopped", f"hub ended: {reason}", reason=reason, requests=self.hub.sessions.request_count)
                 self.hub.hub_log.close()
                 await asyncio.to_thread(self.hub.log.close)
-        finally:  # the next hub is not to suffer from a bug in the end of this one
+        finally:  # the next hub must not suffer from a bug in the end of this one
             await asyncio.to_thread(self._place.give_back)
 
     async def _close_parts(self) -> None:
@@ -195,14 +194,14 @@ class Engine:
         await exit_.run(partial(self._hand_over, "replaced"))
 
     async def _hand_over(self, reason: str = "hand_over") -> None:
-        """Takes no new clients, lets calls finish, and then ends."""
+        """Takes no new clients, lets calls finish, and then ends the hub."""
         await self.hub.doors.stop_taking()
-        await self.hub.feedbacks.close()  # a person may need hours
+        await self.hub.feedbacks.close()  # the user may need hours
         await self.hub.sessions.finish_calls(within_s=HAND_OVER_WAIT_S)
         self.request_stop(reason)
 
     def _make_control(self) -> HubControl:
-        """What a control session may do with the hub."""
+        """Returns what a control session may do with the hub."""
         return HubControl(
             kind=self._options.kind,
             execution_id=self._options.execution_id or uuid.uuid4().hex,
@@ -216,7 +215,7 @@ class Engine:
             self.hub.spawn(finish_in_thread(self._tell_place), name="hub.json")
 
     def _record_installation(self) -> None:
-        """AI clients point at one path in the person's own home; a hub of another home leaves it alone."""
+        """Points AI clients' path in the user's own home at this program; a hub of another home leaves that path as it is."""
         if self._home == default_home():
             Installations(self._home).record(this_installation())
 

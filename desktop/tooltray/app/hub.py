@@ -1,11 +1,10 @@
-"""The one composition of a hub: each part by name, in the order of the rooms, from the ground up.
+"""The one composition of a hub: each part by name, in the order of the packages, from the ground up. The engine starts and ends the parts.
 
-A part is a line: its name, its class, and what its constructor is given. A parameter that is not given here gets the part of its own name;
-so a new collaborator is a new parameter, and a new part one more line. Parts are made when they are first asked for, so that those that
-need one another can stand in any order: the one that is to be called later is given as a function that asks for it then (`Later`).
+A part is a line: its name, its class, and its constructor's arguments. A parameter that is not given here gets the part of its own name;
+so a new collaborator is a new parameter, and a new part one more line. Parts are made on demand, so parts that need one another can be in
+any order: one that is called only later is given as a function that resolves it then (`Later`).
 
-Above it: the engine, which starts and ends what is made here, and the tests, which put parts of their own in the place of some.
-tests/contract/test_hub.py holds every parameter to the type of its part.
+Tests may replace parts. tests/contract/test_hub.py checks every parameter against the type of its part.
 """
 
 import os
@@ -277,13 +276,13 @@ class HubOptions(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: "serve" or "desktop".
-        execution_id: stands in every log record; made up where empty.
+        execution_id: is in every log record; generated if empty.
         idle_exit_s: the hub ends so long after the last AI client left; None never.
-        started_by: what started this process, and so what its environment is worth (`OWN_USES`).
+        started_by: what started this process, which decides how its environment may be used (`OWN_USES`).
         configs: files of other hubs and proxies with servers in them, which are served as they are; absolute.
-        project: a folder whose own file's servers every session has; absolute, empty: none.
-        may_restart: whether this process may be started anew when its program was replaced, asked in the engine's thread; None: it may not.
-        on_raise_window: a second start of the desktop was asked for, with this address or ""; called in the engine's thread.
+        project: a folder whose own file's servers every session has; absolute, or empty for no folder.
+        may_restart: whether this process may restart after its program was replaced, called in the engine's thread; None: it may not.
+        on_raise_window: a second start of the desktop was requested, with this address or ""; called in the engine's thread.
     """
 
     kind: Literal["serve", "desktop"] = "serve"
@@ -298,13 +297,13 @@ class HubOptions(msgspec.Struct, frozen=True):
 
 
 class Hub(Composition):
-    """Belongs to the engine's loop. `build` once, then `load`; what has to be started and ended besides, the engine starts and ends."""
+    """A composed hub. Belongs to the engine's loop. Call `build` once, then `load`; the engine starts and ends the parts that need it."""
 
     def __init__(self, home: Home, options: HubOptions, *, control: HubControl, limits: Mapping[str, Any] | None = None) -> None:
         """
         Args:
             control: what a control session may do with the hub.
-            limits: in the place of defaults, for parameters of these names: how long who waits for what. For tests.
+            limits: replaces the defaults of parameters with these names, which bound waiting times. For tests.
         """
         super().__init__(limits or {})
         self.home, self.options, self.control = home, options, control
@@ -314,13 +313,13 @@ class Hub(Composition):
     async def build(self) -> None:
         """Reads the settings and all stores, and makes every part; nothing runs yet."""
         await self.config.load()
-        # to its end: what is started meanwhile (`probe`) holds the hub's lock for a moment, as a copy of this process
+        # to its end: a process started meanwhile (`probe`) holds the hub's lock for a moment, as a copy of this process
         await finish_in_thread(self.make, [name for name, each in self.parts().items() if each.reads])
         self.make(self.parts())
         self.servers.load()
 
     async def load(self) -> None:
-        """Reads what was known of the servers when the last hub ended."""
+        """Reads what was known about the servers when the last hub ended."""
         await self.tools.load()
         await self.offers.load()
         await self.skill_catalogue.load()
@@ -462,7 +461,7 @@ class Hub(Composition):
     linking_relay: LinkingRelay = part()
     prompts: PromptManager = part(relay="linking_relay")
 
-    # what servers do for clients meanwhile
+    # what servers do for clients during calls
 
     task_store: TaskStore = read(lambda hub: TaskStore(hub.home.server_tasks))
     task_book: TaskBook = part(store="task_store")
@@ -600,7 +599,7 @@ class Hub(Composition):
     app_calls: AppCalls = part()
     router: RequestRouter = part()
 
-    # what the API stands on
+    # what the API needs
 
     common: tuple[str, ...] = made(lambda hub: COMMON)
     remedies: Remedies = part(home="user_folder")
@@ -657,7 +656,7 @@ class Hub(Composition):
     imports: Imports = part()
     client_imports: ClientImports = part()
 
-    # the API, and who comes in
+    # the API, and the ways in
 
     diagnostics: Diagnostics = part(snapshots="hub_snapshots", masked="mask.masked_whole")
     hub_api: HubApi = part(snapshots="hub_snapshots")
@@ -733,13 +732,13 @@ def _keep_output(log_keeper: LogKeeper, refusals: Refusals, server: str, line: s
 def _remembered(home: Home, options: HubOptions) -> RememberedVariables:
     remembered = RememberedVariables(home.environment)
     remembered.load()
-    if options.started_by in OWN_USES:  # later hubs get what may be written of a terminal's variables, and what others add to it
+    if options.started_by in OWN_USES:  # later hubs get the storable variables of a terminal, and what other sources add
         remembered.remember(os.environ, is_all=options.started_by == "terminal")
     return remembered
 
 
 def _is_up(hub: Hub, name: str) -> bool:
-    """Whether a server runs, or is on its way to it; one that is being stopped is neither."""
+    """Reports whether a server runs or is starting; a server that is being stopped does neither."""
     server = hub.servers.find(name)
     return server is not None and any(each.is_busy or each.client is not None for each in server.instances)
 
@@ -752,20 +751,20 @@ def _make_served(hub: Hub, server: str) -> Any:
 
 
 async def _wait_for_project(hub: Hub, session: Session) -> None:
-    """Waits, for a bounded time, until it is known on which project a session works, and what the file of that project says."""
+    """Waits, for a bounded time, until a session's project and the content of that project's file are known."""
     await hub.project_sources.looked(session.state)
     await hub.files.wait_for_project(session.state)
 
 
 async def _forget(hub: Hub, server: str) -> None:
-    """What a server that is removed for good alone had goes."""
+    """Deletes what only a removed server used."""
     await hub.bundle_folders.forget(server)
     await hub.confined.forget(server)
     await hub.watches.forget(server)
 
 
 def _known_projects(hub: Hub) -> list[str]:
-    """What the person has allowed, and what sessions work on now."""
+    """Returns the folders that the user has allowed, and those that sessions work on now."""
     return [*hub.folders.listed(), *(state.project.path for state in hub.states if state.project)]
 
 
@@ -774,7 +773,7 @@ def _bytes_of_results(settings: Settings) -> int:
 
 
 def _sources_of_notices(hub: Hub) -> Iterator[Source]:
-    """In the order in which a person reads them."""
+    """Yields the sources of notices in the order in which the user reads them."""
     yield lambda: hub.misplaced
     yield lambda: hub.config.problems
     yield lambda: hub.access_api.problems

@@ -1,6 +1,6 @@
-"""What argparse says of a line that it cannot read, for the catalogues.
+"""The texts with which argparse rejects a line, for the catalogues.
 
-Above it: scripts/languages.py, which reads it; no command imports it, since `say` recognises such a text by its words.
+Only scripts/languages.py reads this module; no command imports it, since `say` recognises such a text by its words.
 """
 
 from tooltray.foundation.phrases import Phrase

@@ -1,7 +1,7 @@
-"""What can be typed: the commands, their options, and which function runs each.
+"""The command line's syntax: the commands, their options, and which function runs each.
 
-Above it: run. Below it: `options`, where each command's own stand. Knows the names of the functions, not the functions: a command's module
-is imported only when it runs.
+`options` has each command's own. The module knows the names of the functions, not the functions: a command's module is imported only when
+it runs.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argpa
 
     Returns:
         The options, with `run` as "module:function" within this package, or `DESKTOP` where no command was given; `link` is the address
-        that was given in a command's place.
+            that was given in a command's place.
 
     Raises:
         UsageError: it cannot be understood.
@@ -64,11 +64,11 @@ def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argpa
 
 
 def _without_link(words: list[str]) -> tuple[list[str], str]:
-    """The address that a browser or a desktop has opened stands where a command would stand.
+    """Splits off the address that a browser or a desktop has opened, which replaces the command.
 
     Raises:
-        UsageError: something is behind it. Windows puts addresses between quotation marks without a look at what is in them, so that a page
-            of the web could add options, `--home` among them.
+        UsageError: something follows it. Windows puts addresses between quotation marks without checking what is in them, so that a page of
+            the web could add options, `--home` among them.
     """
     at = 0
     while at < len(words) and words[at].startswith("-"):
@@ -81,7 +81,7 @@ def _without_link(words: list[str]) -> tuple[list[str], str]:
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Our own words, and the server's command after the first `--`, which argparse would look into."""
+    """Splits our own words from the server's command after the first `--`, which argparse would otherwise parse."""
     words = list(argv)
     at = words.index(COMMAND_MARK) if COMMAND_MARK in words else len(words)
     if ("servers", "add") not in pairwise(words[:at]):
@@ -90,7 +90,7 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def command_parser() -> Usage:
-    """What every command line is read by; the commands, their options and what is said of them, in the language that is spoken."""
+    """Returns the parser for every command line, with commands, options and help in the current language."""
     return _parser(spoken())
 
 

@@ -1,7 +1,6 @@
 """The rules of a server's `autoApprove` as they are typed: checks them, compares them, describes them.
 
-Above it: `servers add` and `servers approve`. Below it: catalogue/approval and
-settings/widening, which know what a rule means; imported where one is typed.
+catalogue/approval and settings/widening, which know what a rule means, are imported only when a rule is typed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,7 @@ ALL, READ, WRITE = "all", "read", "write"
 def checked(server: str, rules: Sequence[str]) -> list[str]:
     """
     Raises:
-        TooltrayError: one of them means nothing.
+        TooltrayError: a rule has no meaning.
     """
     from tooltray.catalogue import approval
 
@@ -34,7 +33,7 @@ def of_entry(entry: Mapping[str, object]) -> list[str]:
 
 
 def narrows(rules: Sequence[str], before: Sequence[str]) -> bool:
-    """Returns whether these rules allow no call that those before them did not, whatever tools there are."""
+    """Reports whether these rules allow no call beyond those that the rules before allowed, whatever tools there are."""
     from tooltray.config.settings.widening import rules_widen
 
     return not rules_widen((*before, ALL) if {READ, WRITE} <= {*before} else before, rules)

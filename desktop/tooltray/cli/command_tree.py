@@ -1,7 +1,4 @@
-"""The commands as data: what each is called, what it does, and what can be typed behind it; for completions and manual pages.
-
-Above it: completion_command and packaging/manual.py. Below it: the parser, which is read and never repeated.
-"""
+"""The commands as data, read from the parser: names, descriptions and arguments; for completions and manual pages."""
 
 import argparse
 from collections.abc import Iterator
@@ -15,7 +12,7 @@ class Option(msgspec.Struct, frozen=True):
     """
     Attributes:
         names: such as `-n` and `--lines`.
-        value: how its value is called; empty: it takes none.
+        value: the name of its value; empty if it takes none.
     """
 
     names: tuple[str, ...]
@@ -26,7 +23,7 @@ class Option(msgspec.Struct, frozen=True):
 class Argument(msgspec.Struct, frozen=True):
     """
     Attributes:
-        choices: the only words that can stand there; empty: any.
+        choices: the only words that are valid; empty: any.
     """
 
     name: str
@@ -51,27 +48,27 @@ class CommandNode(msgspec.Struct, frozen=True):
     commands: tuple["CommandNode", ...]
 
     def walk(self) -> Iterator["CommandNode"]:
-        """This one and all below it."""
+        """Yields this command and all below it."""
         yield self
         for each in self.commands:
             yield from each.walk()
 
     @property
     def candidates(self) -> tuple[tuple[str, str], ...]:
-        """The words that can be typed next, each with what it does."""
+        """The words that can be typed next, each with a description."""
         commands = [(each.words.rpartition(" ")[2], each.help) for each in self.commands]
         choices = [(choice, argument.help) for argument in self.arguments for choice in argument.choices]
         return (*commands, *choices, *((name, option.help) for option in self.options for name in option.names))
 
 
 def command_tree() -> CommandNode:
-    """All commands, `tooltray` itself at the top."""
+    """Returns all commands, with `tooltray` itself at the top."""
     return _node(command_parser(), "tooltray", "")
 
 
 def _node(parser: argparse.ArgumentParser, words: str, help: str) -> CommandNode:
     options, arguments, commands = [], [], []
-    for action in parser._actions:  # argparse has no public name for what a parser knows
+    for action in parser._actions:  # argparse has no public name for a parser's actions
         if isinstance(action, argparse._SubParsersAction):
             lines = {each.dest: each.help or "" for each in action._choices_actions}
             commands = [_node(each, f"{words} {name}", lines.get(name, "")) for name, each in action.choices.items() if name in lines]

@@ -1,7 +1,6 @@
 """Checks that changed settings have an effect: others may override them, and they may name servers or tools that do not exist.
 
-Above it: the commands that change settings. Below it: a hub, whose notices give the reason. Starts no server: of one that was never
-listed, no tool is reported as missing.
+The hub's notices give the reason. No server is started: for one that was never listed, no tool is reported as missing.
 """
 
 import contextlib
@@ -21,10 +20,10 @@ def check_effect(hub: Hub, what: str, *, counts: bool) -> None:
     """
     Args:
         what: what was written, as the beginning of a sentence.
-        counts: whether the hub has it by now.
+        counts: whether the hub uses it by now.
 
     Raises:
-        TooltrayError: it has not; the message has the problems of the settings.
+        TooltrayError: it does not; the message has the problems of the settings.
     """
     if counts:
         return
@@ -34,7 +33,7 @@ def check_effect(hub: Hub, what: str, *, counts: bool) -> None:
 
 
 def listing_line(hub: Hub) -> str:
-    """Returns which tools AI clients get that nothing else is chosen for, and how to change it; empty if no tools are known yet."""
+    """Describes which tools AI clients without a setting of their own get, and how to change it; empty if no tools are known yet."""
     with contextlib.suppress(TooltrayError):  # the hub has ended; what is being reported is more important
         for each in hub.ask(hub.api.views.get_client_modes()):
             if not each.client and each.summary:

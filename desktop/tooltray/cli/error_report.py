@@ -1,7 +1,4 @@
-"""The one place where a command's errors become text and an exit code.
-
-Above it: run, and serve, whose work happens in a child of its own. Below it: terminal, imported only when there is an error.
-"""
+"""The one place where a command's errors become text and an exit code."""
 
 import os
 import sys
@@ -25,7 +22,7 @@ def outcome(action: Callable[[], int], *, as_json: bool = False) -> int:
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
-    except Exception as error:  # a bug: the trace for a report, then one line for the person
+    except Exception as error:  # a bug: the trace for a report, then one line for the user
         import traceback
 
         traceback.print_exc()
@@ -42,7 +39,7 @@ def complain(problem: Problem, *, as_json: bool) -> int:
 
 
 def silence_stdout() -> None:
-    """Discards what is left of standard output, whose reader is gone (`| head`), so that the interpreter does not fail at its end."""
+    """Discards what is left of standard output, whose reader has exited (`| head`), so that the interpreter does not fail at its end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)

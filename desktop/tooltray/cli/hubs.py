@@ -1,6 +1,6 @@
-"""How a command gets a hub: the running one, its API without one, or one that is started for it.
+"""Hubs for commands: the running one, its API without one, or one that is started for the command.
 
-Above it: the commands. Below it: control_client; unstarted_hub and the bridge's way of starting a hub, each imported only where needed.
+unstarted_hub and the bridge's way of starting a hub are each imported only where needed.
 """
 
 import os
@@ -34,7 +34,7 @@ class Hub(ABC):
     """A hub's API for commands, which wait for each verb: `hub.ask(hub.api.servers.restart_server(name="files"))`.
 
     Attributes:
-        api: verbs, called with keywords alone.
+        api: verbs, called only with keywords.
         is_running: whether servers run behind it.
     """
 
@@ -102,7 +102,7 @@ class RunningHub(Hub):
         return msgspec.convert(self._client.call("hub/info", timeout_s=timeout_s), HubInfo)
 
     def stop(self) -> int:
-        """See ControlClient.stop."""
+        """Stops the hub, see ControlClient.stop."""
         return self._client.stop()
 
     def close(self) -> None:
@@ -151,9 +151,9 @@ def any_hub(home: Home) -> Hub:
 
 
 def started_hub(home: Home) -> RunningHub:
-    """Returns the running hub; if there is none, starts one as the bridge does, which ends when nobody uses it for a while.
+    """Returns the running hub; if there is none, starts one as the bridge does, which ends when it is unused for a while.
 
-    A bridge first checks that it may do that in this home; here a person has named the home.
+    A bridge first checks that it may do that in this home; here the user has named the home.
 
     Raises:
         TooltrayError: the home cannot be used, or no hub could be started.
@@ -186,7 +186,7 @@ def _prepare(home: Home) -> None:
 
 
 def _remember_environment(home: Home) -> None:
-    """Stores the certificates and proxies of a person's terminal, as the started hub inherits nothing of this process."""
+    """Stores the certificates and proxies of the user's terminal, as the started hub inherits nothing of this process."""
     from tooltray.servers.launch.remembered_variables import RememberedVariables, is_started_in_terminal
 
     if is_started_in_terminal():

@@ -1,8 +1,8 @@
-"""What a command asks the person who runs it, confirmations and secrets, and whether there is one.
+"""Prompts of a command for the user who runs it, confirmations and secrets, and checks whether a user is there.
 
-Above it: the commands. A command at a terminal is the command line's way to confirm (see confirmation): what an AI client can start by
-itself, without one, allows nothing. Where nobody can be asked about other things, the answer has to come with the command. A secret is
-never an argument: other programs can read those, and the shell keeps them.
+A command at a terminal is the command line's way to confirm (see confirmation): a command that an AI client can start without a terminal
+allows nothing. Where no user can be asked about other things, the answer has to come with the command. A secret is never an argument:
+other programs can read those, and the shell keeps them.
 """
 
 import getpass
@@ -19,12 +19,12 @@ YES, NO = ("y", "yes"), ("n", "no")
 
 
 def is_person_there() -> bool:
-    """Returns whether standard input is a terminal, at which somebody can be asked."""
+    """Reports whether standard input is a terminal, at which a user can be asked."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
 def is_at_terminal() -> bool:
-    """Returns whether somebody typed the command and sees its output."""
+    """Reports whether a user typed the command and sees its output."""
     return is_person_there() and sys.stdout is not None and sys.stdout.isatty()
 
 
@@ -32,20 +32,20 @@ def check_terminal(what: str = Phrase("Allowing tool calls")) -> None:
     """Refuses at the beginning of a command what the hub would refuse at its end.
 
     Raises:
-        Denied: nobody is there who could have read what it is about.
+        Denied: no person is there who could have read what it is about.
     """
     if not is_at_terminal():
         raise needs_terminal(what)
 
 
 def confirmed(question: str, *, yes: bool) -> bool:
-    """Asks whether to go on.
+    """Asks whether to continue.
 
     Args:
         yes: the command already has the answer.
 
     Raises:
-        TooltrayError: it does not, and nobody is there to ask.
+        TooltrayError: it does not, and no user is there to ask.
     """
     if yes:
         return True
@@ -56,7 +56,7 @@ def confirmed(question: str, *, yes: bool) -> bool:
 
 
 def typed_answer(question: str) -> str:
-    """Returns what a person types, in small letters; empty at the end of the input."""
+    """Returns what the user types, in small letters; empty at the end of the input."""
     try:
         return input(f"{question} [y/N] ").strip().lower()
     except EOFError:
@@ -64,7 +64,7 @@ def typed_answer(question: str) -> str:
 
 
 def ask_for_secrets(names: Sequence[str], *, from_stdin: bool = False) -> dict[str, str]:
-    """Asks for each secret without echo; where nobody can be asked, or with `from_stdin`, reads a line of standard input for each.
+    """Asks for each secret without echo; where no user can be asked, or with `from_stdin`, reads a line of standard input for each.
 
     Raises:
         TooltrayError: a value is missing.
@@ -74,7 +74,7 @@ def ask_for_secrets(names: Sequence[str], *, from_stdin: bool = False) -> dict[s
 
 
 def ask_for_secret(name: str) -> str:
-    """Asks for one secret; where nobody can be asked, all of standard input is the value (keys in PEM form have many lines).
+    """Asks for one secret; where no user can be asked, all of standard input is the value (keys in PEM form have many lines).
 
     Raises:
         TooltrayError: there is no value.
@@ -90,7 +90,7 @@ def ask_for_secret(name: str) -> str:
 
 
 def ask_for_passphrase(*, is_new: bool) -> str:
-    """Asks for the passphrase of the encrypted file, twice where it is going to be made with it: nobody can open the file after a slip.
+    """Asks for the passphrase of the encrypted file, twice for a new file: a typing error would make the file impossible to open.
 
     Raises:
         TooltrayError: the two differ, or nothing was typed at all (Ctrl-D).
@@ -109,10 +109,10 @@ def ask_to_confirm(why: TooltrayError) -> str:
     """Asks for the passphrase that confirms what a command allows, without echo, at the terminal that the command runs in.
 
     Args:
-        why: what it is needed for; raised where nobody can be asked.
+        why: what it is needed for; raised where no person can be asked.
 
     Raises:
-        TooltrayError: nobody is there, or nothing was typed.
+        TooltrayError: no person is there, or nothing was typed.
     """
     if not is_person_there():
         raise why
@@ -152,18 +152,18 @@ def _piped(name: str) -> str:
 
 
 def _hidden(question: str, wanted: str) -> str:
-    """What a person types without echo.
+    """Returns what the user types without echo.
 
     Args:
         wanted: what is asked for, for the error.
 
     Raises:
-        TooltrayError: the person has ended the input (Ctrl-D).
+        TooltrayError: the user has ended the input (Ctrl-D).
     """
     try:
         return getpass.getpass(question)
     except EOFError:
-        print(file=sys.stderr)  # the cursor still stands behind the question
+        print(file=sys.stderr)  # the cursor is still behind the question
         raise TooltrayError(tr("No {wanted} was given", wanted=wanted)) from None
 
 

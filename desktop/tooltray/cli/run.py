@@ -1,7 +1,6 @@
-"""From the command line's words to an exit code.
+"""Runs a command line's words and returns an exit code.
 
-Above it: `tooltray.__main__`, which hands in what opens the desktop (this package never imports Qt). Below it: arguments, outcome, and the
-modules of the commands, each imported only when its command runs.
+The caller passes in what opens the desktop, since this package never imports Qt. Each command's module is imported only when it runs.
 
 Exit codes: 0 done; 1 it failed, and standard error has the reason; 2 wrong usage; 3 another hub runs; 130 Ctrl-C; 143 SIGTERM.
 """
@@ -25,17 +24,17 @@ if TYPE_CHECKING:
     from tooltray.foundation.home.home import Home
 
 WRONG_USAGE = 2
-ENGLISH_ALONE = {"--version", "--stdio"}  # the first says nothing, and is quick; what the second says goes to an AI client
+ENGLISH_ALONE = {"--version", "--stdio"}  # the first has no text, and is quick; the second's text goes to an AI client
 
 
 class OpenDesktop(Protocol):
-    """Runs the desktop app on a home and returns its exit code."""
+    """A function that runs the desktop app on a home and returns its exit code."""
 
     def __call__(self, home: "Home", *, hidden: bool, link: str) -> int:
         """
         Args:
-            hidden: the tray icon alone is shown.
-            link: the address that was opened; empty: none.
+            hidden: only the tray icon is shown.
+            link: the address that was opened; empty for no address.
         """
         ...
 
@@ -69,7 +68,7 @@ def run(argv: Sequence[str], *, open_desktop: OpenDesktop, environ: Mapping[str,
     except SystemExit:  # after `--help` and `--version`
         _flush_quietly()
         raise
-    from tooltray.cli.error_report import outcome  # after this line things cost time; `--version` does not come here
+    from tooltray.cli.error_report import outcome  # imports from here on cost time; `--version` does not get here
     from tooltray.foundation.home.home import find_home
 
     def action() -> int:
@@ -80,12 +79,12 @@ def run(argv: Sequence[str], *, open_desktop: OpenDesktop, environ: Mapping[str,
 
 
 def has_display(environ: Mapping[str, str], platform: str = sys.platform) -> bool:
-    """Whether windows can be shown: macOS and Windows always have a screen to show them on."""
+    """Reports whether windows can be shown: macOS and Windows always have a screen."""
     return platform in ("darwin", "win32") or bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
 
 
 def _language(argv: Sequence[str], environ: Mapping[str, str]) -> str:
-    """The language of a person who has typed this; before it is read, since what can be typed is said in it."""
+    """Returns the user's language before the line is parsed, since the help is in that language."""
     at = argv.index("--home") + 1 if "--home" in argv else len(argv)
     given = next((word.removeprefix("--home=") for word in argv if word.startswith("--home=")), None)
     home = given or (argv[at] if at < len(argv) else None) or environ.get("TOOLTRAY_HOME") or os.path.join("~", ".tooltray")

@@ -1,4 +1,4 @@
-"""Where secrets are kept, for the commands that store some: whether it can be used is asked before a person types them."""
+"""The place of secrets, for commands that store some: checked before the user types them."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.regular_file import read_regular
 
-KEYRING_TIMEOUT_S = None  # the keyring may show a dialog and wait for the person
+KEYRING_TIMEOUT_S = None  # the keyring may show a dialog and wait for the user
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ class SecretPlace:
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._passphrase = ""  # for each hub that this command opens without one that runs
+        self._passphrase = ""  # for each unstarted hub that this command opens
         self._check: Callable[[], None] = self._first_check
 
     def ask(self, names: Sequence[str], *, from_stdin: bool = False) -> dict[str, str]:
@@ -35,19 +35,19 @@ class SecretPlace:
         """
         if names:
             self.check()
-        return ask_for_secrets(names, from_stdin=from_stdin)  # no lock is held while a person types
+        return ask_for_secrets(names, from_stdin=from_stdin)  # no lock is held while the user types
 
     def check(self) -> None:
-        """Looks once for all secrets of a command: a keyring that is locked shows one prompt.
+        """Checks once for all secrets of a command that they can be kept: a locked keyring shows one prompt.
 
         Raises:
-            TooltrayError: secrets cannot be kept; says why.
+            TooltrayError: secrets cannot be kept; the error gives the reason.
         """
         self._check()
 
     def _first_check(self) -> None:
         self._check = lambda: None
-        self._passphrase = os.environ.get(PASSPHRASE_VARIABLE, "")  # the hub of this check takes it away
+        self._passphrase = os.environ.get(PASSPHRASE_VARIABLE, "")  # the hub of this check removes it
         try:
             self.run(lambda hub: hub.ask(hub.api.secrets.check_secrets(), timeout_s=KEYRING_TIMEOUT_S))
         except TooltrayError as error:
@@ -57,7 +57,7 @@ class SecretPlace:
     def run(self, action: Callable[[Hub], T]) -> T:
         """Runs an action that touches secrets; where the encrypted file is locked, asks for its passphrase and runs the action again.
 
-        The error of a running hub describes how to unlock it. While a person types, no lock is held.
+        The error of a running hub describes how to unlock it. No lock is held while the user types.
         """
         try:
             return self._tried(action)

@@ -1,6 +1,6 @@
 """The hub's composition for `tooltray serve`: the engine, the signals that end it, and the messages when it starts or fails to.
 
-Above it: serve, in the guardian's child. Below it: the engine. Knows nothing of servers, tools and sessions.
+It runs in the guardian's child, and knows nothing of servers, tools and sessions.
 """
 
 import argparse
@@ -43,7 +43,7 @@ _SIGNALS = {"SIGINT": "sigint", "SIGTERM": "sigterm", "SIGHUP": "sighup", "SIGBR
 
 
 class HubEngine(Protocol):
-    """What of the engine is used here."""
+    """The part of the engine that is used here."""
 
     async def start(self) -> None: ...
     async def serve(self) -> str: ...
@@ -62,7 +62,7 @@ class Serving(msgspec.Struct, frozen=True):
         server: with `is_stdio`, the only server to publish.
         is_replacing: a hub that runs already is asked to hand over.
         is_announced: prints what runs.
-        execution_id: stands in every log record.
+        execution_id: is in every log record.
     """
 
     home: Home
@@ -84,12 +84,12 @@ def run_hub(args: argparse.Namespace, home: Home) -> int:
             idle_exit_s=args.idle_exit,
             started_by=_started_by(args),
             configs=served_files(args.config),
-            may_restart=None if args.stdio else lambda: True,  # the pipes of an AI client cannot be handed on
+            may_restart=None if args.stdio else lambda: True,  # the pipes of an AI client cannot be passed on
             project=project_folder(args.project) if args.project is not None else "",
         )
 
     serving = Serving(home, args.stdio, args.server, args.replace, is_announced=not args.started_by_bridge, execution_id=args.execution_id)
-    return run_engine(serving, lambda: Engine(home, options()))  # an AI client hears of options that are wrong, too
+    return run_engine(serving, lambda: Engine(home, options()))  # an AI client gets errors in options, too
 
 
 def _started_by(args: argparse.Namespace) -> StartedBy:
@@ -101,10 +101,10 @@ def _started_by(args: argparse.Namespace) -> StartedBy:
 
 
 def served_files(typed: Iterable[str]) -> tuple[str, ...]:
-    """The files of `--config`, absolute and each once: the folder of this terminal is not the hub's for ever.
+    """Returns the files of `--config`, absolute and each once: the hub may later leave the folder of this terminal.
 
     Raises:
-        TooltrayError: one of them is not there.
+        TooltrayError: a file does not exist.
     """
     paths = tuple(dict.fromkeys(os.path.abspath(os.path.expanduser(path)) for path in typed))
     for path in paths:
@@ -116,10 +116,10 @@ def served_files(typed: Iterable[str]) -> tuple[str, ...]:
 
 
 def project_folder(typed: str) -> str:
-    """The folder of `--project`, as it is really called.
+    """Returns the real path of the folder of `--project`.
 
     Raises:
-        TooltrayError: it is no folder.
+        TooltrayError: it is not a folder.
     """
     path = os.path.realpath(os.path.expanduser(typed))
     if not typed or not os.path.isdir(path):
@@ -132,7 +132,7 @@ def project_folder(typed: str) -> str:
 
 
 def run_engine(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:
-    """Runs an engine until it ends and returns the exit code; reports why it cannot start to whoever waits for it."""
+    """Runs an engine until it ends and returns the exit code; reports why it cannot start to a waiting client or user."""
     try:
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
             return runner.run(_run_until_stopped(serving, make_engine))
@@ -154,7 +154,7 @@ def run_engine(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:
 
 
 def _record(serving: Serving, error: Exception) -> None:
-    """Puts what nothing has caught on record, as the hub's own log would have."""
+    """Records an uncaught error, as the hub's own log would have."""
     log = StructuredLog(serving.home.logs, execution_id=serving.execution_id, to_stderr=True)
     log.start()
     log.error("nothing caught an error", error, component=__name__)
@@ -208,8 +208,8 @@ async def _run_until_stopped(serving: Serving, make_engine: Callable[[], HubEngi
 async def _started(serving: Serving, make_engine: Callable[[], HubEngine]) -> HubEngine:
     """Starts an engine.
 
-    Where another hub runs and is to be replaced, asks that one to leave first, as often as one comes in between. A command that holds the
-    lock while no hub runs is waited for.
+    Where another hub runs and is to be replaced, asks it to leave first, and repeats that if another one starts in between. A command that
+    holds the lock while no hub runs is waited for.
 
     Raises:
         HubRunning: another hub runs and is not to be replaced, or does not leave.
@@ -241,7 +241,7 @@ async def _started(serving: Serving, make_engine: Callable[[], HubEngine]) -> Hu
 
 
 def _listens(home: Home) -> bool:
-    """Returns whether a hub holds the lock, which listens, and not a command."""
+    """Reports whether a listening hub, and not a command, holds the lock."""
     client = ControlClient.connect(home)
     if client is not None:
         client.close()
@@ -285,12 +285,12 @@ def _signals_to(handler: Callable[[str], None]) -> Iterator[None]:
 
 
 def announce(serving: Serving, also: Iterable[str] = ()) -> None:
-    """Says what runs and what to paste into an AI client: on standard output, or, where that belongs to the AI client, on standard error.
+    """Prints what runs and what to paste into an AI client: on standard output, or, where that belongs to the AI client, on standard error.
 
-    There only if a person reads it: otherwise standard error is JSON Lines, and stays that.
+    On standard error only for a terminal: otherwise it is JSON Lines, and stays that.
 
     Args:
-        also: more lines, of what this hub serves besides.
+        also: more lines, about what this hub serves besides.
     """
     if serving.is_stdio and not sys.stderr.isatty():
         return
@@ -306,7 +306,7 @@ def announce(serving: Serving, also: Iterable[str] = ()) -> None:
     ]
     try:
         print("\n".join(lines), file=sys.stderr if serving.is_stdio else sys.stdout, flush=True)
-    except OSError:  # nobody reads it; that is no reason to end
+    except OSError:  # it has no reader; that is no reason to end
         if not serving.is_stdio:
             silence_stdout()
 

@@ -1,7 +1,6 @@
-"""What commands say, in the person's language: `tr()` for their own texts, `say()` for what comes from the engine.
+"""The texts of commands in the user's language: `tr()` for their own texts, `say()` for the engine's.
 
-Above it: every command, and what can be typed. Below it: languages. A process runs one command and speaks one language, that of `speak`;
-until then, and with `--json`, English.
+A process runs one command and uses one language, that of `speak`; until then, and with `--json`, English.
 """
 
 import os
@@ -14,11 +13,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ENDS = (".", "!", "?", ":", "。", "？", "！", "：")
-FIRST_WIDE = 0x2E80  # signs from here on are of scripts that have a full stop of their own, and no space behind it
+FIRST_WIDE = 0x2E80  # characters from here on are of scripts that have a full stop of their own, and no space after it
 
 
 class Speech:
-    """The language that is spoken."""
+    """The current language."""
 
     def __init__(self) -> None:
         self.catalogue = Catalogue(ENGLISH)
@@ -32,29 +31,29 @@ _SPEECH = Speech()
 
 
 def speak(language: str) -> None:
-    """From now on everything is said in this language."""
+    """Uses this language for all texts from now on."""
     _SPEECH.speak(language)
 
 
 def spoken() -> str:
-    """Returns the language that is spoken."""
+    """Returns the current language."""
     return _SPEECH.catalogue.code
 
 
 def language_of(settings: "Path", environ: Mapping[str, str] = os.environ) -> str:
-    """Returns the language of a person, by the file of the settings or the terminal's variables. Blocks."""
+    """Returns the user's language, from the file of the settings or the terminal's variables. Blocks."""
     return spoken_language(chosen_language(settings), names_in(environ))
 
 
 def tr(text: str, **values: object) -> str:
-    """Returns a text in the person's language, with its `{name}` fields filled in."""
+    """Returns a text in the user's language, with its `{name}` fields filled in."""
     return _SPEECH.catalogue.filled(text, values)
 
 
 def say(text: str) -> str:
-    """Returns what the engine, or a constant, says in the person's language, where it can be said there; any other text as it is.
+    """Returns a text of the engine, or a constant, in the user's language where it has a translation; any other text unchanged.
 
-    What a running hub says comes as plain text, and is recognised by its words.
+    The texts of a running hub are plain text, and are recognised by their words.
     """
     catalogue = _SPEECH.catalogue
     template: str | None = getattr(text, "template", None)  # of a Phrase, whose module is not worth its import here
@@ -65,7 +64,7 @@ def say(text: str) -> str:
 
 
 def in_one_line(*parts: str) -> str:
-    """Parts of what is said, one behind the other, as `errors.in_one_line` does it in English."""
+    """Joins the parts of a message, as `errors.in_one_line` does in English."""
     said: Sequence[str] = [say(part) for part in parts if part]
     line = ""
     for part in said:

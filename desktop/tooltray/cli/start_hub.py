@@ -1,6 +1,6 @@
 """Starts a hub in a home like the command line does, and exits: `python -m tooltray.cli.start_hub HOME`.
 
-Above it: hub_calls, which runs it as a process. Below it: the command line's code. If it fails, the reason is written to stdout.
+hub_calls runs it as a process. If it fails, the reason is written to stdout.
 """
 
 import sys
@@ -12,7 +12,7 @@ from tooltray.foundation.home.home import Home
 
 
 def main() -> int:
-    """Starts a hub in the home whose absolute path is the one argument, if none runs; returns the exit code."""
+    """Starts a hub in the home whose absolute path is the only argument, if none runs; returns the exit code."""
     root = sys.argv[1]
     try:
         started_hub(Home(Path(root))).close()

@@ -1,7 +1,7 @@
-"""What reaches a person's terminal: clean text, tables, JSON, errors.
+"""The output to the user's terminal: clean text, tables, JSON, errors. Nothing here is coloured.
 
-Above it: every command. Below it: errors. Servers write names, descriptions, results and stderr; none of it may move the cursor, recolour
-the screen or hide text, so all of it goes through `clean` or `clean_line`. Nothing here is coloured.
+Servers write names, descriptions, results and stderr; none of these may move the cursor, recolour the screen or hide text, so all go
+through `clean` or `clean_line`.
 """
 
 import json
@@ -47,24 +47,24 @@ _COUNTED = {
     "token": (Phrase("1 token"), Phrase("{count} tokens", count="{count}")),
     "value": (Phrase("1 value"), Phrase("{count} values", count="{count}")),
 }
-NOT_KNOWN = "?"  # in the place of a number that is not known; never 0, and never what stands for none
-LAST_DAY = 10**10  # unix seconds; beyond it no calendar goes on
+NOT_KNOWN = "?"  # instead of a number that is not known; never 0, and never the sign for none
+LAST_DAY = 10**10  # unix seconds; the calendar ends there
 _LEAST_LAST_COLUMN = 20  # narrower, and a wrapped line reads better than a cut one
 
 
 def clean(text: str) -> str:
-    """Server text that may go to a terminal: lines and tabs stay, control characters and escape sequences do not."""
+    """Removes control characters and escape sequences from server text, and keeps lines and tabs."""
     text = _ESCAPES.sub("", text.replace("\r\n", "\n")).replace("\r", "\n")
     return _LONE_SURROGATES.sub("\ufffd", _INVISIBLE.sub("", text))
 
 
 def clean_line(text: str) -> str:
-    """The same on one line: each run of white space is one space."""
+    """Cleans a text and puts it on one line: each run of white space becomes one space."""
     return " ".join(clean(text).split())
 
 
 def width(text: str) -> int:
-    """The columns that a line takes in a terminal: two for East Asian wide characters, none for combining marks."""
+    """Returns the columns that a line takes in a terminal: two for East Asian wide characters, none for combining marks."""
     if text.isascii():
         return len(text)
     return sum(_character_width(each) for each in text)
@@ -77,7 +77,7 @@ def _character_width(character: str) -> int:
 
 
 def cut(text: str, columns: int) -> str:
-    """The start of a line that fits into so many columns, with an ellipsis where something is missing."""
+    """Returns the start of a line that fits into so many columns, with an ellipsis where something is missing."""
     if width(text) <= columns:
         return text
     kept, used = [], 1  # the ellipsis takes one
@@ -90,7 +90,7 @@ def cut(text: str, columns: int) -> str:
 
 
 def columns_of_terminal() -> int | None:
-    """How wide standard output is, or None where it is no terminal and nothing needs to fit."""
+    """Returns how wide standard output is, or None where it is not a terminal and nothing needs to fit."""
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns or None
     except (OSError, ValueError):
@@ -111,7 +111,7 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def to_json(value: object, *, indent: int | None = 2) -> str:
-    """JSON that people can read and terminals cannot trip over: what `json` leaves raw and a terminal acts on is escaped."""
+    """Returns JSON that users can read and that is safe in a terminal: what `json` leaves raw and a terminal acts on is escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return _NOT_FOR_TERMINALS_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
@@ -136,7 +136,7 @@ def answer(args: Namespace, value: object, *lines: str) -> int:
 
 
 def answer_list(args: Namespace, items: Sequence[T], titles: Sequence[str], row: Callable[[T], Sequence[str]], *, empty: str) -> int:
-    """The same for a list, which becomes a table; `empty` is printed for an empty list."""
+    """Prints a list as the result of a command: JSON, or a table; `empty` is printed for an empty list."""
     if args.json:
         print_json(items)
     elif items:
@@ -147,7 +147,7 @@ def answer_list(args: Namespace, items: Sequence[T], titles: Sequence[str], row:
 
 
 def print_error(problem: Problem, *, as_json: bool) -> None:
-    """One line on standard error, in words or as a JSON object."""
+    """Prints one line on standard error, in words or as a JSON object."""
     if as_json:
         error = {"title": problem.title, "message": problem.message, "hint": problem.hint}
         print(to_json({"error": error}, indent=None), file=sys.stderr)
@@ -156,7 +156,7 @@ def print_error(problem: Problem, *, as_json: bool) -> None:
 
 
 def print_note(text: str) -> None:
-    """Prints what a person should know beside the result; on standard error, to keep it out of pipes."""
+    """Prints what the user should know beside the result; on standard error, to keep it out of pipes."""
     print(clean_line(say(text)), file=sys.stderr)
 
 
@@ -166,17 +166,17 @@ def print_notes(lines: Iterable[str]) -> None:
 
 
 def problem_line(problem: Problem | None) -> str:
-    """A problem in one line; empty for none."""
+    """Returns a problem in one line; empty for no problem."""
     return clean_line(in_one_line(problem.title, problem.message, problem.hint)) if problem else ""
 
 
 def state_in_words(state: str) -> str:
-    """The value of a server's state, as people write it."""
+    """Returns the value of a server's state in words."""
     return say(_STATE_WORDS.get(state, state))
 
 
 def day(moment: float) -> str:
-    """A time in unix seconds; times in a file may have been written by hand."""
+    """Formats a time in unix seconds; times in a file may have been written by hand."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment)) if 0 <= moment < LAST_DAY else "?"
 
 
@@ -186,7 +186,7 @@ def needs_sign_in(server: str) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """`1 tool`, `2 tools`.
+    """Formats a number with its noun: `1 tool`, `2 tools`.
 
     Args:
         noun: a key of _COUNTED.

@@ -1,8 +1,4 @@
-"""The API of a hub that is not started, as a command uses it.
-
-Above it: hub, which makes one while it holds the hub's lock. Below it: presenter/unstarted_api. Imported only where no hub runs: it costs
-what pydantic costs.
-"""
+"""The API of a hub that is not started, for commands. Imported only where no hub runs: it costs what pydantic costs."""
 
 import asyncio
 import contextvars
@@ -24,7 +20,7 @@ T = TypeVar("T")
 
 
 class UnstartedHub(Hub):
-    """Whoever makes one holds the hub's lock."""
+    """An API over the files of a home. The code that makes one holds the hub's lock."""
 
     is_running = False
 
@@ -47,7 +43,7 @@ class UnstartedHub(Hub):
             raise
 
     def ask(self, verb: Coroutine[object, None, T], *, timeout_s: float | None = CALL_TIMEOUT_S) -> T:
-        """Runs a verb to its end; files need no limit, and a keyring's dialog waits for the person."""
+        """Runs a verb to its end; files need no limit, and a keyring's dialog waits for the user."""
         with asked_by(self._asker):
             return self._runner.run(verb, context=contextvars.copy_context())
 

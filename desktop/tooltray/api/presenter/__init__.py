@@ -1,1 +1,1 @@
-"""McpPresenter: the API of a hub, put together from every feature's part of it."""
+"""McpPresenter: the API of a hub, composed of the parts that the features bring."""

@@ -1,7 +1,7 @@
-"""What a bug report needs to know, as text: versions, the desktop, each server's state and last words.
+"""The facts for a bug report, as text: versions, the desktop, each server's state and last error lines.
 
-Above it: the API. Below it: the snapshot, the doctor and the mask. Left out is what others need not know: commands, addresses, values of
-variables, arguments and results of calls. Secrets are masked, and the person's folder is `~`.
+The text leaves out commands, addresses, values of variables, arguments and results of calls. Secrets are masked, and the user's home
+folder is shortened to `~`.
 """
 
 import os
@@ -21,7 +21,7 @@ _DESKTOP = ("XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE")
 
 
 class Diagnostics:
-    """Belongs to the engine's loop."""
+    """The writer of diagnostics. Belongs to the engine's loop."""
 
     def __init__(self, *, snapshots: HubSnapshots, check_up: CheckUp, environment: ServerEnvironment, masked: Callable[[str], str]) -> None:
         """

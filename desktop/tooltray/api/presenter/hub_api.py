@@ -1,4 +1,4 @@
-"""The API about the hub as a whole: how it is, whether it is paused, what the doctor finds."""
+"""The API for the hub as a whole: its state, pausing it, and the doctor's findings."""
 
 from typing import TYPE_CHECKING
 
@@ -29,9 +29,9 @@ class HubApi:
         self._environment, self._pauses = environment, pauses
 
     async def initialize(self) -> None:
-        """Measures npm registries and starts what starts with the hub, both in the background; a paused hub starts nothing.
+        """Measures npm registries and starts the servers that start with the hub, both in the background; does nothing while paused.
 
-        May be called again: what runs already is left as it is.
+        May be called again: servers that run already are left as they are.
         """
         await self._starts.initialize()
 
@@ -42,10 +42,10 @@ class HubApi:
         return self._config.settings.mcp_enabled
 
     async def set_mcp_enabled(self, enabled: bool, for_s: float | None = None) -> None:
-        """Off is a pause: lists stay, calls are refused, nothing new starts.
+        """Resumes the hub, or pauses it: a paused hub keeps its lists, refuses calls and starts nothing new.
 
         Args:
-            for_s: seconds after which the pause ends by itself, a week at most; None: it ends when somebody resumes.
+            for_s: seconds after which the pause ends automatically, a week at most; None: it lasts until the user resumes.
 
         Raises:
             TooltrayError: a pause cannot be so long, or the settings cannot be written.
@@ -55,10 +55,10 @@ class HubApi:
             await self.initialize()
 
     async def diagnose(self, server: str | None = None, wait_s: float = 0.0) -> list[Diagnosis]:
-        """What the doctor finds.
+        """Returns the doctor's findings.
 
         Args:
-            wait_s: how long it waits, at most, for servers that are on their way to running: of a hub that has just been started all are.
+            wait_s: the longest wait for servers that are still starting, as all servers of a newly started hub are.
 
         Raises:
             NotFound: there is no such server.
@@ -66,11 +66,13 @@ class HubApi:
         return await self._check_up.diagnose(server, wait_s)
 
     async def get_environment(self) -> EnvironmentSnapshot:
-        """Which certificates, proxies and package indexes servers get, from where, and what was another when a server last worked."""
+        """Returns the certificates, proxies and package indexes for servers, with their origins, and what changed since a server last
+        worked.
+        """
         return await self._environment.snapshot()
 
     async def forget_environment(self) -> None:
-        """Forgets the certificates, proxies and package indexes that are remembered of a person's terminal.
+        """Deletes the remembered certificates, proxies and package indexes of the user's terminal.
 
         Raises:
             TooltrayError: their file cannot be removed.

@@ -1,7 +1,4 @@
-"""The hub as a whole at one moment, for whoever shows it.
-
-Above it: the API and McpPresenter. Below it: the snapshots of servers, and the notices.
-"""
+"""Snapshots of the hub as a whole."""
 
 import os
 
@@ -18,7 +15,7 @@ from tooltray.sources.entries.proposals import Proposals
 
 
 class HubSnapshots:
-    """Belongs to the engine's loop."""
+    """The maker of hub snapshots. Belongs to the engine's loop."""
 
     def __init__(
         self,

@@ -1,7 +1,6 @@
-"""What the settings say counts at once, whoever has changed them: a verb, or somebody who has edited the file.
+"""Applies changed settings at once, whether a verb changed them or a user edited the file.
 
-Above it: the engine. Below it: McpConfHelper, which says that something has changed, and the parts that have to be told of it. Most parts
-ask the settings each time, or follow them by themselves; here is what is left: what starts, where secrets are, how tools are named.
+Most parts read the settings each time, or subscribe to changes. This module does the rest: starts, the place of secrets, tool names.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +15,7 @@ from tooltray.servers.upstream.managed_server import ServersConfigured
 
 
 class Hub(Protocol):
-    """What starts, and starts again: ServerStarts."""
+    """The part that starts servers, now or again: ServerStarts."""
 
     async def initialize(self) -> None: ...
     def begin_to_start(self, servers: Iterable[str]) -> None: ...
@@ -24,7 +23,7 @@ class Hub(Protocol):
 
 
 class LiveSettings:
-    """Belongs to the engine's loop."""
+    """A subscriber to changed settings. Belongs to the engine's loop."""
 
     def __init__(self, *, config: McpConfHelper, names: PublishedNames, hub: Hub, spawn: Spawn, bus: EventBus) -> None:
         self._config, self._names, self._hub, self._spawn, self._bus = config, names, hub, spawn, bus
@@ -32,7 +31,7 @@ class LiveSettings:
         self._written = self._names_written()
 
     def start(self) -> None:
-        """From now on; what the hub starts with has been started."""
+        """Applies changes from now on; the servers that start with the hub must have been started."""
         self._known, self._written = self._config.settings, self._names_written()
         self._bus.subscribe(ServersConfigured, self._on_servers_configured)
 
@@ -49,7 +48,7 @@ class LiveSettings:
             self._hub.begin_to_start([name for name, is_new in others.items() if is_new])
 
     def _follow_names(self) -> None:
-        """Published names of servers that have left the settings are free after a while; those of projects' files come and go."""
+        """Retires the published names of servers that left the settings, which frees them after a while; projects' servers come and go."""
         before, self._written = self._written, self._names_written()
         here = self._config.settings.mcp_servers
         if gone := [name for name in before - self._written if name not in here]:
@@ -58,13 +57,13 @@ class LiveSettings:
             self._spawn(finish_in_thread(self._names.keep, back), name="keep names")
 
     def _names_written(self) -> frozenset[str]:
-        """Of all entries in the settings, also of those that cannot be used: a slip of the pen removes no server."""
+        """Returns the names of all entries in the settings, including unusable ones, so that a typing error removes no server."""
         written = self._config.document.get("mcpServers")
         return frozenset(written if isinstance(written, dict) else ())
 
 
 def _others(before: Mapping[str, MCPServerConfig], now: Mapping[str, MCPServerConfig]) -> Iterator[tuple[str, bool]]:
-    """The servers that are others than before, and whether each is there for the first time, or switched on again."""
+    """Yields the servers that are new or changed, and whether each is new, or enabled again."""
     for name, config in now.items():
         known = before.get(name)
         is_new = known is None or known.disable

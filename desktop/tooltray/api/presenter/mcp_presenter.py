@@ -1,8 +1,7 @@
-"""McpPresenter: the façade over servers and tools. Sessions, command line, control channel and desktop call this and nothing behind it.
+"""McpPresenter: the façade over servers and tools. Sessions, command line, control channel and desktop call only this façade.
 
-It has the parts of the API as attributes: `presenter.servers.restart_server(name)`. A caller that has only a verb's name finds it in
-`verbs`, and as an attribute: `presenter.restart_server(name)`. What sessions ask on behalf of AI clients is
-in three parts beside these.
+It has the parts of the API as attributes: `presenter.servers.restart_server(name)`. A caller that has only a verb's name finds the verb in
+`verbs`, and as an attribute: `presenter.restart_server(name)`. Three more parts serve the requests that sessions make for AI clients.
 """
 
 from typing import TYPE_CHECKING
@@ -17,13 +16,13 @@ from tooltray.gateway.calls.request_router import RequestRouter
 
 
 class McpPresenter(Api):
-    """Belongs to the engine's loop.
+    """The façade over a running hub. Belongs to the engine's loop.
 
     Attributes:
         verbs: each verb of every part by its name.
-        router: what answers sessions' requests, and what they say and hear outside of requests.
+        router: answers sessions' requests, and carries their messages outside of requests.
         session_servers: which servers sessions have.
-        session_clients: what sessions' clients say of themselves, and are told.
+        session_clients: what sessions' clients declare about themselves, and what the hub declares to them.
     """
 
     def __init__(
@@ -48,5 +47,5 @@ class McpPresenter(Api):
                 raise AttributeError(f"McpPresenter has no verb '{name}'", name=name, obj=self) from None
 
     def snapshot(self) -> HubSnapshot:
-        """The hub at this moment; for callers on the loop's own thread."""
+        """Returns a snapshot of the hub now; for callers on the loop's own thread."""
         return self._snapshots.now()

@@ -1,7 +1,4 @@
-"""What a person should be told each time that the hub is looked at: what is wrong, or not as the settings say.
-
-Above it: McpPresenter's snapshot. Below it: every part that may have something to tell.
-"""
+"""The notices shown with the hub: faults, and deviations from the settings."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -13,12 +10,12 @@ Source = Callable[[], Iterable[Problem]]
 
 
 class Notices:
-    """The problems of all parts; each time that it is gone through, as things are then."""
+    """The problems of all parts, collected again in each iteration."""
 
     def __init__(self, sources: Iterable[Source]) -> None:
         """
         Args:
-            sources: in the order in which a person reads them.
+            sources: in the order in which the user reads them.
         """
         self._sources = tuple(sources)
 
@@ -28,7 +25,7 @@ class Notices:
 
 
 def problems_of_settings(settings: Settings) -> Iterator[Problem]:
-    """Entries that are valid, and hardly meant so."""
+    """Yields a problem for each setting that is valid but probably a mistake."""
     for name, config in settings.mcp_servers.items():
         if any("${secret:" in argument for argument in config.arguments):
             title = Phrase("'{name}' gets a secret in its arguments", name=name)

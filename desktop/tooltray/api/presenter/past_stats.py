@@ -1,7 +1,4 @@
-"""What cards show of calls is more than this hub has counted: calls from before it started come from the journal.
-
-Above it: the engine, which lets it work beside the start of the hub. Below it: JournalReader and CallStats.
-"""
+"""Adds calls from before this hub started, read from the journal, to the statistics on cards."""
 
 import logging
 import sqlite3
@@ -18,7 +15,7 @@ LOOKED_BACK_S = max(DAY_S + HOUR_S, HOURS_SHOWN * HOUR_S)  # a day may have 25 h
 
 
 class PastStats:
-    """Belongs to the engine's loop."""
+    """The reader of earlier calls. Belongs to the engine's loop."""
 
     def __init__(
         self, *, stats: CallStats, journal_reader: JournalReader, servers: ServerManager, clock: Callable[[], float] = time.time
@@ -31,7 +28,7 @@ class PastStats:
         self._started_at = clock()
 
     async def count(self) -> None:
-        """Adds what the journal has from before this was made; a journal that cannot be read has nothing."""
+        """Adds the calls that the journal has from before this object was made; adds nothing if the journal cannot be read."""
         until = self._started_at
         try:
             found = await finish_in_thread(self._reader.past_calls, until - LOOKED_BACK_S, until, day_start(until), DURATIONS_KEPT)

@@ -1,6 +1,6 @@
-"""A pause that ends by itself: for an hour, until tomorrow. It outlives the hub, and a clock that jumps makes it no longer.
+"""Pauses that end automatically: after an hour, or tomorrow.
 
-Above it: the engine, the API, the snapshot of the hub. Below it: the settings, in which the end of a pause stands. Knows no server.
+The end of a pause is in the settings, so a pause outlives the hub; a clock that jumps does not make it longer.
 """
 
 import asyncio
@@ -13,33 +13,33 @@ from tooltray.foundation.moments import Moment
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import Spawn
 
-MOST_PAUSE_S = 7 * 86400.0  # what is to stay off longer is not forgotten by a person: they pause without an end
-CHECK_EVERY_S = 30.0  # timers stand still while a computer sleeps; so late, at most, a pause ends after it has woken
+MOST_PAUSE_S = 7 * 86400.0  # a user who wants the hub off for longer pauses without an end
+CHECK_EVERY_S = 30.0  # timers stop while a computer sleeps; after it wakes, a pause ends at most this late
 
 
 class Pauses:
-    """Belongs to the engine's loop."""
+    """The pause of the hub. Belongs to the engine's loop."""
 
     def __init__(self, *, config: McpConfHelper, spawn: Spawn, bus: EventBus, check_every_s: float = CHECK_EVERY_S) -> None:
         self._config, self._spawn, self._bus, self._check_every_s = config, spawn, bus, check_every_s
-        self._written = 0.0  # what the settings say of the end
+        self._written = 0.0  # the end that the settings name
         self._end: Moment | None = None
 
     def start(self) -> None:
-        """Goes on with a pause of an earlier hub, and follows the settings from now on."""
+        """Continues a pause of an earlier hub, and applies the settings from now on."""
         self._bus.subscribe(ConfigChanged, self._on_config_changed)
         self._follow()
 
     @property
     def until(self) -> float:
-        """When the pause ends by itself, in unix seconds; 0: it does not, or there is none."""
+        """When the pause ends automatically, in unix seconds; 0 if it does not, or if the hub is not paused."""
         return self._end.unix if self._end is not None else 0.0
 
     async def set_enabled(self, enabled: bool, for_s: float | None) -> None:
         """Pauses, or resumes.
 
         Args:
-            for_s: seconds after which a pause ends; None: when somebody resumes.
+            for_s: seconds after which a pause ends; None: when the user resumes.
 
         Raises:
             TooltrayError: a pause cannot be so long, or the settings cannot be written.

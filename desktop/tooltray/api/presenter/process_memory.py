@@ -1,6 +1,6 @@
-"""How much memory processes have, with all that they have started. Blocks for some milliseconds.
+"""The memory of processes and their descendants, from /proc, Win32, and `ps` on macOS. Reading it blocks for some milliseconds.
 
-Above it: the API about the program. Below it: /proc, Win32, and `ps` on macOS. What two processes share counts for both.
+Memory that two processes share counts for both.
 """
 
 import mmap
@@ -19,14 +19,14 @@ PS_WAIT_S = 2.0  # it takes 10 ms; a computer that hangs shows no figure
 
 
 class Process(msgspec.Struct, frozen=True):
-    """A process: who has started it, and how much memory it has now."""
+    """A process: its parent, and its memory now."""
 
     parent: int
     resident_bytes: int
 
 
 def memory_of(pids: Collection[int]) -> int:
-    """Returns how many bytes these processes have, and those that they have started, as far as the system says so."""
+    """Returns how many bytes these processes and their descendants have, as far as the system reports it."""
     if sys.platform == "linux":
         return _on_linux(pids)
     if sys.platform == "win32":  # pragma: no cover - one branch per platform
@@ -38,7 +38,7 @@ def memory_of(pids: Collection[int]) -> int:
 
 
 def own_memory() -> int:
-    """Returns how many bytes this process has, without those that it has started."""
+    """Returns how many bytes this process has, without its descendants."""
     pid = os.getpid()
     if sys.platform == "linux":
         return _resident(PROC / str(pid))
@@ -51,7 +51,7 @@ def own_memory() -> int:
 
 
 def memory_in(there: Mapping[int, Process], pids: Collection[int]) -> int:
-    """The same of a table of all processes."""
+    """Returns how many bytes `pids` and their descendants have in a table of all processes."""
     wanted = {pid for pid in pids if pid in there}
     grown = True
     while grown:
@@ -61,7 +61,7 @@ def memory_in(there: Mapping[int, Process], pids: Collection[int]) -> int:
 
 
 def read_ps(text: str) -> dict[int, Process]:
-    """Reads what `ps -axo pid=,ppid=,rss=` prints; what is no line of it is left out."""
+    """Parses the output of `ps -axo pid=,ppid=,rss=`; other lines are skipped."""
     rows = (line.split() for line in text.splitlines())
     return {int(row[0]): Process(int(row[1]), int(row[2]) * 1024) for row in rows if len(row) == 3 and all(map(str.isdigit, row))}
 
@@ -89,7 +89,7 @@ def _with_started(pids: Collection[int]) -> Iterator[int]:
 
 
 def _started(pid: int) -> list[int]:
-    """By each of its threads; empty where the kernel does not say, and for a process that has just ended."""
+    """Returns the children that a process's threads started; empty where the kernel does not report them, and for an ended process."""
     found: list[int] = []
     for file in (PROC / str(pid) / "task").glob("*/children"):
         with suppress(OSError):

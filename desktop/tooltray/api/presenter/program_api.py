@@ -1,4 +1,4 @@
-"""The API about this installation of Tooltray: version and kind, start at login, licences, and diagnostics for a bug report."""
+"""The API for this installation of Tooltray: version and kind, start at login, licences, and diagnostics for a bug report."""
 
 import time
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from tooltray.foundation.snapshots.program import ProgramLoad, ProgramSnapshot
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.foundation.verbs import always, verb
 
-SHORTEST_S = 0.001  # two askers at the same moment: clocks are no finer
+SHORTEST_S = 0.001  # for two requests at the same moment: clocks are no finer
 
 if TYPE_CHECKING:
     from tooltray.api.presenter.diagnostics import Diagnostics
@@ -25,11 +25,11 @@ class ProgramApi:
         self._asked_at, self._cpu_s = time.monotonic(), time.process_time()
 
     async def get_program(self) -> ProgramSnapshot:
-        """Which installation this is, how it is updated, and whether it starts at login."""
+        """Returns the kind of this installation, how it is updated, and whether it starts at login."""
         return await finish_in_thread(_program, self._home)
 
     async def get_load(self) -> ProgramLoad:
-        """How much memory and processor time Tooltray needs, and how much memory its servers have."""
+        """Returns how much memory and processor time Tooltray uses, and how much memory its servers use."""
         roots = [server.pids for server in self._servers if server.pids]
         pids = [pid for each in roots for pid in each]
         own, theirs = await finish_in_thread(lambda: (own_memory(), memory_of(pids)))
@@ -40,7 +40,7 @@ class ProgramApi:
 
     @verb(trusted=always)
     async def set_start_at_login(self, enabled: bool) -> ProgramSnapshot:
-        """Has the system start Tooltray in the tray when the person logs in, or no more. It is the person's own, whatever home this is.
+        """Switches the start of Tooltray in the tray at login on or off. The setting belongs to the user, not to this home.
 
         Raises:
             TooltrayError: the system refuses.
@@ -49,11 +49,11 @@ class ProgramApi:
         return await self.get_program()
 
     async def get_licences(self) -> str:
-        """The licences of Tooltray and of what is shipped with it."""
+        """Returns the licences of Tooltray and of everything shipped with it."""
         return await finish_in_thread(licence_text)
 
     async def get_diagnostics(self) -> str:
-        """What a bug report needs, as text without secrets; a person reads it before it is sent anywhere."""
+        """Returns the diagnostics for a bug report, as text without secrets; the user should read the text before sending it."""
         return await self._diagnostics.text()
 
 

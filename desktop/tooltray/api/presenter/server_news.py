@@ -1,7 +1,4 @@
-"""Makes the public events about servers of the engine's own: what runs (the seed's four events), and each server as its card shows it.
-
-Above it: whoever subscribes to public events. Below it: ServerManager, and the events that change what a card shows.
-"""
+"""Publishes the public events about servers, made from the engine's own: what runs (the seed's four events), and each server's card."""
 
 import asyncio
 
@@ -22,11 +19,11 @@ from tooltray.servers.confinement.refusals import SomethingRefused
 from tooltray.servers.upstream.managed_server import ManagedServer, ServerStateChanged
 from tooltray.servers.upstream.server_manager import ServerManager
 
-STATS_TOLD_AFTER_S = 1.0  # calls change a card's numbers; nobody reads them faster
+STATS_TOLD_AFTER_S = 1.0  # calls change a card's numbers; users cannot read them faster
 
 
 class ServerNews:
-    """Belongs to the engine's loop."""
+    """The publisher of public server events. Belongs to the engine's loop."""
 
     def __init__(
         self, *, servers: ServerManager, snapshots: ServerSnapshots, bus: EventBus, stats_told_after_s: float = STATS_TOLD_AFTER_S
@@ -49,7 +46,7 @@ class ServerNews:
         self._publish_card(event.server.name)
 
     def _publish_status(self, server: ManagedServer) -> None:
-        """Whether it runs, where that is another thing than before. One that is being replaced runs until its predecessor has ended."""
+        """Publishes whether a server runs, if that changed. A server that is being replaced runs until its predecessor has ended."""
         name, is_running = server.name, server.state is ServerState.RUNNING
         if is_running == (name in self._running) or (not is_running and self._servers.is_being_replaced(name)):
             return
@@ -68,7 +65,7 @@ class ServerNews:
 
     def _on_session_list_changed(self, event: SessionListChanged) -> None:
         for server in self._servers.deferred():
-            self._publish_card(server.name)  # for whom it runs, and whom it waits for
+            self._publish_card(server.name)  # whom the server runs for, and whom it waits for
 
     def _on_tool_list_changed(self, event: ToolListChanged) -> None:
         self._publish_card(event.server)  # its number of tools

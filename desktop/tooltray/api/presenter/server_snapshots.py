@@ -1,7 +1,4 @@
-"""A server as a card, a list or another program sees it: what all parts know of it, put together.
-
-Above it: McpPresenter and ServerNews. Below it: ManagedServer, the settings, and what counts its tools, calls and copies.
-"""
+"""Snapshots of servers for cards, lists and other programs, composed of what all parts know about a server."""
 
 import time
 from collections.abc import Callable
@@ -17,7 +14,7 @@ from tooltray.sources.projects.project_copies import ProjectSnapshots
 
 
 class ServerSnapshots:
-    """Belongs to the engine's loop."""
+    """The maker of server snapshots. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -32,14 +29,13 @@ class ServerSnapshots:
     ) -> None:
         """
         Args:
-            waits: whether a change of a server waits for a person's yes.
+            waits: whether a change of a server waits for a person's approval.
         """
         self._config, self._tools = config, tools
         self._projects, self._sign_ins, self._stats, self._waits = project_snapshots, sign_ins, stats, waits
         self._confinements = confinements
 
     def of(self, server: ManagedServer) -> ServerSnapshot:
-        """One server at this moment."""
         config, now = server.config, time.time()
         return ServerSnapshot(
             name=server.name,

@@ -1,7 +1,4 @@
-"""The AI clients of sessions: who each says it is, what it is told of the hub, and what ends with it.
-
-Above it: the sessions. Below it: Modes, Profiles and Introduction, which know what a session sees; Projects; Notifications.
-"""
+"""The AI clients of sessions: their names and declarations, the instructions they get, and what ends with them."""
 
 from tooltray.catalogue.views.introduction import Introduction
 from tooltray.catalogue.views.modes import Modes
@@ -17,7 +14,7 @@ from tooltray.sources.projects.projects import Projects
 
 
 class SessionClients:
-    """Belongs to the engine's loop."""
+    """The hub's knowledge of sessions' clients. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -34,33 +31,33 @@ class SessionClients:
         self._projects, self._notifications, self._servers = projects, notifications, servers
 
     def name_client(self, state: SessionState, info: ClientInfo) -> None:
-        """An AI client has said who it is."""
+        """Stores the name that an AI client gave itself."""
         self._modes.named(state, info)
         self._notifications.named(state)
 
     def declare(self, state: SessionState, declared: Declarations) -> None:
-        """An AI client has said which extensions it knows."""
+        """Stores the extensions that an AI client declared."""
         state.declared = declared
         if declared:
             self._extensions.note(declared)
 
     def take_roots(self, session: Session) -> None:
-        """A legacy client is ready to be asked for its roots, or has others than before; does not wait."""
+        """Starts to request the roots of a legacy client that is ready for it, or whose roots changed; does not wait."""
         self._projects.take_roots(session)
 
     def instructions(self, state: SessionState) -> str:
-        """What a session that has all servers together is told for its model when it connects."""
+        """Returns the instructions for the model of a client that connects to all servers together."""
         return self._introduction.of(state)
 
     def capabilities(self, session: Session, era: Era, server: str | None) -> Declarations:
-        """What a session's servers, or the one that it has, declare besides what the hub does itself, as far as it is known now."""
+        """Returns what a session's servers, or its only server, declare besides what the hub does itself, as far as it is known now."""
         return self._introduction.capabilities(session, era, server)
 
     def profile_refusal(self, name: str) -> str:
-        """Why a session cannot have a profile; empty if it can."""
+        """Returns why a session cannot have a profile; empty if it can."""
         return self._profiles.refusal(name)
 
     async def end_session(self, session: Session) -> None:
-        """An AI client is gone for good: what was done for it alone ends."""
+        """Ends what was done only for an AI client that left for good."""
         self._notifications.end_session(session)
         await self._servers.end_session(session)

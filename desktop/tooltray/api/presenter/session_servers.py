@@ -1,7 +1,4 @@
-"""Which servers sessions of AI clients have, and by which names and URIs clients know what is theirs.
-
-Above it: the sessions, and the HTTP endpoints. Below it: ServerManager, ToolManager and ResourceManager.
-"""
+"""The servers of AI clients' sessions, and the names and URIs by which clients know servers' tools and resources."""
 
 from collections.abc import Awaitable, Callable
 
@@ -16,7 +13,7 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 
 class SessionServers:
-    """Belongs to the engine's loop; has no state of its own."""
+    """Lookups for sessions. Belongs to the engine's loop; has no state."""
 
     def __init__(
         self,
@@ -33,35 +30,35 @@ class SessionServers:
         self._servers, self._tools, self._resources, self._look_at_project = servers, tools, resources, look_at_project
 
     def has_server(self, name: str) -> bool:
-        """Whether there is a server that every session may have."""
+        """Reports whether there is a server that every session may have."""
         return self._servers.find(name) is not None and self._servers.is_for_all(name)
 
     async def finds_server(self, session: Session, name: str) -> bool:
-        """Whether a session may have a server, also one of its own project, whose file may not have been read yet."""
+        """Reports whether a session may have a server, including one of its own project, whose file may not have been read yet."""
         await self._look_at_project(session)
         return self._servers.find(name) is not None and self._servers.sees(session.state, name)
 
     def serves(self, client: McpClient, session: Session) -> bool:
-        """Whether a connection to a server is one that an AI client's session may hear of."""
+        """Reports whether an AI client's session may get news from a connection to a server."""
         return self._servers.serves(client, session)
 
     async def open_server(self, name: str, era: Era, *, session: Session, timeout_s: float) -> McpClient:
-        """The connection to one server, for what it says of itself.
+        """Returns the connection to one server, for the greeting and declarations of that server.
 
         Raises:
-            TooltrayError: there is none of this name, or it does not run within `timeout_s`.
+            TooltrayError: there is no server of this name, or it does not run within `timeout_s`.
         """
         return await self._servers.get(name).running(era, timeout_s=timeout_s, session=session)
 
     def published_uri(self, server: str, uri: str) -> str:
-        """The URI by which clients of all servers know a resource of one."""
+        """Returns the URI by which clients of all servers know a server's resource."""
         return self._resources.published_uri(server, uri)
 
     def tool_schema(self, name: str, server: str | None) -> Raw | None:
-        """The schema of a tool's arguments, by the name that AI clients see; None if there is no such tool."""
+        """Returns the schema of a tool's arguments, by the name that AI clients see; None if there is no such tool."""
         return self._tools.published_schema(name, server)
 
     @property
     def server_pids(self) -> frozenset[int]:
-        """The processes of all servers; each leads a session of its own."""
+        """The processes of all servers; each leads a process session of its own."""
         return self._servers.pids

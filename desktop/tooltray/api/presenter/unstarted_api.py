@@ -1,7 +1,6 @@
-"""The API over parts that are built and not started: what can be done with the files of a home alone.
+"""The API over parts that are built and not started: verbs that need only the files of a home, for commands where no hub runs.
 
-Above it: the command line, where no hub runs. Below it: unstarted_parts. A part's class here is that of the hub; what needs servers that
-run is done otherwise, or is not offered.
+A part's class here derives from the hub's. Verbs that need running servers do their work in another way, or are not offered.
 """
 
 import time
@@ -66,7 +65,7 @@ from tooltray.sources.projects.api import ALLOWING, ProjectsApi
 
 
 def unstarted_api(parts: UnstartedParts) -> Api:
-    """Each part of it is made with its first verb."""
+    """Returns an API whose parts are each made at their first verb."""
     made: dict[str, Callable[[], object]] = {
         "hub": lambda: _HubApi(parts),
         "servers": lambda: _ServersApi(parts),
@@ -89,7 +88,7 @@ def unstarted_api(parts: UnstartedParts) -> Api:
 
 
 class _Lazy:
-    """Stands for a part of the API, which is made with its first verb."""
+    """A proxy for a part of the API, which is made at its first verb."""
 
     def __init__(self, make: Callable[[], object]) -> None:
         self._made = cache(make)
@@ -103,7 +102,7 @@ async def _not_offered(verb: str, /, **params: object) -> Any:
 
 
 class _Unstarted:
-    """A part of the API without what only a hub has: an inherited verb that asks for it is not offered, either."""
+    """A part of the API without what only a hub has; an inherited verb that needs a missing attribute is not offered."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -199,7 +198,7 @@ class _ServersApi(_Unstarted, ServersApi):
         return name
 
     async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "", secrets: Mapping[str, str] = {}) -> None:
-        self._config.server_entry(name)  # or there is none
+        self._config.server_entry(name)  # raises if there is no such server
         await self._set(name, config, revision, secrets)
 
     async def _set(
@@ -224,11 +223,11 @@ class _ServersApi(_Unstarted, ServersApi):
         return removal if keep_secrets else await parts.server_secrets.forget(removal)
 
     async def stop_server(self, name: str) -> None:
-        """Nothing runs; the next hub does not start it, either, until a person does.
+        """Keeps the next hub from starting a server, until the user starts it. No server runs now.
 
         Raises:
             NotFound: the settings have no such server.
-            TooltrayError: it cannot be kept.
+            TooltrayError: it cannot be saved.
         """
         if name not in BUILTIN_NAMES:
             self._config.server_entry(name)
@@ -236,7 +235,7 @@ class _ServersApi(_Unstarted, ServersApi):
         self._parts.stopped.save()
 
     def _forget_stop(self, name: str) -> None:
-        """Who adds or replaces a server means it to run; of one that is removed nothing stays."""
+        """Deletes the record that a server was stopped: adding or replacing a server means to run it, and a removed one leaves no record."""
         if self._parts.stopped.discard(name):
             self._parts.stopped.save()
 
@@ -274,7 +273,7 @@ class _SetupApi(_Unstarted, SetupApi):
 def _check_keeps_secrets(kind: str, name: str) -> None:
     """
     Raises:
-        TooltrayError: a secret would be gone with this command.
+        TooltrayError: a secret would be lost when this command ends.
     """
     if kind == "memory":
         message = Phrase("Secrets are kept in the memory of the running hub, and none is running")
@@ -282,7 +281,7 @@ def _check_keeps_secrets(kind: str, name: str) -> None:
 
 
 class _ClosedDoor:
-    """Nothing is open where no hub runs."""
+    """The HTTP endpoints where no hub runs: none is open."""
 
     def __init__(self, config: McpConfHelper, has_trusted: Callable[[], bool]) -> None:
         self._config, self._has_trusted = config, has_trusted
@@ -316,7 +315,7 @@ class _AccessApi(_Unstarted, AccessApi):
         self, name: str, scope: Scope = "manage", expires_in_s: float | None = None, trusted: bool = False
     ) -> NewApiToken:
         made = await super().create_api_token(name, scope, expires_in_s, trusted)
-        if not made.is_lasting:  # there is no hub for whose time it could be trusted
+        if not made.is_lasting:  # without a hub there is no lifetime for which it could be trusted
             await self.revoke_api_token(name)
             message = Phrase("What makes a token trusted is kept among the secrets, and they cannot be reached, or end with a hub")
             raise TooltrayError(Phrase("No token was made"), message, Phrase("Start a hub first: tooltray serve"))
@@ -329,7 +328,7 @@ class _ApprovalsApi(_Unstarted, ApprovalsApi):
 
 
 class _RulesInFiles(_Unstarted, Permissions):
-    """The rules of servers alone: which tools they have, only a hub knows."""
+    """The rules of servers without their tools, which only a hub knows."""
 
     def __init__(self, config: McpConfHelper) -> None:
         self._config = config
@@ -350,7 +349,7 @@ class _ConfinementApi(_Unstarted, ConfinementApi):
 
 
 class _ActivityApi(_Unstarted, ActivityApi):
-    """Reads the file. Nothing is written into it where no hub runs."""
+    """The journal, read from its file. Nothing is written into the file where no hub runs."""
 
     def __init__(self, parts: UnstartedParts) -> None:
         self._reader, self._trail = parts.journal_reader, parts.trail

@@ -1,7 +1,6 @@
-"""What a hub is made of as far as commands need it where none runs: built from the files of a home, and never started.
+"""The parts of a hub that commands need where no hub runs: built from the files of a home, and never started.
 
-Above it: unstarted_api. Whoever uses these parts holds the hub's lock. Each part is made when it is first used, since most commands
-need one or two.
+Code that uses these parts holds the hub's lock. Each part is made at its first use, since most commands need one or two.
 """
 
 import os
@@ -44,16 +43,16 @@ if TYPE_CHECKING:
 
 
 class UnstartedParts:
-    """Belongs to one event loop.
+    """The parts of a hub that is not started. Belongs to one event loop.
 
     Attributes:
-        config: the settings; `load` reads them, before anything else.
+        config: the settings; `load` must read them first.
     """
 
     def __init__(self, home: Home, note: Callable[[str], None]) -> None:
         """
         Args:
-            note: takes what a hub would show on its card: what is wrong with a file of the home.
+            note: receives what a hub would show on its card: faults in a file of the home.
         """
         self._note = note
         self.home, self.bus, self.tasks = home, EventBus(), TaskKeeper()
@@ -71,7 +70,7 @@ class UnstartedParts:
             self._note(str(problem))
 
     async def close(self) -> None:
-        """Ends what verbs have begun, also those that were cancelled."""
+        """Ends the tasks that verbs began, including cancelled verbs."""
         await self.tasks.close()
         self.journal_reader.close()
         if self._store is not None:
@@ -146,7 +145,7 @@ class UnstartedParts:
 
     @cached_property
     def client_scans(self) -> "ClientScans":
-        """With the variables of the terminal, which are those that the person's AI clients have there."""
+        """Scans with the variables of the terminal, which the user's AI clients have there, too."""
         from tooltray.sources.clients.client_scans import ClientScans
 
         async def environ() -> Mapping[str, str]:
@@ -171,7 +170,7 @@ class UnstartedParts:
 
     @cached_property
     def registries(self) -> "NpmRegistries":
-        """What is measured here is what the next hub finds."""
+        """The npm registries; measurements made here are used by the next hub."""
         from tooltray.foundation.resources import resource
         from tooltray.servers.launch.npm_registry import read_mirrors
         from tooltray.servers.launch.variable_sources import make_login_shell
@@ -209,7 +208,7 @@ class UnstartedParts:
         )
         return ServerSecrets(secrets=self.secrets, sign_ins=TokenStore(self.home.sign_ins, self.secrets), secret_uses=uses)
 
-    # what a person has to consent to
+    # parts for what a person has to consent to
 
     @cached_property
     def widenings(self) -> "EntryWidenings":
@@ -264,7 +263,6 @@ class UnstartedParts:
 
     @cached_property
     def proposals(self) -> "Proposals":
-        """What programs have proposed."""
         from tooltray.sources.entries.proposal_snapshots import ProposalSnapshots
         from tooltray.sources.entries.proposal_store import proposal_store
         from tooltray.sources.entries.proposals import Proposals
@@ -288,11 +286,11 @@ class UnstartedParts:
         from tooltray.servers.launch.login_shell import own_environ
         from tooltray.servers.launch.variable_sources import make_login_shell
 
-        return make_login_shell(self.home.environment, own_environ(is_foreign=True))  # what only this terminal has, no server gets
+        return make_login_shell(self.home.environment, own_environ(is_foreign=True))  # servers get no variables that only this terminal has
 
 
 class NoStarts(ServerStarts):
-    """No server runs, and none starts."""
+    """A stand-in for ServerStarts: no server runs, and none starts."""
 
     def __init__(self, parts: UnstartedParts) -> None:
         self._parts = parts
@@ -308,7 +306,7 @@ class NoStarts(ServerStarts):
 
 
 class ProjectFiles:
-    """Writes what a person has consented to into projects' own files, which a hub reads when it runs."""
+    """A writer of entries that a person consented to into projects' own files, which a hub reads when it runs."""
 
     def __init__(self, parts: UnstartedParts) -> None:
         from tooltray.sources.project_files.project_edits import ProjectEdits
@@ -328,7 +326,7 @@ class ProjectFiles:
         return server
 
     async def change(self, server: str, entry: Mapping[str, Any], revision: str) -> None:
-        """No project's file is served where no hub runs, so that no change of such a server can wait."""
+        """Writes a server's entry. No project's file is served where no hub runs, so no change of such a server can wait."""
         raise NotFound(
             Phrase("there is no server '{server}' of a project", server=server), hint=Phrase("See which there are: tooltray servers list")
         )

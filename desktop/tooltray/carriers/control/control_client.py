@@ -1,7 +1,6 @@
 """A connection to the running hub's control channel: one call at a time, blocking, standard library only.
 
-Above it: the commands, and app.py (taking over, raising the window). Below it: the hub's control socket. Knows the form of requests and
-replies and no verb's meaning. Cheap to import; no Qt, no asyncio.
+It knows the form of requests and replies, and not the meaning of any verb. Cheap to import; no Qt, no asyncio.
 """
 
 import contextlib
@@ -30,21 +29,21 @@ CONNECT_TIMEOUT_S = 5.0  # a hub accepts within milliseconds, also while its ser
 CALL_TIMEOUT_S = 30.0  # for verbs that touch memory and settings; what waits for a server or a person is given more
 END_TIMEOUT_S = 30.0  # the hub lets calls finish for at most 10 s and then stops its servers, bounded too
 _CHUNK_BYTES = 1 << 18
-_KEPT_EVENTS = 1000  # that arrived during calls and were not asked for yet
+_KEPT_EVENTS = 1000  # that arrived during calls and were not read yet
 TOOLTRAY_ERROR, METHOD_NOT_FOUND = -32000, -32601
 WAITS, PASSPHRASE = "waits_for_person", "passphrase"  # as control_session has them
 REPLY_AFTER_WAIT_S = 5.0  # for the hub's answer, once the person's time is over
 
 
 class HubLost(TooltrayError):
-    """The connection ended; for `hub/stop` and `hub/hand_over` that is as good as an answer."""
+    """The end of the connection; for `hub/stop` and `hub/hand_over` that is as good as an answer."""
 
     def __init__(self) -> None:
         super().__init__("The hub ended before it answered", "", "Try again; if it happens again, the hub's log says why")
 
 
 class HubSilent(TooltrayError):
-    """No answer in time. The connection is of no use any more."""
+    """The lack of an answer in time. The connection cannot be used any more."""
 
     def __init__(self, method: str, timeout_s: float) -> None:
         super().__init__(
@@ -53,17 +52,17 @@ class HubSilent(TooltrayError):
 
 
 class Hub(Protocol):
-    """What answers verbs: a running hub, or the settings alone (settings_hub). Commands do not care which."""
+    """A server of verbs: a running hub, or the settings without a hub (unstarted_hub). Commands need not know which."""
 
     @property
     def is_running(self) -> bool:
-        """Whether servers run behind it."""
+        """Reports whether servers run behind it."""
 
     def call(self, method: str, /, *, timeout_s: float | None = CALL_TIMEOUT_S, **params: Any) -> Any:
         """Calls a verb of McpPresenter, or one of `hub/...`, and returns its result as plain JSON values.
 
         Raises:
-            TooltrayError: it failed; says why and what to do.
+            TooltrayError: it failed; the error has the reason and the remedy.
         """
 
     def close(self) -> None: ...
@@ -73,7 +72,7 @@ class ControlClient:
     """A connection to the hub of one home. Used by one thread.
 
     Attributes:
-        on_wait: called when a call waits for the person at the window; it may then take longer than was allowed for it.
+        on_wait: called when a call waits for the user at the window; the call may then exceed its time limit.
     """
 
     is_running = True
@@ -94,10 +93,10 @@ class ControlClient:
 
         Args:
             with_events: whether the hub also sends its events, for `events`.
-            is_at_terminal: a person has typed what is asked for, at a terminal; without one nothing is widened (see confirmation).
+            is_at_terminal: a person typed the command at a terminal; otherwise nothing is widened (see confirmation).
 
         Returns:
-            The connection, or None where no hub runs (a socket that a killed hub left behind counts as none).
+            The connection, or None where no hub runs (a socket that a killed hub left behind counts as no hub).
 
         Raises:
             TooltrayError: there is a socket, and it cannot be used.
@@ -120,7 +119,7 @@ class ControlClient:
         Raises:
             HubLost: the hub ended first.
             HubSilent: no answer in time.
-            TooltrayError: the hub says what went wrong.
+            TooltrayError: the hub's own error.
         """
         self._last_id += 1
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
@@ -136,7 +135,7 @@ class ControlClient:
         return message.get("result")
 
     def events(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The hub's events as (type, data), from the moment of connecting; ends when the hub does. Needs `with_events`."""
+        """Yields the hub's events as (type, data), from the moment of connecting until the hub ends. Needs `with_events`."""
         while True:
             while self._events:
                 yield self._events.popleft()
@@ -177,7 +176,7 @@ class ControlClient:
         return pid
 
     def end(self) -> None:
-        """Lets a call or `events` in another thread end as if the hub had."""
+        """Makes a call or `events` in another thread end as if the hub had ended."""
         with contextlib.suppress(OSError):
             self._channel.shutdown(socket.SHUT_RDWR)
 
@@ -191,7 +190,7 @@ class ControlClient:
         self.close()
 
     def _later(self, deadline: float | None, message: dict[str, Any]) -> float | None:
-        """Until when a call may take, after a message that is no answer to it."""
+        """Returns the deadline of a call after a message that is not its reply."""
         if message.get("method") != WAITS:
             return deadline
         self.on_wait()
@@ -245,7 +244,7 @@ class ControlClient:
 
 
 def _open(path: Path) -> local.Channel | None:
-    """A connection to a socket of this user's; None where nobody listens.
+    """Connects to a socket of this user's; returns None where no hub listens.
 
     Raises:
         TooltrayError: it cannot be used.
@@ -256,7 +255,7 @@ def _open(path: Path) -> local.Channel | None:
             return channel
         channel.close()
     except PermissionError:
-        pass  # its folder or the socket is somebody else's
+        pass  # its folder or the socket belongs to another user
     except OSError as error:
         reason = error.strerror or Phrase("no answer")
         raise TooltrayError(Phrase("The hub cannot be reached"), f"{path}: {reason}", Phrase("Look at what has this file open")) from error
@@ -264,7 +263,7 @@ def _open(path: Path) -> local.Channel | None:
 
 
 def error_of(method: str, error: dict[str, Any]) -> TooltrayError:
-    """What a hub's refusal of a call says, with the three parts that it had there."""
+    """Converts a hub's refusal of a call to an error with the same three parts."""
     data = error.get("data")
     if error.get("code") == TOOLTRAY_ERROR and isinstance(data, dict) and data.get("title"):
         kind = NeedsPassphrase if data.get("kind") == PASSPHRASE else TooltrayError

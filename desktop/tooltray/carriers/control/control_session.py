@@ -1,7 +1,6 @@
-"""The control channel: the API's verbs by name, the events as notifications.
+"""The control channel: the API's verbs by name, the events as notifications. Commands, the handover and a second start use it.
 
-Above it: sessions. Below it: McpPresenter. The command line, the handover and a second start speak it; every verb's arguments are checked
-against its signature, so that a wrong one is an error and not a surprise.
+Every verb's arguments are checked against its signature, so that a wrong argument is an error and not a surprise.
 """
 
 import inspect
@@ -31,7 +30,7 @@ WAITS = "waits_for_person"
 
 
 class HubControl:
-    """What the control channel can do to the hub itself; the engine's.
+    """The functions of the control channel on the hub itself; provided by the engine.
 
     Attributes:
         hand_over: finishes calls and frees the hub's place; returns when calls are finished.
@@ -52,7 +51,7 @@ class HubControl:
 
 
 class ControlSession:
-    """Serves until its dispatcher is closed."""
+    """One command's session. It serves until its dispatcher is closed."""
 
     def __init__(
         self,
@@ -66,7 +65,7 @@ class ControlSession:
     ) -> None:
         """
         Args:
-            asker: whoever is at the other end.
+            asker: the command at the other end.
         """
         self._presenter, self._bus, self._control, self._wants_events = presenter, bus, control, wants_events
         self._asker = asker
@@ -79,7 +78,7 @@ class ControlSession:
         )
 
     async def run(self) -> None:
-        """Until the other side is gone."""
+        """Serves until the other side has disconnected."""
         unsubscribe = self._bus.subscribe_all(self._on_event) if self._wants_events else None
         try:
             await self.dispatcher.closed.wait()
@@ -88,7 +87,7 @@ class ControlSession:
                 unsubscribe()
 
     def tell_of_wait(self, seconds: float) -> None:
-        """A person is asked in the window, and has so long for an answer."""
+        """Notifies the command that a person is asked in the window, and has so many seconds for an answer."""
         self.dispatcher.send_notification(WAITS, dump({"seconds": seconds}))
 
     async def _answer(self, request: Envelope) -> Envelope:
@@ -136,13 +135,13 @@ class ControlSession:
         return failure(METHOD_NOT_FOUND, "Method not found", method)
 
     def _on_event(self, event: object) -> None:
-        if not self.dispatcher.is_congested:  # who does not read asks for a snapshot later
+        if not self.dispatcher.is_congested:  # a client that does not read requests a snapshot later
             params = {"type": type(event).__name__, "data": as_json(event)}
             self.dispatcher.send_notification("event", dump(params))
 
 
 def _arguments(verb: Verb, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a verb, converted to what its signature says.
+    """Returns the arguments of a verb, converted to the types in its signature.
 
     Raises:
         TypeError: one is missing or unknown.

@@ -1,6 +1,4 @@
-"""Where the hub of a home takes commands.
-
-Above it: control_client and the Copilot adapter. Below it: the home.
+"""The places where the hub of a home takes commands.
 
 Versions before the control socket (until November 2026) had one socket for bridges and commands. A hub of such a version may still run when
 a command of this one comes, and the other way round. Both then meet at the socket of bridges:
@@ -15,5 +13,5 @@ from tooltray.foundation.home.home import Home
 
 
 def control_endpoints(home: Home) -> tuple[Path, ...]:
-    """The sockets to try, in this order; the first at which somebody listens is the hub's."""
+    """Returns the sockets to try, in this order; the first one with a listener is the hub's."""
     return home.control_socket, home.socket

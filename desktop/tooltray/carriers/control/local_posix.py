@@ -1,6 +1,6 @@
-"""The hub's sockets and process as the command line meets them: Linux and macOS.
+"""The hub's sockets and process as the command line sees them, on Linux and macOS. Standard library only.
 
-Above it: control_client. Everything that another platform does in another way is here. Standard library only.
+This module has everything that differs between platforms; local_windows has the same names.
 """
 
 import errno
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Channel = socket.socket
 CHANNEL = "socket"
 _NOBODY_LISTENS = {errno.ENOENT, errno.ENOTDIR, errno.ECONNREFUSED}  # refused: the file of a hub that was killed
-_POLL_EVERY_S = 0.05  # where the system cannot tell of a process's end
+_POLL_EVERY_S = 0.05  # where the system cannot report a process's end
 _UCRED = struct.Struct("3i")  # pid, uid, gid: unix(7)
 
 
@@ -44,7 +44,7 @@ def connect(path: Path, timeout_s: float) -> Channel | None:
 
 
 def is_ours(channel: Channel, path: Path) -> bool:
-    """Whether the program at the other end belongs to this user: secrets are sent to it."""
+    """Reports whether the program at the other end belongs to this user: secrets are sent to it."""
     if hasattr(socket, "SO_PEERCRED"):
         _, uid, _ = _UCRED.unpack(channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size))
         return bool(uid == os.getuid())
@@ -60,7 +60,7 @@ async def open_streams(path: Path, limit: int) -> "tuple[asyncio.StreamReader, a
     Raises:
         OSError: no hub listens, or it cannot be used.
     """
-    import asyncio  # which commands do without
+    import asyncio  # which commands do not need
 
     return await asyncio.open_unix_connection(path, limit=limit)
 

@@ -1,7 +1,4 @@
-"""The hub's pipes and process as the command line meets them: Windows.
-
-Above it: control_client and the Copilot adapter, which use this or local_posix (the same names). Below it: win32/pipes.
-"""
+"""The hub's pipes and process as the command line sees them, on Windows; local_posix has the same names."""
 
 import _winapi
 import sys
@@ -61,7 +58,7 @@ class Channel:
         self._finish(operation)
 
     def shutdown(self, how: int) -> None:
-        """Lets what is under way in another thread end with an error, and all that comes."""
+        """Makes reads and writes of other threads end with an error, now and later."""
         with self._lock:
             self._is_shut = True
             if self._under_way is not None:
@@ -107,7 +104,7 @@ def connect(path: Path, timeout_s: float) -> Channel | None:
 
 
 def is_ours(channel: "Channel | PipeHandle", path: Path) -> bool:
-    """Whether the program at the other end belongs to this user: secrets are sent to it."""
+    """Reports whether the program at the other end belongs to this user: secrets are sent to it."""
     return pipes.is_of_this_user(channel.handle)
 
 
@@ -120,7 +117,7 @@ async def open_streams(path: Path, limit: int) -> "tuple[asyncio.StreamReader, a
     Raises:
         OSError: no hub listens (FileNotFoundError), or it cannot be used.
     """
-    import asyncio  # which commands do without
+    import asyncio  # which commands do not need
 
     loop = asyncio.get_running_loop()
     assert isinstance(loop, asyncio.ProactorEventLoop)

@@ -15,7 +15,7 @@ from tooltray.foundation.resources import resource
 
 
 class VerbEntry(msgspec.Struct, frozen=True):
-    """A verb as the table has it.
+    """A verb in the table.
 
     Attributes:
         part: name of the part of the API that has it.

@@ -5,8 +5,7 @@
     tools = await copilot_tools()
     session = await client.create_session(tools=tools.merge(own_tools), ...)
 
-Above it: a person's own program. Below it: the hub's control channel. The SDK is imported when tools are made, and not before: Tooltray
-does without it.
+The SDK is imported only when tools are made: Tooltray does not need it.
 """
 
 from tooltray.carriers.copilot.copilot_tools import CALL_TIMEOUT_S, CopilotTools, copilot_tools

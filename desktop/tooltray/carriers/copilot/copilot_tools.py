@@ -1,7 +1,6 @@
-"""Makes a `Tool` of github-copilot-sdk of each tool of the hub; its handler calls the tool through the hub.
+"""Makes a `Tool` of github-copilot-sdk for each tool of the hub; its handler calls the tool through the hub.
 
-Above it: a person's own program. Below it: HubCalls, names and results. A handler never raises, which would break the session's stream:
-every failure of a call becomes a result that the model can read.
+A handler never raises, which would break the session's stream: every failure of a call becomes a result that the model can read.
 """
 
 import asyncio
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-CALL_TIMEOUT_S = 30.0  # a person waits in a chat; the hub itself would wait for minutes
+CALL_TIMEOUT_S = 30.0  # a user waits in a chat; the hub itself would wait for minutes
 LIST_TIMEOUT_S = 60.0  # a hub may have to be started, and it waits for servers that were never listed
 SDK = "copilot"
 
@@ -37,7 +36,7 @@ class CopilotTools(list["Tool"]):
     """The tools at the time of the request. A list, so that it can be passed to a session directly."""
 
     def merge(self, own: "Iterable[Tool]") -> "list[Tool]":
-        """These tools together with a program's own, which come first.
+        """Returns these tools together with a program's own, which come first.
 
         Two tools of one name cannot be in a session: the program's own is kept, and a warning is logged for the other.
         """
@@ -58,12 +57,12 @@ async def copilot_tools(
 ) -> CopilotTools:
     """Makes a tool of every tool that AI clients see, called `mcp_<server>_<tool>`.
 
-    Nothing has to be closed. Servers that come later are in the next list: ask for one at the start of each conversation.
+    The caller has nothing to close. Servers added later are in the next list: request one at the start of each conversation.
 
     Args:
-        home: of the hub; None: TOOLTRAY_HOME, or the person's own.
+        home: of the hub; None: TOOLTRAY_HOME, or the user's own.
         servers: only the tools of these.
-        timeout_s: after which a call is given up.
+        timeout_s: seconds after which a call is abandoned.
         may_start: whether a hub is started where none runs, now and when a tool is called; it leaves again when no AI client uses it.
 
     Raises:
@@ -132,7 +131,7 @@ async def _definitions_of(hub: HubCalls, server: str) -> Definitions:
     api = hub.within(LIST_TIMEOUT_S)
     tools = await api.tools.get_tools(server=server)
     definitions = await api.tools.get_all_tool_definitions(server=server)
-    for_models = [tool for tool in tools if not getattr(tool, "is_for_views", False)]  # of which an older hub knows nothing
+    for_models = [tool for tool in tools if not getattr(tool, "is_for_views", False)]  # a field that older hubs lack
     originals = {tool.name: tool.original_name for tool in for_models if tool.is_enabled}
     return {(server, originals[each["name"]]): each for each in definitions if each["name"] in originals}
 

@@ -1,7 +1,7 @@
 """Calls the API of a hub from the event loop of another program.
 
-Above it: copilot_tools. Below it: the hub's control channel. Each call has its own connection, which costs about a millisecond: there is
-nothing to close or to repair when the hub restarts, and any event loop can be used.
+Each call has its own connection, which costs about a millisecond: the caller has nothing to close or to repair when the hub restarts, and
+any event loop can be used.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ _Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class HubCalls:
-    """May be used by any number of tasks, in any event loop."""
+    """A caller of the hub's API. May be used by any number of tasks, in any event loop."""
 
     def __init__(self, home: Home, *, may_start: bool) -> None:
         """
@@ -48,7 +48,7 @@ class HubCalls:
         self._home, self._may_start = home, may_start
 
     def within(self, timeout_s: float) -> Api:
-        """Returns the hub's API, whose verbs are called with keywords alone. A cancelled call is cancelled in the hub, too.
+        """Returns the hub's API, whose verbs are called only with keywords. A cancelled call is cancelled in the hub, too.
 
         Each verb also raises HubLost where the hub ends before it replies, HubSilent, and TooltrayError where there is no hub.
 
@@ -139,7 +139,7 @@ async def _reply(reader: asyncio.StreamReader) -> Message:
 
     Raises:
         HubLost: the hub ended.
-        TooltrayError: the data is no valid reply.
+        TooltrayError: the data is not a valid reply.
     """
     while True:
         try:

@@ -1,7 +1,4 @@
-"""Converts a tool result to the SDK's `ToolResult`: text for the model, with images and other data beside it.
-
-Above it: copilot_tools. Below it: formats/contents, which parses a result, and the SDK's types.
-"""
+"""Converts a tool result to the SDK's `ToolResult`: text for the model, with images and other data beside it."""
 
 from typing import TYPE_CHECKING
 
@@ -31,7 +28,7 @@ def tool_result(response: MCPToolResponse) -> "ToolResult":
 
 
 def failed(reason: str, result_type: "ToolResultType" = "failure") -> "ToolResult":
-    """Makes the result of a call that could not be made; the model reads the reason and goes on."""
+    """Makes the result of a call that could not be made; the model reads the reason and continues."""
     from copilot import ToolResult
 
     return ToolResult(text_result_for_llm=reason, result_type=result_type, error=reason)

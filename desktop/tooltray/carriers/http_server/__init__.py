@@ -1,1 +1,1 @@
-"""What everything that serves HTTP stands on: a bound address, a guard, responses, event streams."""
+"""The common base of everything that serves HTTP: a bound address, a guard, responses, event streams."""

@@ -1,7 +1,7 @@
 """Accepts connections on a bound socket; when the process has no file descriptor left, it rejects new connections with a message.
 
-Above it: bridge_listener and site. Below it: the event loop. asyncio's own servers leave such peers waiting without an answer, retry each
-second, and log each attempt. Here one descriptor is reserved: it is released to accept such a connection and to say why it ends.
+asyncio's own servers leave such peers waiting without an answer, retry each second, and log each attempt. Here one descriptor is reserved:
+it is released to accept such a connection and to send the reason why it ends.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ HEARD_BYTES = 65536  # read from a rejected peer: TCP would reset the connection
 
 
 class Acceptor:
-    """Belongs to one event loop. `close` may be called twice."""
+    """An accepting socket. Belongs to one event loop. `close` may be called twice."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Acceptor:
         self._loop.add_reader(place, self._accept)
 
     def close(self) -> None:
-        """Stops accepting connections; accepted ones go on."""
+        """Stops accepting connections; accepted ones stay open."""
         if self._is_closed:
             return
         self._is_closed = True

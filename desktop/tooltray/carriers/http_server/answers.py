@@ -1,6 +1,6 @@
 """Reads the messages and writes the responses of the HTTP endpoints: refusals, single JSON replies, streams of events.
 
-Above it: downstream's endpoints and rest. Below it: event_streams and aiohttp. Imported when the first endpoint opens.
+Imported when the first endpoint opens.
 """
 
 import asyncio
@@ -71,7 +71,7 @@ async def _next_chunk(request: web.Request) -> bytes:
 
 
 def is_compressed(request: web.Request) -> bool:
-    """Returns whether the body has a content encoding, which is not supported here."""
+    """Reports whether the body has a content encoding, which is not supported here."""
     return request.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", "")
 
 
@@ -86,7 +86,7 @@ def check_accept(request: web.Request) -> None:
 
 
 def unreadable(error: MalformedFrame, body: bytes | bytearray = b"") -> Refused:
-    """Builds the refusal of a body that is no valid message; if it is a batch, of each request in it."""
+    """Builds the refusal of a body that is not a valid message; if it is a batch, of each request in it."""
     if ids := refused_ids(body, decode):
         return no_batches(ids)
     what = "Parse error" if error.code == PARSE_ERROR else "Invalid request"

@@ -1,7 +1,6 @@
 """The queue of messages for one HTTP response, with back pressure, and the code that writes them.
 
-Above it: downstream's HTTP sessions. Below it: protocol/event_stream and aiohttp's response. Payloads are written unchanged, in slices, and
-never copied as a whole.
+Payloads are written unchanged, in slices, and never copied as a whole.
 """
 
 import asyncio
@@ -137,7 +136,7 @@ class EventQueue:
                 await response.write(KEEPALIVE)
 
     def written(self, event: Event) -> None:
-        """Notes that the oldest waiting event was written."""
+        """Removes the oldest waiting event, which was written."""
         if self._waiting and self._waiting[0] is event:  # it was not discarded meanwhile
             self._waiting.popleft()
             self._pressure.take(event.size)

@@ -1,8 +1,7 @@
 """Checks the headers of requests to the HTTP endpoints before a body is read: Host, Origin, token, content types.
 
-Above it: downstream's endpoints and rest. Knows headers as text, no HTTP library and no MCP. A web page in a browser can reach every port
-of its machine. It is kept out because it cannot choose `Host` and `Origin` (though its host name may resolve to 127.0.0.1, DNS rebinding),
-and because it has no token.
+The module knows headers as text, no HTTP library and no MCP. A web page in a browser can reach every port of its machine. It is kept out
+because it cannot choose `Host` and `Origin` (though its host name may resolve to 127.0.0.1, DNS rebinding), and because it has no token.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -62,7 +61,7 @@ class Guard:
     """The checks of one open address.
 
     Attributes:
-        welcome: called with the connection of a request that may be answered: its peer is no stranger any more.
+        welcome: called with the connection of a request that may be answered: its peer is not a stranger any more.
     """
 
     def __init__(self, *, host: str, port: int, requires_token: bool, owner_of: Callable[[str], str | None]) -> None:
@@ -148,13 +147,13 @@ def check_browser(headers: Headers) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Returns whether only programs on this machine can connect to a host."""
+    """Reports whether only programs on this machine can connect to a host."""
     address = address_of(host)
     return host.lower() == "localhost" or (address is not None and address.is_loopback)
 
 
 def is_everywhere(host: str) -> bool:
-    """Returns whether a host means all addresses of this machine; `Host` may then be any IP address, but no foreign name."""
+    """Reports whether a host means all addresses of this machine; `Host` may then be any IP address, but no foreign name."""
     address = address_of(host)
     return address is not None and address.is_unspecified
 
@@ -172,7 +171,7 @@ def is_json(content_type: str | None) -> bool:
 def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises if it is no number
+        _ = parts.port  # raises if it is not a number
     except ValueError:
         return None
     return None if parts.username is not None or parts.path not in ("", "/") else parts

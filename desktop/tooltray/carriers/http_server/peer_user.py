@@ -1,4 +1,4 @@
-"""Which user of this computer has the other end of a TCP connection. Linux; elsewhere it is not known.
+"""Looks up which user of this computer has the other end of a TCP connection. Linux only; elsewhere the user is unknown.
 
 `sock_diag(7)` finds one socket by its addresses, in some microseconds however many there are; `/proc/net/tcp` would list them all.
 """
@@ -20,7 +20,7 @@ _REPLY_BYTES = 4096
 
 
 def user_of(peer: Any, own: Any) -> int | None:
-    """Returns the uid of a peer's socket; None if it is on another computer, or the system does not say.
+    """Returns the uid of a peer's socket; None if it is on another computer, or the system does not report it.
 
     Args:
         peer, own: the addresses of both ends, as a TCP socket has them.

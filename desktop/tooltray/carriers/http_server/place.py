@@ -1,7 +1,6 @@
 """The life cycle of one HTTP address: opened, moved and closed as wanted, or the problem why it could not be opened.
 
-Above it: http_listener and served_listener, which decide what is wanted and which application answers. Below it: sockets. Knows no
-settings, no files and no HTTP library.
+The module knows no settings, no files and no HTTP library.
 """
 
 import asyncio
@@ -39,11 +38,11 @@ HostAndPort = tuple[str | None, int]
 
 
 class NotBound(Exception):
-    """An address could not be bound.
+    """The failure to bind an address.
 
     Attributes:
         number: the errno, if there is one.
-        reason: a text for people.
+        reason: a text for users.
     """
 
     def __init__(self, host: str | None, port: int, error: Exception) -> None:
@@ -53,7 +52,7 @@ class NotBound(Exception):
 
 
 class HttpPlace(Generic[Wanted, App]):
-    """Belongs to the engine's loop. Changes are made while its `lock` is held, so that one follows another.
+    """An address that is opened, moved and closed. Belongs to the engine's loop. Changes hold its `lock`, so that one follows another.
 
     Attributes:
         wanted: what was wanted last, even if it could not be opened; None for nothing.
@@ -76,7 +75,7 @@ class HttpPlace(Generic[Wanted, App]):
         Args:
             address: returns the address for what is wanted; raises TooltrayError if it must not be opened.
             make_app: makes the application for the bound port.
-            cannot_open: turns the failure into an error for people, with a hint.
+            cannot_open: turns the failure into an error for users, with a hint.
             on_leaving: called after `stop_taking` and before `close` of the application.
         """
         self._address, self._make_app, self._cannot_open, self._bus = address, make_app, cannot_open, bus
@@ -89,7 +88,7 @@ class HttpPlace(Generic[Wanted, App]):
         self.is_closed = self._is_ending = False
 
     def is_as(self, wanted: Wanted | None, *, is_retry: bool = False) -> bool:
-        """Returns whether there is nothing to do for what is wanted now.
+        """Reports whether there is nothing to do for what is wanted now.
 
         Args:
             is_retry: whether to try again what failed before; another program may have freed the port.
@@ -112,7 +111,7 @@ class HttpPlace(Generic[Wanted, App]):
             raise
 
     async def stop_taking(self) -> None:
-        """Stops accepting clients for good, also at an address that is just being opened; open connections go on."""
+        """Stops accepting clients for good, also at an address that is just being opened; open connections stay."""
         self._is_ending = True
         if self.app:
             await self.app.stop_taking()

@@ -1,7 +1,4 @@
-"""An aiohttp application on one bound socket.
-
-Above it: the applications of downstream. Below it: Acceptor and aiohttp. Knows no paths and no clients.
-"""
+"""An aiohttp application on one bound socket. The module knows no paths and no clients."""
 
 import asyncio
 import logging
@@ -26,7 +23,7 @@ IDLE_CONNECTION_S = 75.0  # clients keep a connection for the next request
 
 
 class HttpSite:
-    """Belongs to the engine's loop; `close` may be called twice."""
+    """An application that serves a socket. Belongs to the engine's loop; `close` may be called twice."""
 
     def __init__(self, application: web.Application, strangers: Strangers | None = None) -> None:
         """
@@ -58,7 +55,7 @@ class HttpSite:
             self._acceptor = Acceptor(place, self._runner.server, backlog=BACKLOG, too_many=_TOO_MANY, strangers=self._strangers)
 
     async def stop_taking(self) -> None:
-        """Stops accepting connections; responses go on. May be called twice."""
+        """Stops accepting connections; responses in progress continue. May be called twice."""
         if self._acceptor:
             self._acceptor.close()
 
@@ -79,12 +76,12 @@ def _logger() -> logging.Logger:
 
 
 def _is_our_fault(record: logging.LogRecord) -> bool:
-    """Returns whether to log a record: not for malformed requests (400), which could fill the log and contain tokens."""
+    """Reports whether to log a record: not for malformed requests (400), which could fill the log and contain tokens."""
     return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
 
 
 def answer_all_else(application: web.Application, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> None:
-    """Registers `handler` for all requests without another route, also for a target that is no path (`OPTIONS *`, `CONNECT host:1`)."""
+    """Registers `handler` for all requests without another route, also for a target that is not a path (`OPTIONS *`, `CONNECT host:1`)."""
     router = application.router
     route, known = router.add_route("*", "/", handler, expect_handler=expect), router.resolve
 

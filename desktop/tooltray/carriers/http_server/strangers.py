@@ -1,6 +1,6 @@
-"""The connections of an address: those that have shown no token yet have a share of their own, so that they take no descriptor of others.
+"""Limits connections that have shown no token yet to a share of the descriptors, so that they take no descriptor of others.
 
-Within the share each user of this computer counts apart, and each host: one that fills the share displaces its own connections alone.
+Within the share each user of this computer counts apart, and each host: one that fills the share displaces only its own connections.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ class _Stranger:
 
     Attributes:
         came: seconds of the loop's clock.
-        peer: who is at the other end, as far as it is known: the address, once the share was full a user's number.
+        peer: the other end, as far as it is known: the address, or a user's number once the share was full.
     """
 
     def __init__(self, came: float, transport: asyncio.BaseTransport) -> None:
@@ -38,13 +38,13 @@ class _Stranger:
 
 
 class Strangers:
-    """Belongs to one event loop; `close` when the address does."""
+    """The strangers of one address. Belongs to one event loop; `close` when the address does."""
 
     def __init__(self, most_files: int = 0, *, user_of: Callable[[Any, Any], int | None] = user_of) -> None:
         """
         Args:
-            most_files: descriptors that this process may have open; 0: as the system says.
-            user_of: tells by the addresses of both ends which user of this computer a peer is; None: it is not known.
+            most_files: descriptors that this process may have open; 0: the system's limit.
+            user_of: returns which user of this computer a peer is, by the addresses of both ends; None: it is not known.
         """
         self._user_of = user_of
         files = most_files or _most_files()
@@ -61,11 +61,11 @@ class Strangers:
 
     @property
     def is_full(self) -> bool:
-        """Whether the connections of this address have half of all descriptors; the others are for bridges, commands and servers."""
+        """Reports whether the connections of this address have half of all descriptors; the others are for bridges, commands and servers."""
         return self.count + sum(not each.is_closing() for each in self._known) >= self._most_in_all
 
     def add(self, transport: asyncio.BaseTransport) -> None:
-        """Counts a new connection. One beyond the share ends the oldest of the user or host that has most."""
+        """Counts a new connection. One beyond the share ends the oldest of the user or host with the most."""
         if transport in self._known:  # its request has come with it
             return
         if self.count >= self.most:
@@ -77,7 +77,7 @@ class Strangers:
         self._look_later()
 
     def welcome(self, transport: asyncio.BaseTransport | None) -> None:
-        """A request of this connection has shown a token, or needs none."""
+        """Stops counting a connection whose request has shown a token, or needs none."""
         if transport is not None:
             self._strangers.pop(transport, None)
             self._known.add(transport)

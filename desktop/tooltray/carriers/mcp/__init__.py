@@ -1,1 +1,1 @@
-"""Towards AI clients: sessions over stdio, the local socket, streamable HTTP and SSE."""
+"""MCP towards AI clients: sessions over stdio, the local socket, streamable HTTP and SSE."""

@@ -1,7 +1,6 @@
-"""A local socket of the hub, open: that of bridges, or that of commands.
+"""An open local socket of the hub: for bridges, or for commands.
 
-Above it: endpoints. Below it: one Connection per peer. The hub's lock is held before this is called, so a socket that is in the way is
-stale.
+The hub's lock is held before `listen` is called, so a socket that is in the way is stale.
 """
 
 import asyncio
@@ -21,12 +20,12 @@ else:
     from tooltray.carriers.mcp import local_endpoint_posix as local_endpoint
 
 TOO_MANY = "Tooltray has no file descriptor left for this connection; end some AI clients or servers, or raise the limit (ulimit -n)"
-KEPT = 8  # descriptors for commands, which are to come through when AI clients and servers have all others
+KEPT = 8  # descriptors for commands, which must work when AI clients and servers have all others
 _TOO_MANY = b"".join(map(bytes, reply_parts(NOTHING, failure(CONNECTION_CLOSED, TOO_MANY))))
 
 
 class Listener:
-    """The open socket, and those who have connected and not yet said who they are."""
+    """The open socket, and the connections that have not sent their hello yet."""
 
     def __init__(self, on_hello: Callable[[Hello, Connection], RawDispatcher], *, only: str = "") -> None:
         """
@@ -46,7 +45,7 @@ class Listener:
         self._acceptor = local_endpoint.accept_at(path, lambda: _Guest(self), too_many=_TOO_MANY, kept=KEPT if self.only == CONTROL else 1)
 
     def close(self) -> None:
-        """Takes nobody new and lets strangers go; sessions stay. May be called twice."""
+        """Accepts no new connections and closes those without a hello; sessions stay. May be called twice."""
         self._is_closed = True
         if self._acceptor:
             self._acceptor.close()
@@ -54,13 +53,13 @@ class Listener:
             stranger.close()
 
     def let_in(self, connection: Connection) -> None:
-        """Somebody has connected; it may have been accepted in the moment before the end."""
+        """Adds a new connection, which may have been accepted in the moment before the end."""
         self._strangers.add(connection)
         if self._is_closed:
             connection.close()
 
     def introduce(self, hello: Hello, connection: Connection) -> RawDispatcher:
-        """Somebody has said who they are; returns what they are to be connected with."""
+        """Returns the dispatcher for a connection that has sent its hello."""
         self._strangers.discard(connection)
         return self._on_hello(hello, connection)
 
@@ -76,13 +75,13 @@ class _Guest(Connection):
 
 
 async def listen(path: Path, on_hello: Callable[[Hello, Connection], RawDispatcher], *, only: str = "") -> Listener:
-    """Opens the socket, for this user alone.
+    """Opens the socket, only for this user.
 
     Args:
         only: see Connection.
 
     Raises:
-        TooltrayError: it cannot be opened; says why.
+        TooltrayError: it cannot be opened; the error gives the reason.
     """
     listener = Listener(on_hello, only=only)
     try:

@@ -1,7 +1,6 @@
-"""What one AI client wants to hear of changes, and how it is told: each in its own way, never before its first answer, and not too often.
+"""Notifies one AI client of the changes it wants to hear of: never before its first answer, and not too often.
 
-Above it: client_session. Below it: its dispatcher. Legacy clients get the notifications of their era, modern ones those that they opened a
-`subscriptions/listen` for, marked with its id.
+Legacy clients get the notifications of their era; modern ones get what they opened a `subscriptions/listen` for, marked with its id.
 """
 
 import asyncio
@@ -47,49 +46,49 @@ class Wanted(msgspec.Struct):
 
     @property
     def methods(self) -> frozenset[str]:
-        """The notifications that tell of what is wanted."""
+        """The notifications of the wanted list changes."""
         asked = {TOOLS_CHANGED: self.tools, PROMPTS_CHANGED: self.prompts, RESOURCES_CHANGED: self.resources}
         return frozenset(method for method, is_wanted in asked.items() if is_wanted)
 
     def offered(self, capabilities: dict[str, object]) -> "Wanted":
-        """As much of it as there is."""
+        """Returns the wanted changes that a server with these capabilities offers."""
         has = {name: name in capabilities for name in ("tools", "prompts", "resources")}
         uris = self.uris if has["resources"] else []
         lists = (self.tools and has["tools"], self.prompts and has["prompts"], self.resources and has["resources"])
         return Wanted(*lists, uris, self.tasks)
 
     def acknowledged(self) -> dict[str, object]:
-        """What the client is told that it will hear of."""
+        """Returns the `notifications` of the acknowledgement for the client."""
         lists = {"toolsListChanged": self.tools, "promptsListChanged": self.prompts, "resourcesListChanged": self.resources}
         named = {"resourceSubscriptions": self.uris, "taskIds": self.tasks}
         return {name: True for name, is_wanted in lists.items() if is_wanted} | {name: each for name, each in named.items() if each}
 
 
 class Listening:
-    """Of one session."""
+    """The subscriptions of one session."""
 
     def __init__(self, dispatcher: RawDispatcher, *, on_tools_told: Callable[[], None] = lambda: None) -> None:
         """
         Args:
-            on_tools_told: called when the client has been told that its tools have changed.
+            on_tools_told: called when the client was notified that its tools have changed.
         """
         self._dispatcher, self._on_tools_told = dispatcher, on_tools_told
         self._open: dict[bytes, tuple[Wanted, Raw, Raw]] = {}  # by the request's id: what is wanted, its `_meta`, the id
-        self._early: dict[bytes, deque[tuple[str, Raw]]] = {}  # by the request's id: said before it was acknowledged
-        self._news: dict[str, set[str]] = {}  # what is to be told, and which of its lists the client has not asked for since
+        self._early: dict[bytes, deque[tuple[str, Raw]]] = {}  # by the request's id: sent before it was acknowledged
+        self._news: dict[str, set[str]] = {}  # what is to be notified, and which of its lists the client has not requested since
         self._changes: dict[str, int] = {}  # by notification
-        self._updates: dict[str, Raw] = {}  # of resources, which a client that does not read is told later
+        self._updates: dict[str, Raw] = {}  # of resources, for later if a client does not read
         self._telling: asyncio.TimerHandle | None = None
-        self.is_legacy = False  # it has said `notifications/initialized`
+        self.is_legacy = False  # the client has sent `notifications/initialized`
         self.has_answered = False  # a notification before the first reply breaks some clients
 
     # subscriptions/listen
 
     def open(self, id: Raw, wanted: Wanted, of_extensions: Mapping[str, object] = NOTHING_ELSE) -> None:
-        """Begins one stream of news; acknowledged first, as the specification asks.
+        """Begins one stream of notifications; sends its acknowledgement first, as the specification requires.
 
         Args:
-            of_extensions: what servers tell besides.
+            of_extensions: what servers report besides.
         """
         meta = dump({SUBSCRIPTION_ID_KEY: id})
         told: dict[str, object] = {**of_extensions, **wanted.acknowledged()}
@@ -107,7 +106,7 @@ class Listening:
     # news
 
     def tell(self, id: Raw, method: str, params: Raw) -> None:
-        """What a server says of an extension on one stream, as it says it; nothing of it comes before the stream is acknowledged."""
+        """Sends a server's unchanged notification of an extension on one stream, after the acknowledgement of the stream."""
         if bytes(id) not in self._open:
             self._early.setdefault(bytes(id), deque(maxlen=MOST_EARLY)).append((method, params))
         elif not self._dispatcher.is_congested:
@@ -115,15 +114,16 @@ class Listening:
             self._dispatcher.send_notification(method, _with_subscription(params, meta), about=id)
 
     def changes(self, method: str) -> int:
-        """How often the list that a request asks for has changed by now."""
+        """Returns how often the list that a request asks for has changed by now."""
         return self._changes.get(LISTS.get(method, ""), 0)
 
     def seen(self, method: str, changes: int) -> None:
-        """The client has listed: what changed before that is no news to it.
+        """Marks the list that the client has requested as seen: earlier changes are not notified.
 
         Args:
-            changes: of the list, when it asked; what has changed since may not be in the answer, but for the first one of all, which waits
-                for what it tells.
+            changes: of the list, when the client requested it; later changes may not be in the answer, except in the first answer of all,
+                which
+                waits for what it lists.
         """
         if self.has_answered and self.changes(method) != changes:
             return
@@ -133,33 +133,33 @@ class Listening:
                 del self._news[news]
 
     def answered(self) -> None:
-        """The client has its first reply."""
+        """Records that the client has its first reply."""
         self.has_answered = True
         if self._news:
             self._tell_in(TOLD_AFTER_S)
 
     def list_changed(self, method: str) -> None:
-        """A list has changed; `method` is the notification that says so."""
+        """Records that a list has changed; `method` is the notification for it."""
         self._changes[method] = self._changes.get(method, 0) + 1
         if self.is_legacy or self._open:
             self._news[method] = {lists for lists, news in LISTS.items() if news == method}
             self._tell_in(TOLD_AFTER_S)
 
     def updated(self, uri: str, params: Raw) -> None:
-        """A resource that this client subscribed to has changed.
+        """Notifies the client of a change of a resource that it subscribed to.
 
         Args:
             uri: what the client subscribed to.
             params: of the notification, with the URI that the client knows.
         """
         if self._dispatcher.is_congested:
-            self._updates[uri] = params  # of several the last one says it all
+            self._updates[uri] = params  # the last of several is enough
             self._tell_in(TOLD_AGAIN_AFTER_S)
         else:
             self._tell_update(uri, params)
 
     def task_changed(self, id: str, params: Raw) -> None:
-        """A task that this client listens for has changed; not kept for one that does not read.
+        """Notifies the client of a change of a task that it listens for; the notification is dropped if the client does not read.
 
         Args:
             id: as the client knows it.
@@ -187,7 +187,7 @@ class Listening:
     def _tell_news(self) -> None:
         self._telling = None
         if not self.has_answered:
-            return  # the reply brings us back
+            return  # the first reply calls `answered`, which tries again
         if self._dispatcher.is_congested:
             self._tell_in(TOLD_AGAIN_AFTER_S)
             return
@@ -200,7 +200,7 @@ class Listening:
                 self._on_tools_told()
 
     def _tell(self, method: str) -> bool:
-        """Returns whether the client wants to hear of it."""
+        """Sends a notification if the client wants it; returns whether it does."""
         listens = [(meta, id) for wanted, meta, id in self._open.values() if method in wanted.methods]
         for meta, id in listens:
             self._dispatcher.send_notification(method, dump({"_meta": meta}), about=id)
@@ -210,6 +210,6 @@ class Listening:
 
 
 def _with_subscription(params: Raw, meta: Raw) -> Raw:
-    """With the id of the client's stream in the place of the server's; what else stands in `_meta` stays."""
+    """Returns params with the id of the client's stream instead of the server's; the rest of `_meta` stays."""
     members = opened(params)
     return closed({**members, "_meta": closed({**opened(members["_meta"]), **opened(meta)})})

@@ -1,7 +1,7 @@
 """One AI client's connection: both eras on one dispatcher.
 
-Above it: sessions. Below it: RequestRouter, which lists and calls. Handshake, discovery, ping and subscriptions are answered here. The era
-is told request by request, so a client that tries `server/discover` and then changes its mind is served too.
+Handshake, discovery, ping and subscriptions are answered here. The era is decided request by request, so a client that tries
+`server/discover` and then changes to the legacy handshake is served too.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ class SessionTerms(msgspec.Struct, frozen=True):
     """How a client is served.
 
     Attributes:
-        server: only this server's tools, under their own names; None: those of all servers.
+        server: only this server's tools, under their own names; None: the tools of all servers.
         refusal: why this client cannot be served; every request is answered with it.
         must_find: not every session may have the server; the first request waits until it is known whether the client's project has it.
         is_lasting: False for a single request without a connection.
@@ -80,7 +80,7 @@ class SessionTerms(msgspec.Struct, frozen=True):
 
 
 class ClientSession:
-    """Serves until its dispatcher is closed. Satisfies Caller, so that servers can ask its client."""
+    """One client's session; serves until its dispatcher is closed. Satisfies Caller, so that servers can send requests to the client."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class ClientSession:
         Args:
             recorder: its name for the client is the session's.
             state: its state, which its next connection takes over.
-            limits: after what time which client gives up a call.
+            limits: how long each client waits for a call.
         """
         self.session: Session = self
         self.name, self.state, self.is_lasting = recorder.client, state, terms.is_lasting
@@ -126,12 +126,12 @@ class ClientSession:
             max_line_bytes=MAX_CLIENT_LINE_BYTES,
         )
         self.dispatcher.note_refusal = self._note_refusal
-        if not terms.is_lasting:  # no bridge is there to ask the next hub for the same
+        if not terms.is_lasting:  # there is no bridge that repeats the request to the next hub
             self.dispatcher.farewell = end_of_listening
         self.listening = Listening(self.dispatcher, on_tools_told=self._on_tools_told)
 
     async def run(self) -> None:
-        """Until the client is gone."""
+        """Serves until the client has disconnected."""
         news = {ToolListChanged: TOOLS_CHANGED, PromptListChanged: PROMPTS_CHANGED, ResourceListChanged: RESOURCES_CHANGED}
         unsubscribe = [self._bus.subscribe(kind, partial(self._on_list_changed, method)) for kind, method in news.items()]
         unsubscribe.append(self._notifications.follow_lists(self, self.listening.list_changed))
@@ -152,28 +152,28 @@ class ClientSession:
         return CAPABILITY_FOR[method] in opened(self.capabilities)
 
     async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
-        await self._is_initialized.wait()  # a client that has not said so yet may take no question
+        await self._is_initialized.wait()  # an earlier request may be refused by the client
         return await self.dispatcher.call(method, params, about=about)
 
     def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
-        """News for the client; not kept for one that does not read."""
+        """Sends a notification to the client; drops it if the client does not read."""
         if method == PROGRESS and about and self._live:
             params = self._live.passes(params, about)
         if not self.dispatcher.is_congested:
             self.dispatcher.send_notification(method, params, about=about)
 
     def _tell_progress(self, params: Raw, about: Raw) -> None:
-        """The hub's own, of a call of which its server says nothing."""
+        """Sends the hub's own progress of a call whose server reports none."""
         if not self.dispatcher.is_congested:
             self.dispatcher.send_notification(PROGRESS, params, about=about)
 
     def tell_server_news(self, method: str, params: Raw) -> None:
-        """What a server says outside of calls, in the legacy way; modern clients open a `subscriptions/listen` for what they want."""
+        """Sends a legacy client a server's notification outside of calls; modern clients open a `subscriptions/listen`."""
         if self.listening.is_legacy and self.listening.has_answered:
             self.tell(method, params)
 
     def tell_task_news(self, id: str, params: Raw) -> None:
-        """How a task is now that a modern client listens for."""
+        """Sends the new state of a task that a modern client listens for."""
         self.listening.task_changed(id, params)
 
     @property
@@ -208,7 +208,7 @@ class ClientSession:
         return reply
 
     async def _answer_live(self, exchange: Exchange) -> Envelope:
-        """While it is on its way, its client hears of it in time."""
+        """Answers a request, and keeps its client notified in time while it runs."""
         id = exchange.request.id  # a stage may put another request in its place
         self._live.begin(exchange, self._limits.limits_of(self.state.client))
         try:
@@ -217,7 +217,7 @@ class ClientSession:
             self._live.end(id)
 
     def _exchange(self, request: Envelope) -> Exchange | Envelope:
-        """A request with all that goes along; else what is wrong with it, or why this client is not served."""
+        """Returns a request with its context; otherwise the error in it, or why this client is not served."""
         if self._refusal:
             return failure(INTERNAL_ERROR, self._refusal)
         if self._must_find and self._server:
@@ -232,7 +232,7 @@ class ClientSession:
                 return fault
             if bytes(head.meta.capabilities) != self._declared:
                 self._declare(head.meta.capabilities)
-            self.state.shows_views = self._shows_views  # another connection of the same client may have said otherwise
+            self.state.shows_views = self._shows_views  # another connection of the same client may have declared otherwise
             if request.method not in ANSWERED_HERE and not (self.is_lasting and self.state.client):  # it did not ask who we are before
                 self._call_client(eras.read_client_info(request.params))
         return Exchange(request, head, self, self._held, self._server, self._client)
@@ -266,13 +266,13 @@ class ClientSession:
         return Envelope(result=eras.with_members(self._greeting(server, Era.LEGACY), protocolVersion=dump(version)))
 
     def _declare(self, capabilities: Raw) -> None:
-        """What this client declares: once in the legacy era, with each request in the modern one."""
+        """Stores what this client declares: once in the legacy era, with each request in the modern one."""
         self._declared = bytes(capabilities)
         self._shows_views = self.state.shows_views = shows_views(capabilities)
         self._clients.declare(self.state, declarations.read_raw(capabilities))
 
     def _call_client(self, info: ClientInfo) -> None:
-        """From now on records name the client as it names itself."""
+        """Stores the name that the client gives itself, for later records."""
         self._clients.name_client(self.state, info)
         self._client = self._recorder.client = f"{info.name} {info.version}".strip()
 
@@ -287,7 +287,7 @@ class ClientSession:
         return greetings.of_server(server.greeting, era)
 
     async def _open_server(self, era: Era) -> McpClient | None:
-        """The one server of this session, if it has but one and that can be had soon."""
+        """Returns the one server of this session, if the session has only one and it is available soon."""
         if self._server is None or not self._notifications.reaches(self, self._server):
             return None
         try:
@@ -296,7 +296,7 @@ class ClientSession:
             return None
 
     async def _listen(self, request: Envelope) -> Envelope:
-        """One call is one stream of news: acknowledged first, open until the client cancels it or is gone."""
+        """Serves one stream of notifications: acknowledged first, open until the client cancels it or disconnects."""
         try:
             wanted = msgspec.json.decode(request.params, type=_Listen).notifications
         except (ValueError, RecursionError) as error:
@@ -316,7 +316,7 @@ class ClientSession:
             self._notifications.listens.end(self, request.id)
 
     async def _listen_to_extensions(self, request: Envelope) -> Mapping[str, object]:
-        """What the rest of the listen asks for, as far as servers have acknowledged it."""
+        """Returns what else the listen requests, as far as servers have acknowledged it."""
         tell = partial(self.listening.tell, request.id)
         return await self._notifications.listens.extensions.open(self, request.id, request.params, server=self._server, tell=tell)
 
@@ -341,7 +341,7 @@ class ClientSession:
 
 
 def end_of_listening(id: Raw) -> Envelope:
-    """What tells the client of a `subscriptions/listen` that the hub has ended it, and nothing was lost before."""
+    """Returns the reply that ends a client's `subscriptions/listen` when the hub ends it; no earlier notification was lost."""
     return success({"resultType": "complete", "_meta": {SUBSCRIPTION_ID_KEY: id}})
 
 
@@ -356,7 +356,7 @@ class _Listen(msgspec.Struct):
 
 
 def _envelope_fault(head: Head) -> Envelope | None:
-    """What is wrong with a modern request's envelope, as the specification wants it said."""
+    """Returns the error of a modern request's envelope, in the form that the specification requires."""
     capabilities = bytes(head.meta.capabilities)
     if not capabilities:
         return failure(INVALID_PARAMS, "params._meta lacks a part of the envelope of 2026-07-28: protocolVersion or clientCapabilities")

@@ -1,7 +1,6 @@
 """One accepted connection on a local socket of the hub: a hello line, then JSON-RPC.
 
-Above it: bridge_listener. Below it: a session, whose dispatcher it feeds. A peer that does not read its replies is not read from, which
-bounds what is kept for it.
+The hub stops reading from a peer that does not read its replies, which bounds the memory for it.
 """
 
 import asyncio
@@ -31,13 +30,13 @@ GRACE_AFTER_EOF_S = 2.0  # some clients (droid) close stdin right behind a reque
 
 
 class Hello(msgspec.Struct, frozen=True):
-    """What the peer said first; unknown keys are ignored.
+    """The peer's first message; unknown keys are ignored.
 
     Attributes:
         role: CLIENT (an AI client's bridge) or CONTROL (a command).
-        profile: a named set of servers and tools; empty: none was asked for.
-        is_at_terminal: a person has typed the command that this is, at a terminal.
-        peer_pid: the process at the other end, 0 where the system does not tell.
+        profile: a named set of servers and tools; empty: none was requested.
+        is_at_terminal: a person typed the command of this connection at a terminal.
+        peer_pid: the process at the other end, 0 where the system does not report it.
     """
 
     role: str
@@ -102,7 +101,7 @@ class Connection(asyncio.Protocol):
             self._dispatcher.feed(rest)
 
     def _read_hello(self, line: bytes) -> Hello | str:
-        """The hello, or why it is refused."""
+        """Returns the hello, or why it is refused."""
         try:
             hello: Any = json.loads(line)
         except (ValueError, RecursionError):

@@ -1,8 +1,4 @@
-"""Sessions of commands and of other starts of the program, over the control socket.
-
-Above it: Sessions, which a hello comes to first. Below it: ControlSession; Consent, which says how such a command is asked to confirm.
-Knows nothing of AI clients.
-"""
+"""Sessions of commands and of other starts of the program, over the control socket. The module knows nothing of AI clients."""
 
 import asyncio
 
@@ -17,7 +13,7 @@ from tooltray.protocol.dispatcher import RawDispatcher
 
 
 class ControlSessions:
-    """Belongs to the engine's loop."""
+    """The open control sessions. Belongs to the engine's loop."""
 
     def __init__(self, *, presenter: McpPresenter, bus: EventBus, deadlines: DeadlineWheel, control: HubControl, consent: Consent) -> None:
         self._presenter, self._bus, self._deadlines, self._control, self._consent = presenter, bus, deadlines, control, consent
@@ -41,7 +37,7 @@ class ControlSessions:
         return session.dispatcher
 
     async def close(self, reason: str, *, grace_s: float) -> None:
-        """Ends all: requests in flight may finish within `grace_s`, then they are answered with `reason`."""
+        """Ends all sessions: requests in flight may finish within `grace_s`, then they are answered with `reason`."""
         await asyncio.gather(*(session.dispatcher.close(reason, grace_s=grace_s) for session in list(self._open)))
         await self._tasks.close()
 

@@ -1,7 +1,4 @@
-"""The ways into a hub: its two local sockets, its HTTP endpoints, and the addresses of served configs; and who has come in.
-
-Above it: the engine. Below it: bridge_listener, HttpListener, ServedListener and Sessions.
-"""
+"""The ways into a hub: its two local sockets, its HTTP endpoints, and the addresses of served configs; and the open sessions."""
 
 from tooltray.carriers.mcp import bridge_listener
 from tooltray.carriers.mcp.connection import CONTROL
@@ -26,28 +23,28 @@ class Doors:
     async def open(self) -> None:
         """
         Raises:
-            TooltrayError: a socket cannot be opened, or a config that was named not be served.
+            TooltrayError: a socket cannot be opened, or a given config cannot be served.
         """
         await self._open_sockets()
         await self.http.follow()
         await self.served.start()
 
     async def _open_sockets(self) -> None:
-        """The control socket first: whoever finds the other one need not look again.
+        """Opens the control socket first: a command that finds the other one then need not look again.
 
-        Also the other one serves commands, since those of versions without a control socket know no other; see control/endpoints.py.
+        The other socket serves commands, too, since versions without a control socket know no other; see control/endpoints.py.
         """
         self._listeners.append(await bridge_listener.listen(self._home.control_socket, self.sessions.open, only=CONTROL))
         self._listeners.append(await bridge_listener.listen(self._home.socket, self.sessions.open))
 
     async def stop_taking(self) -> None:
-        """Takes no new clients; sessions go on. May be called twice, and before `open`."""
+        """Accepts no new clients; sessions continue. May be called twice, and before `open`."""
         for listener in self._listeners:
             listener.close()
         await self.http.stop_taking()
         await self.served.stop_taking()
 
     async def close(self) -> None:
-        """Bounded; may be called twice."""
+        """Closes all ways in, in bounded time; may be called twice."""
         await self.http.close()
         await self.served.close()

@@ -1,7 +1,6 @@
-"""What an AI client is told when it opens its connection: of the hub, or of the one server that it has, in its own era.
+"""The greetings for AI clients that open a connection: the hub's, or the one server's, in the client's era.
 
-Above it: client_session. Below it: protocol. A server's own greeting goes through as it is, but for what the hub does in its place: it
-tells every change of a list.
+A server's own greeting is passed on unchanged, except for what the hub does itself: it notifies every change of a list.
 """
 
 from collections.abc import Mapping
@@ -29,10 +28,10 @@ _OF_MODERN = {"resultType", "supportedVersions", "ttlMs", "cacheScope"}
 
 
 def of_hub(era: Era, instructions: str = "", capabilities: Mapping[str, object] | None = None) -> Raw:
-    """What stands for servers that are still to come.
+    """Returns the hub's greeting, which also covers servers that are added later.
 
     Args:
-        instructions: of all of them together; empty for one that could not be asked in time.
+        instructions: of all servers together; empty for a server that did not answer in time.
         capabilities: what servers declare besides what the hub does itself: `extensions`, `experimental`, `tasks`.
     """
     members = {"capabilities": dump({**OWN_CAPABILITIES, **(capabilities or {})}), "serverInfo": dump(SERVER_INFO)}
@@ -42,9 +41,9 @@ def of_hub(era: Era, instructions: str = "", capabilities: Mapping[str, object] 
 
 
 def of_server(greeting: Greeting, era: Era) -> Raw:
-    """One server's greeting for a client of an era, without the version that a legacy client is answered with.
+    """Returns one server's greeting for a client of an era, without the version that a legacy client is answered with.
 
-    For the other era it is all that has a meaning there, and what nobody knows.
+    For the other era it has everything that has a meaning there, and all unknown members.
     """
     members = opened(greeting.result)
     members["capabilities"] = _capabilities(members.get("capabilities", NOTHING), era)
@@ -66,7 +65,7 @@ def _modern(members: dict[str, Raw]) -> Raw:
 
 
 def _capabilities(capabilities: Raw, era: Era) -> Raw:
-    """Without what a client would refuse the whole greeting for, and with the changes of lists that the hub tells."""
+    """Returns capabilities without those that a client would reject the greeting for, and with the list changes that the hub notifies."""
     offered = _members(capabilities)
     for name in [name for name in BEYOND if name in offered and not _is_object(offered[name])]:
         del offered[name]
@@ -79,7 +78,7 @@ def _capabilities(capabilities: Raw, era: Era) -> Raw:
 
 
 def _members(value: Raw) -> dict[str, Raw]:
-    """Of an object; none of what is something else."""
+    """Returns the members of an object; nothing for other values."""
     return opened(value) if _is_object(value) else {}
 
 

@@ -1,7 +1,6 @@
-"""The HTTP endpoints behind one open address: which path is what, and what is looked at first.
+"""The HTTP endpoints behind one open address: the routes, and the checks before them.
 
-Above it: http_listener, which imports this when the first address opens: aiohttp takes a moment. Below it: the transports,
-http_server/guard.
+Imported when the first address opens, because aiohttp takes a moment.
 """
 
 import asyncio
@@ -32,7 +31,7 @@ Api = Callable[[web.Request, Guard], Awaitable[web.StreamResponse]]
 
 
 class HttpApp:
-    """One open address. Belongs to the engine's loop; `close` may be called twice."""
+    """The application at one open address. Belongs to the engine's loop; `close` may be called twice."""
 
     def __init__(
         self,
@@ -47,8 +46,8 @@ class HttpApp:
     ) -> None:
         """
         Args:
-            note_refusal: hears of the error in the place of an answer to a message, by its id.
-            api: answers everything under `/api`, and looks itself at who asks; without it nothing is there.
+            note_refusal: called with the message's id and the error that answered it.
+            api: answers everything under `/api`, and authenticates callers itself; without it those paths do not exist.
         """
         self._guard, self._has_server, self._api = guard, has_server, api
         self._streamable, self._modern, self._sse, self._note_refusal = streamable, modern, sse, note_refusal
@@ -61,17 +60,17 @@ class HttpApp:
         await self._site.open(place)
 
     async def stop_taking(self) -> None:
-        """Takes no connection any more, and no request on those that are idle; responses go on. May be called twice."""
+        """Accepts no more connections, and no requests on idle ones; responses continue. May be called twice."""
         await self._site.stop_taking()
 
     async def end_of(self, owner: str | None, reason: str, *, grace_s: float) -> None:
-        """Ends what one client has open, or all: requests in flight may finish within `grace_s`, then they are answered with `reason`."""
+        """Ends what one client, or all, have open: requests in flight may finish within `grace_s`, then they are answered with `reason`."""
         parts = (self._streamable, self._modern, self._sse)
         dispatchers = [dispatcher for part in parts for dispatcher in part.dispatchers(owner)]
         await asyncio.gather(*(dispatcher.close(reason, grace_s=grace_s) for dispatcher in dispatchers))
 
     async def close(self) -> None:
-        """Ends the connections; what was answered is still read, for a bounded time."""
+        """Ends the connections after clients had a bounded time to read their responses."""
         await self._site.close()
 
     # paths
@@ -128,7 +127,7 @@ class HttpApp:
         return await self._api(request, self._guard)
 
     async def _healthz(self, request: web.Request) -> web.StreamResponse:
-        """Whether we are there; says nothing else, and asks for no token."""
+        """Reports only that the hub runs; needs no token."""
         try:
             self._guard.check(request.headers)
         except Refused as refused:

@@ -1,6 +1,6 @@
-"""Whether the headers of a modern request say the same as its body: who routes by the one must not be told otherwise by the other.
+"""Checks that the headers of a modern request match its body: a proxy that routes by headers must not be misled about the body.
 
-Above it: http_modern. Below it: routing_headers, which has the rules of 2026-07-28. Knows no HTTP library.
+routing_headers has the rules of 2026-07-28. The module knows no HTTP library.
 """
 
 import re
@@ -39,14 +39,14 @@ _DECIMAL = re.compile(r"-?[0-9]+(?:\.0+)?")  # of an integer; some programs writ
 
 
 class Headers(Protocol):
-    """Those of a request, whatever the case of their names."""
+    """The headers of a request; names are case-insensitive."""
 
     def get(self, name: str) -> str | None: ...
     def getall(self, name: str, default: Sequence[str]) -> Sequence[str]: ...
 
 
 def fault_of(request: Envelope, head: Head | None, headers: Headers) -> Envelope | None:
-    """The error of a request whose envelope lacks something, or whose headers contradict its body; the first that is found."""
+    """Returns the error of a request whose envelope lacks something, or whose headers contradict its body; the first that is found."""
     for name in (VERSION_HEADER, METHOD_HEADER, NAME_HEADER):
         if len(headers.getall(name, ())) > 1:
             return _mismatch(f"{name} header appears more than once")
@@ -64,7 +64,7 @@ def fault_of(request: Envelope, head: Head | None, headers: Headers) -> Envelope
 
 
 def version_fault(version: str) -> Envelope | None:
-    """The error for a version that is not spoken here."""
+    """Returns the error for a version that is not supported here."""
     if version in MODERN_VERSIONS:
         return None
     data = {"supported": list(MODERN_VERSIONS), "requested": version}
@@ -72,10 +72,10 @@ def version_fault(version: str) -> Envelope | None:
 
 
 def argument_fault(request: Envelope, headers: Headers, tool_schema: Callable[[str], Raw | None]) -> Envelope | None:
-    """The error of a tool call whose `Mcp-Param-*` headers contradict its arguments.
+    """Returns the error of a tool call whose `Mcp-Param-*` headers contradict its arguments.
 
     Args:
-        tool_schema: the `inputSchema` of a tool by the name that the client uses; None if it is not known.
+        tool_schema: returns the `inputSchema` of a tool by the name that the client uses; None if it is not known.
     """
     try:
         params = opened(request.params)
@@ -83,7 +83,7 @@ def argument_fault(request: Envelope, headers: Headers, tool_schema: Callable[[s
         schema = tool_schema(name) if isinstance(name, str) else None
         marked = marked_arguments(schema) if schema else {}
         values = envelope.load(arguments) if marked else None
-    except (ValueError, InvalidAnnotation):  # nobody can send headers for a tool that marks its arguments wrongly
+    except (ValueError, InvalidAnnotation):  # no client can send headers for a tool that marks its arguments wrongly
         return None
     faults = (_fault_at(path, header, values, headers) for path, header in marked.items())
     return next((_mismatch(fault) for fault in faults if fault), None)
@@ -123,7 +123,7 @@ def _is_name_right(request: Envelope, headers: Headers) -> bool:
 
 
 def _value(raw: Raw) -> Any:
-    """None where there is nothing, or nothing that can be read."""
+    """Decodes a value; returns None for a missing or unreadable one."""
     try:
         return msgspec.json.decode(raw) if raw else None
     except (ValueError, RecursionError):

@@ -1,9 +1,7 @@
-"""The HTTP endpoints for AI clients and other programs: open, closed or moved as the settings say, while the hub runs.
+"""The HTTP endpoints for AI clients and other programs: open, closed or moved as the settings require, while the hub runs.
 
-Above it: endpoints, which opens and closes it, and AccessApi, which reads how it is. Below it: http_server/place, which opens and closes
-addresses; http_app and the REST interface, imported when the first address opens. What cannot be opened is a problem that a person is told
-of; the hub and its other clients go on. The REST interface is at the same address; to switch it on or off touches neither that nor an AI
-client.
+http_app and the REST interface are imported when the first address opens. An address that cannot be opened becomes a problem shown to the
+user; the hub and its other clients continue. The REST interface is at the same address; switching it on or off does not affect AI clients.
 """
 
 import asyncio
@@ -44,7 +42,7 @@ END_GRACE_S = 0.5  # for requests in flight, as when the hub ends
 
 
 class EndpointTokens(msgspec.Struct, frozen=True):
-    """Who may come in: AI clients, other programs over REST, and those that a person trusts with more.
+    """The tokens of AI clients, of other programs over REST, and of programs that a person trusts with more.
 
     Attributes:
         trail: records what those decide.
@@ -57,7 +55,7 @@ class EndpointTokens(msgspec.Struct, frozen=True):
 
 
 class HttpListener:
-    """Belongs to the engine's loop."""
+    """The HTTP address of the hub. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -99,11 +97,11 @@ class HttpListener:
 
     @property
     def address(self) -> str | None:
-        """Where it is open, without a path; None if it is not."""
+        """The URL of the address without a path; None if it is not open."""
         return self._place.base_url or None
 
     async def follow(self, *, is_retry: bool = False) -> None:
-        """Does what the settings say now, to the end: also when who waits for it goes, who may be connected to the address that closes.
+        """Applies the settings completely, even if the caller is cancelled, who may be connected to the address that closes.
 
         Args:
             is_retry: also tries what has just failed; another program may have freed the port.
@@ -118,30 +116,30 @@ class HttpListener:
                 self._bus.publish(HttpAddressChanged())
 
     async def forget_client(self, name: str) -> None:
-        """Its token is worth nothing any more: ends what it has open."""
+        """Ends what a client has open, whose token is not valid any more."""
         if held := self._held.pop(name, None):
             held.close()
         if self._place.app:
             await self._place.app.end_of(name, TOKEN_GONE, grace_s=0)
 
     def forget_programs(self) -> None:
-        """The REST interface has another token: ends what is open with that of before."""
+        """Ends what programs have open with the previous token of the REST interface."""
         if self._events:
             self._events.end_streams()
 
     async def stop_taking(self) -> None:
-        """Takes no new clients; what is open goes on."""
+        """Accepts no new clients; what is open continues."""
         await self._place.stop_taking()
 
     async def close(self) -> None:
-        """Bounded; may be called twice."""
+        """Closes the address in bounded time; may be called twice."""
         await self._place.close()
         if self._events:
             self._events.end()
 
     @property
     def _wanted(self) -> HttpSettings | None:
-        """What the settings say of the address; None: it is to be open nowhere."""
+        """The address in the settings; None if nothing is to be open."""
         settings = self._config.settings.publish.http
         return settings.model_copy(update={"api": ApiSettings()}) if settings.enabled else None
 
@@ -161,7 +159,7 @@ class HttpListener:
             self._events.end()
 
     async def _leave(self, app: "HttpApp") -> None:
-        """Ends what is open; nothing new is taken any more."""
+        """Ends what is open; nothing new is accepted any more."""
         self.forget_programs()
         await app.end_of(None, MOVED, grace_s=END_GRACE_S)
         held, self._held = self._held, {}
@@ -170,7 +168,7 @@ class HttpListener:
 
     async def _make_app(self, settings: HttpSettings, port: int) -> "HttpApp":
         for name in (HTTP_APP, REST_APP):
-            await asyncio.to_thread(importlib.import_module, name)  # the loop would stand still for as long as that takes
+            await asyncio.to_thread(importlib.import_module, name)  # the import would block the loop
         from tooltray.carriers.mcp.http_app import HttpApp
         from tooltray.carriers.mcp.http_modern import ModernHttp
         from tooltray.carriers.mcp.sse import SseHttp
@@ -187,7 +185,7 @@ class HttpListener:
         )
 
     def _rest(self) -> "RestApi":
-        """The REST interface, one for all addresses: who reads its events finds them at the next one."""
+        """Returns the REST interface, one for all addresses, so that a reader of events finds them at the next address."""
         from tooltray.carriers.rest.deliveries import Deliveries
         from tooltray.carriers.rest.event_streams import EventStreams
         from tooltray.carriers.rest.rest_api import ProgramAccess, RestApi
@@ -214,7 +212,7 @@ class HttpListener:
 def _address(settings: HttpSettings) -> HostAndPort:
     """
     Raises:
-        TooltrayError: it would be open to everybody.
+        TooltrayError: it would be open to everyone without a token.
     """
     if not settings.require_token and not is_loopback(settings.host):
         title = Phrase("the HTTP endpoint is not opened")

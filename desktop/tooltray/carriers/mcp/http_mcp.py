@@ -1,6 +1,6 @@
-"""Streamable HTTP at one path: which era a request is of, and what its method asks for.
+"""Streamable HTTP at one path: decides by era and method which transport answers a request.
 
-Above it: the applications, which have checked who asks. Below it: streamable_http for the clients of before, http_modern for the others.
+Callers have authenticated the request. streamable_http serves legacy clients, http_modern the others.
 """
 
 from aiohttp import web
@@ -19,11 +19,11 @@ async def answer_mcp(
     """Answers a request of either era.
 
     Args:
-        owner: whose token came with it.
+        owner: the client whose token came with it.
         server: the one server of this path; None: all.
 
     Raises:
-        Refused: the request is not one that can be answered.
+        Refused: the request cannot be answered.
     """
     if is_modern(request):
         if request.method == "POST":
@@ -44,7 +44,7 @@ def not_allowed(methods: str) -> Refused:
 
 
 def _not_spoken(request: web.Request) -> Refused:
-    """A GET or DELETE that names a version without sessions, or none that there is."""
+    """Builds the refusal of a GET or DELETE that names a version without sessions, or an unknown one."""
     if request.headers[VERSION_HEADER] in MODERN_VERSIONS or SESSION_HEADER not in request.headers:
         return not_allowed(http_modern.METHODS)
     return Refused(400, "the protocol version is not known")

@@ -1,8 +1,7 @@
-"""Streamable HTTP for modern clients (2026-07-28): each POST stands for itself, and its response is all there is.
+"""Streamable HTTP for modern clients (2026-07-28): each POST is independent, and its response is the whole answer.
 
-Above it: http_app, which has checked who asks. Below it: the hub's Sessions, http_headers, http_server/answers. There is no session id and
-nothing to resume: a client that closes the response has cancelled its request. What lasts between two requests is a client's held calls
-alone.
+There is no session id and nothing to resume: a client that closes the response has cancelled its request. Between two requests only a
+client's held calls last. Callers have authenticated the request.
 """
 
 from collections import Counter
@@ -27,8 +26,8 @@ from tooltray.protocol.routing_headers import VERSION_HEADER
 from tooltray.servers.relay.held_calls import HeldCalls
 
 MAX_EXCHANGES = 1024  # requests of modern clients being answered at once
-MAX_OF_ONE = 512  # of these, of one client: what it leaves open keeps no other from calling
-MAX_LISTENING = 256  # of these, streams of news, which stay open: they keep it from no call of its own
+MAX_OF_ONE = 512  # of these, of one client: what it leaves open does not keep others from calling
+MAX_LISTENING = 256  # of these, notification streams, which stay open: they do not block the client's own calls
 LISTEN = "subscriptions/listen"
 METHODS = "POST"
 # the HTTP status of a reply that is an error and comes alone, by the error's code; 200 for every other
@@ -55,7 +54,7 @@ class Exchange:
 
     def send(self, message: Outgoing) -> None:
         if message.method and message.id:
-            return  # a question; such clients are asked by results alone
+            return  # a server's request; such clients get requests only in results
         self._queue.put(Event(message))
         if not message.method:
             self._queue.end()
@@ -72,21 +71,21 @@ class ModernHttp:
     ) -> None:
         """
         Args:
-            held_calls_of: those of one client, told by its token's name.
-            nobody: as whom all without a token are one client; empty: nothing ties their requests together.
+            held_calls_of: returns a client's held calls, by the name of its token.
+            nobody: the client that all requests without a token belong to; empty: nothing ties them together.
         """
         self._opens, self._held_calls_of, self._tool_schema, self._nobody = opens, held_calls_of, tool_schema, nobody
         self._exchanges: dict[Dispatcher, str] = {}  # and whose they are
         self._open: Counter[tuple[str, bool]] = Counter()  # how many by whose they are, and whether they are streams of news
 
     def dispatchers(self, owner: str | None = None) -> list[Dispatcher]:
-        """Those of one owner's requests, or all."""
+        """Returns the dispatchers of one owner's requests, or all."""
         return [dispatcher for dispatcher, whose in self._exchanges.items() if owner in (None, whose)]
 
     async def post(self, request: web.Request, owner: str, server: str | None) -> web.StreamResponse:
         """
         Raises:
-            Refused: the request is not one that can be answered.
+            Refused: the request cannot be answered.
         """
         check_accept(request)
         begun = self._begin(request, await read_message(request), owner, server)
@@ -106,7 +105,7 @@ class ModernHttp:
     def _begin(
         self, request: web.Request, body: bytearray, owner: str, server: str | None
     ) -> tuple[Dispatcher, EventQueue, tuple[str, bool]] | None:
-        """Hands a request on; None for a notification. Keeps nothing of the body, which may be large."""
+        """Hands a request on; returns None for a notification. Keeps nothing of the body, which may be large."""
         asked = self._read(request, body)
         if asked is None:
             return None
@@ -123,7 +122,7 @@ class ModernHttp:
         return dispatcher, queue, kind
 
     def _why_full(self, owner: str, is_listening: bool) -> str:
-        """Why nothing more is begun; empty if it is."""
+        """Returns why no further request is accepted; empty if it is."""
         if len(self._exchanges) >= MAX_EXCHANGES:
             return "too many requests are in flight"
         listening = self._open[owner, True]
@@ -169,18 +168,18 @@ class ModernHttp:
 
 
 def is_modern(request: web.Request) -> bool:
-    """Whether the headers alone say so: a version that no handshake leads to."""
+    """Reports whether the headers name a version without a handshake."""
     version = request.headers.get(VERSION_HEADER)
     return version is not None and version not in HANDSHAKE_VERSIONS
 
 
 def status_of(reply: Outgoing) -> int:
-    """The HTTP status of a reply that is the whole response."""
+    """Returns the HTTP status of a reply that is the whole response."""
     return STATUS_OF.get(_code_of(reply.payload), 200) if reply.parts[0].endswith(b'"error":') else 200
 
 
 def refused(id: Raw, fault: Envelope) -> Refused:
-    """The refusal of a request before anything was done about it."""
+    """Builds the refusal of a request that was not begun."""
     return Refused(STATUS_OF[_code_of(fault.error)], "", reply=fault, id=id)
 
 

@@ -1,11 +1,9 @@
 """One legacy client's session over streamable HTTP: which message goes into which response, and what is kept for a client that comes back.
 
-Above it: streamable_http. Below it: a session's dispatcher, towards which this is the channel, and http_server/event_streams. Knows no HTTP
-library.
-
-Each POST of a request has a stream, and there is one more, number 0, for what belongs to no request: the client reads it by a GET. A
-stream outlives its response: the request goes on when its client is gone, and what comes is kept until the client asks for it by the id of
-the last event that it saw. Ids are `<stream>-<number>`, numbered over the whole session.
+The session is the channel of a dispatcher; it knows no HTTP library. Each POST of a request has a stream, and stream 0 has the messages
+that belong to no request: the client reads it by a GET. A stream outlives its response: the request continues when its client has
+disconnected, and messages are kept until the client requests them with the id of the last event that it saw. Ids are `<stream>-<number>`,
+numbered over the whole session.
 """
 
 import contextlib
@@ -20,7 +18,7 @@ from tooltray.protocol.channels import MessageChannel, Outgoing
 
 KEPT_BYTES = 2**20  # of each session for a client that comes back; the newest message is kept whatever its size, until it is written
 KEEPING_BYTES = 512  # what keeping a message costs besides its text
-MAX_STREAMS = 1024  # requests of one session that wait at once; a client that asks for more has lost its mind
+MAX_STREAMS = 1024  # requests of one session that wait at once; a client with more is faulty
 BATCH_VERSION = "2025-03-26"  # the only one with batches
 PRIMED_VERSION = "2025-11-25"  # from which on a stream begins with an event that only has an id
 CLIENT_GONE = "the AI client is gone"
@@ -30,7 +28,7 @@ Cut = Callable[[], object] | None
 
 
 class Dispatcher(Flow, Protocol):
-    """What of RawDispatcher is used."""
+    """The part of RawDispatcher that is used here."""
 
     def attach_messages(self, channel: MessageChannel) -> None: ...
     def receive(self, message: bytes | bytearray) -> None: ...
@@ -42,13 +40,13 @@ class Dispatcher(Flow, Protocol):
 
 
 class Stream:
-    """What belongs to one POST, or, as number 0, to none.
+    """The messages of one POST, or, as number 0, those that belong to no POST.
 
     Attributes:
         keys: the ids of its requests.
-        is_complete: nothing more will come.
-        is_resumable: its response carries ids, so that what is not written is kept.
-        queue: what its response has not written; None while no response is open.
+        is_complete: no more messages will come.
+        is_resumable: its response carries ids, so that unwritten messages are kept.
+        queue: the unwritten messages of its response; None while no response is open.
     """
 
     def __init__(self, number: int, keys: Sequence[bytes] = ()) -> None:
@@ -66,8 +64,8 @@ class HttpSession:
     """The channel of one client session's dispatcher.
 
     Attributes:
-        owner: whose token opened it.
-        server: the one server that it has, or None for all.
+        owner: the client whose token opened it.
+        server: its only server, or None for all.
         version: the protocol version agreed on; empty until then.
     """
 
@@ -98,7 +96,7 @@ class HttpSession:
         if is_reply:
             self._note_version(message)
         if stream is None:
-            return  # its client left before it could know how to come back for this
+            return  # its client disconnected before it had an id to resume from
         self._last_event += 1
         event = Event(message, f"{stream.number}-{self._last_event}", self._last_event)
         if stream.is_resumable:
@@ -109,7 +107,7 @@ class HttpSession:
             self._complete(stream)
 
     def close(self) -> None:
-        """The dispatcher has ended; what was answered is still written."""
+        """Closes the session after its dispatcher has ended; answers are still written."""
         if self.is_closed:
             return
         self.is_closed = True
@@ -122,7 +120,7 @@ class HttpSession:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no response is open and no request is being answered."""
+        """Reports whether no response is open and no request is being answered."""
         return not self.dispatcher.requests_in_flight and not any(stream.queue for stream in self._streams.values())
 
     @property
@@ -142,11 +140,11 @@ class HttpSession:
         return self.version == BATCH_VERSION
 
     def is_waiting_for(self, keys: Sequence[bytes]) -> bool:
-        """Whether one of these requests is in flight."""
+        """Reports whether one of these requests is in flight."""
         return any(key in self._by_key for key in keys)
 
     def begin(self, keys: Sequence[bytes], *, is_initialize: bool = False, cut: Cut = None) -> Stream:
-        """A stream for a POST of requests, with a queue for its response, whose connection `cut` ends."""
+        """Opens a stream for a POST of requests, with a queue for its response, whose connection `cut` ends."""
         self._last_stream += 1
         stream = Stream(self._last_stream, keys)
         stream.queue = EventQueue(self._pressure, self._on_written, cut=cut)
@@ -157,20 +155,20 @@ class HttpSession:
         return stream
 
     def make_resumable(self, stream: Stream) -> str:
-        """Its response begins, and will carry ids: what is not written is kept. Returns the id that stands before the first event."""
+        """Keeps what a stream does not write from now on, since its response carries ids; returns the id to send before the first event."""
         stream.is_resumable = True
         for event in stream.queue.waiting if stream.queue else ():
             self._keep(stream, event)
         return f"{stream.number}-0"
 
     def give_up(self, key: bytes) -> None:
-        """The client has cancelled a request: it will not be answered."""
+        """Completes the stream of a request that the client cancelled: it will not be answered."""
         stream = self._by_key.get(key)
         if stream and len(stream.keys) == 1:
             self._complete(stream)
 
     def resume(self, event_id: str, cut: Cut = None) -> Stream | None:
-        """The stream of an event, with a queue for a new response that begins behind that event; None if there is none."""
+        """Returns the stream of an event, with a queue for a new response that begins after the event; None if there is no such stream."""
         stream_number, _, event_number = event_id.partition("-")
         if not (stream_number.isdecimal() and event_number.isdecimal()):
             return None
@@ -181,12 +179,12 @@ class HttpSession:
         return stream
 
     def open_standing(self, cut: Cut = None) -> Stream:
-        """Stream 0, with a queue that begins with what nobody has read."""
+        """Returns stream 0, with a queue that begins with the unread messages."""
         self._reopen(self._standing, lambda event: not event.is_written, cut)
         return self._standing
 
     def left(self, stream: Stream, queue: EventQueue) -> None:
-        """The response with this queue has ended; its client may come back for what it has not read."""
+        """Detaches a stream from its response, which has ended; the client may come back for unread messages."""
         queue.discard()
         if stream.queue is queue:  # and not already that of another response
             stream.queue = None
@@ -220,7 +218,7 @@ class HttpSession:
 
     def _reopen(self, stream: Stream, is_wanted: Callable[[Event], bool], cut: Cut) -> None:
         if stream.queue:
-            stream.queue.discard()  # the response of before belongs to a connection that is dead, or given up for this one
+            stream.queue.discard()  # the earlier response belongs to a dead connection, or one that this replaces
         stream.queue = EventQueue(self._pressure, self._on_written, cut=cut)
         for kept, event in self._kept:
             if kept is stream and is_wanted(event):
@@ -240,7 +238,7 @@ class HttpSession:
         self._keeping.hold(self._kept_bytes)
 
     def _drop_kept(self) -> None:
-        """A client that comes back finds nothing of what it has missed."""
+        """Drops the kept messages: a client that comes back misses them."""
         while self._kept:
             self._drop_oldest()
         self._keeping.hold(0)

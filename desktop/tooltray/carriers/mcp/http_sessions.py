@@ -1,7 +1,4 @@
-"""The sessions of legacy clients over HTTP: found by their id, bounded in number, ended when nobody uses them.
-
-Above it: the endpoints. Below it: the hub's Sessions, which make what is behind each, and http_session. Knows no HTTP library.
-"""
+"""The sessions of legacy clients over HTTP: found by their id, bounded in number, ended when unused. The module knows no HTTP library."""
 
 import secrets
 from collections import OrderedDict
@@ -16,27 +13,27 @@ from tooltray.protocol.envelope import Envelope
 from tooltray.servers.relay.held_calls import HeldCalls
 
 MAX_SESSIONS = 1000
-IDLE_EXPIRY_S = 1800.0  # clients that are killed never say that they are gone
-SESSION_ID_BYTES = 24  # it stands for the client towards us, beside its token; nobody guesses it
+IDLE_EXPIRY_S = 1800.0  # killed clients do not end their sessions
+SESSION_ID_BYTES = 24  # it identifies the client beside its token, and must not be guessable
 EXPIRED = "the session was not used for long"
 
 
 class Client(Protocol):
-    """What of a client's session is used."""
+    """The part of a client's session that is used here."""
 
     @property
     def dispatcher(self) -> Dispatcher: ...
 
 
 class OpensClients(Protocol):
-    """What of the hub's Sessions is used."""
+    """The part of the hub's Sessions that is used here."""
 
     def open_client(self, server: str | None, *, is_lasting: bool = True, client: str = "", held: HeldCalls | None = None) -> Client: ...
     def note_refusal(self, id: Raw, refusal: Envelope) -> None: ...
 
 
 class HttpSessions:
-    """Belongs to one event loop."""
+    """The open sessions. Belongs to one event loop."""
 
     def __init__(
         self, opens: OpensClients, *, deadlines: DeadlineWheel, max_sessions: int = MAX_SESSIONS, idle_expiry_s: float = IDLE_EXPIRY_S
@@ -50,7 +47,7 @@ class HttpSessions:
         return len(self._sessions)
 
     def open(self, owner: str, server: str | None) -> HttpSession | None:
-        """A new session; where there are too many, in the place of the one that was idle for longest. None if none is idle."""
+        """Opens a session; if there are too many, replaces the one that was idle for longest. Returns None if no session is idle."""
         if len(self._sessions) >= self._max_sessions and not self._end_oldest_idle():
             return None
         id = secrets.token_urlsafe(SESSION_ID_BYTES)
@@ -61,7 +58,7 @@ class HttpSessions:
         return session
 
     def find(self, id: str, owner: str, server: str | None) -> HttpSession | None:
-        """The session of this id, if it is this client's and this endpoint's; it counts as used now."""
+        """Returns the session of this id, if it is this client's and this endpoint's, and marks it as used now."""
         session = self._sessions.get(id)
         if session is None or (session.owner, session.server) != (owner, server):
             return None
@@ -69,7 +66,7 @@ class HttpSessions:
         return session
 
     def touch(self, session: HttpSession) -> None:
-        """Something was asked of it, or answered."""
+        """Marks a session as used now."""
         if session.id in self._sessions:
             self._sessions.move_to_end(session.id)
             self._expiries[session.id].restart()
@@ -79,7 +76,7 @@ class HttpSessions:
         session.close()  # where the dispatcher was closed before
 
     def dispatchers(self, owner: str | None = None) -> list[Dispatcher]:
-        """Those of one owner, or all; a session ends with its dispatcher."""
+        """Returns the dispatchers of one owner's sessions, or all; a session ends with its dispatcher."""
         return [session.dispatcher for session in self._sessions.values() if owner in (None, session.owner)]
 
     def _end_oldest_idle(self) -> bool:

@@ -1,7 +1,4 @@
-"""Ends a hub that nobody uses: some time after its last AI client has left, or after its start if none comes.
-
-Above it: the engine. Knows from SessionsChanged how many there are.
-"""
+"""Ends an unused hub: some time after its last AI client has left, or after its start if none comes."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,12 +7,12 @@ from tooltray.foundation.events import EventBus, SessionsChanged
 
 
 class IdleExit:
-    """Belongs to the engine's loop."""
+    """The timer for an unused hub. Belongs to the engine's loop."""
 
     def __init__(self, *, after_s: float | None, end: Callable[[], None], bus: EventBus) -> None:
         """
         Args:
-            after_s: how long nobody has to be there; None: the hub stays.
+            after_s: how long no AI client must be connected; None: the hub stays.
         """
         self._after_s, self._end = after_s, end
         self._timer: asyncio.TimerHandle | None = None
@@ -23,7 +20,7 @@ class IdleExit:
         bus.subscribe(SessionsChanged, lambda event: self._count(event.session_count))
 
     def start(self) -> None:
-        """From now on; nobody is there yet."""
+        """Starts the timer; no client is connected yet."""
         self._count(0)
 
     def _count(self, sessions: int) -> None:
@@ -32,7 +29,7 @@ class IdleExit:
             self._timer = asyncio.get_running_loop().call_later(self._after_s, self._end)
 
     def close(self) -> None:
-        """The hub ends anyway."""
+        """Cancels the timer, since the hub ends anyway."""
         self._is_closed = True
         self._cancel()
 

@@ -1,10 +1,9 @@
-"""Calls that an AI client hears of while it waits: before its own patience ends the hub says that they still run.
+"""Progress notifications for AI clients while they wait: before a client's own time limit ends, the hub reports that the call still runs.
 
-Above it: ClientSession, which brings each call with a progress token, and the news of servers on their way to the client. Below it: the
-wheel of deadlines and the limits that are known of clients. Knows no server; a server's own time-outs are not changed by what is said here.
+The module knows no server; a server's own time-outs are not changed by these notifications.
 
-The values of progress have to rise. The hub's lie a hair above the last one that the client has seen, so that a server which reports
-nothing for minutes and then 0.1 of 1 is still heard as it said it; only a value that the hub's has overtaken is lifted by that hair.
+The values of progress must rise. The hub's are a hair above the last one that the client has seen, so that a server which reports
+nothing for minutes and then 0.1 of 1 is still passed on unchanged; only a value that the hub's has overtaken is raised by that hair.
 """
 
 import asyncio
@@ -25,8 +24,8 @@ from tooltray.protocol.sessions.exchange import Exchange
 PROGRESS = "notifications/progress"
 PART_OF_PATIENCE = 0.75  # of a client's limit; a message needs a moment, and clients count from before the hub has the call
 AT_PERSON_S = 15.0  # a person may take minutes; the shortest clocks of clients that start again with progress are 30 s and more
-LEAST_S = 1.0  # a limit of nothing keeps no timer spinning
-HAIR = 1e-6  # what the hub's values are above the last; no server counts so finely
+LEAST_S = 1.0  # a limit of zero must not spin the timer
+HAIR = 1e-6  # how far the hub's values are above the last; no server counts so finely
 STILL_RUNNING, STARTING = "Still running", "The server is still starting"
 WAITS_FOR_TURN = "Waiting for its turn: {before} of the server's calls are before it"
 WAITS_FOR_PERSON = "Waiting for a person to answer or to allow this call"
@@ -38,7 +37,7 @@ class _Progress(msgspec.Struct):
 
 
 class LiveCall:
-    """One request, from when it came until it is answered."""
+    """One request, from its arrival until it is answered."""
 
     __slots__ = ("_began_at", "_deadline", "_deadlines", "_exchange", "_heard_at", "_last", "_patience_s", "_said", "_tell", "_theirs")
 
@@ -50,21 +49,21 @@ class LiveCall:
         """
         self._exchange, self._patience_s, self._deadlines, self._tell = exchange, patience_s, deadlines, tell
         self._began_at = self._heard_at = asyncio.get_running_loop().time()
-        self._last = NOTHING  # the server's latest news, not decoded until the hub has to speak
-        self._theirs: float | None = None  # their value, where it was looked at
-        self._said: float | None = None  # the highest value that is not a server's
+        self._last = NOTHING  # the server's latest progress, not decoded until the hub has to send its own
+        self._theirs: float | None = None  # the server's value, where it was decoded
+        self._said: float | None = None  # the highest value that the hub has made
         self._deadline: Deadline = deadlines.add(min(patience_s, AT_PERSON_S), self._look)
 
     def end(self) -> None:
         self._deadline.cancel()
 
     def passes(self, params: Raw) -> Raw:
-        """A server's news, as they go on."""
+        """Returns a server's progress params as they are passed on to the client."""
         self._heard_at, self._last = asyncio.get_running_loop().time(), params
         if self._said is None or (news := _read(params)) is None:
             return params
         before, self._theirs = self._theirs, news.progress
-        if news.progress > self._said or (before is not None and news.progress <= before):  # as it should be; or it never was
+        if news.progress > self._said or (before is not None and news.progress <= before):  # it rises above the hub's; or it never rose
             return params
         self._said = _above(self._said)
         return eras.with_members(params, progress=dump(self._said))
@@ -98,7 +97,7 @@ class LiveCall:
 
 
 class LiveCalls:
-    """Those of one session that have a progress token."""
+    """The calls of one session that have a progress token."""
 
     def __init__(self, *, deadlines: DeadlineWheel, tell: Callable[[Raw, Raw], None]) -> None:
         """
@@ -112,15 +111,15 @@ class LiveCalls:
         return bool(self._calls)
 
     def begin(self, exchange: Exchange, limits: ClientLimits) -> None:
-        """A request with a progress token has come."""
+        """Adds a request with a progress token."""
         self._calls[bytes(exchange.request.id)] = self._begin(exchange, max(PART_OF_PATIENCE * limits.call_s, LEAST_S))
 
     def end(self, id: Raw) -> None:
-        """It is answered, or given up."""
+        """Removes a request that is answered or cancelled."""
         self._calls.pop(bytes(id)).end()
 
     def passes(self, params: Raw, about: Raw) -> Raw:
-        """A server's progress of a request, as it goes on to the client."""
+        """Returns a server's progress of a request as it is passed on to the client."""
         call = self._calls.get(bytes(about))
         return call.passes(params) if call else params
 
@@ -130,7 +129,7 @@ def _above(value: float) -> float:
 
 
 def _read(params: Raw) -> _Progress | None:
-    """None: not ours to judge."""
+    """Decodes progress params; None: they are not ours to judge."""
     try:
         return msgspec.json.decode(params, type=_Progress)
     except (ValueError, RecursionError):

@@ -1,7 +1,4 @@
-"""Where peers of this computer connect: a Unix socket; Linux and macOS.
-
-Above it: bridge_listener, which uses this or local_endpoint_windows (the same names). Below it: the acceptor.
-"""
+"""The endpoint where peers of this computer connect on Linux and macOS: a Unix socket; local_endpoint_windows has the same names."""
 
 import asyncio
 import os
@@ -16,12 +13,12 @@ BACKLOG = 1024  # a hundred AI clients may come back in the same moment, after a
 
 
 def remove_stale(path: Path) -> None:
-    """Removes what a killed hub has left. Only for who holds the home's lock. Blocks on the disk."""
+    """Removes what a killed hub has left. The caller must hold the home's lock. Blocks on the disk."""
     path.unlink(missing_ok=True)
 
 
 def accept_at(path: Path, make_protocol: Callable[[], asyncio.BaseProtocol], *, too_many: bytes, kept: int) -> Acceptor:
-    """Accepts connections of this user alone.
+    """Accepts connections of this user only.
 
     Args:
         too_many: sent to peers for which there is no descriptor left.

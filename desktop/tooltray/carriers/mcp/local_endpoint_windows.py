@@ -1,7 +1,6 @@
-"""Where peers of this computer connect: a named pipe; Windows.
+"""The endpoint where peers of this computer connect on Windows: a named pipe; local_endpoint_posix has the same names.
 
-Above it: bridge_listener, which uses this or local_endpoint_posix (the same names). Below it: win32/pipes and asyncio's proactor, which
-serves pipes too, but makes them for everybody.
+asyncio's proactor serves pipes too, but opens them to every user.
 """
 
 import asyncio
@@ -21,7 +20,7 @@ PAUSE_S = 0.1  # before the next attempt, where Windows makes no end
 
 
 class LocalAcceptor:
-    """Belongs to one event loop. `close` may be called twice."""
+    """An accepting pipe. Belongs to one event loop. `close` may be called twice."""
 
     def __init__(self, name: str, make_protocol: Callable[[], asyncio.BaseProtocol]) -> None:
         """
@@ -38,7 +37,7 @@ class LocalAcceptor:
             self._wait_for_peer(is_first=number == 0)
 
     def close(self) -> None:
-        """Stops accepting connections; accepted ones go on."""
+        """Stops accepting connections; accepted ones stay open."""
         self._is_closed = True
         if self._pause:
             self._pause.cancel()
@@ -74,11 +73,11 @@ class LocalAcceptor:
 
 
 def remove_stale(path: Path) -> None:
-    """A pipe goes with the process that made it."""
+    """Does nothing: a pipe ends with the process that made it."""
 
 
 def accept_at(path: Path, make_protocol: Callable[[], asyncio.BaseProtocol], *, too_many: bytes, kept: int) -> LocalAcceptor:
-    """Accepts connections of this user alone.
+    """Accepts connections of this user only.
 
     Args:
         too_many, kept: not needed; Windows has handles for all.

@@ -1,7 +1,4 @@
-"""Who is at the other end of an accepted connection on a Unix socket: Linux and macOS.
-
-Above it: connection, which uses this or peer_windows (the same names).
-"""
+"""Identifies the other end of an accepted connection on a Unix socket, on Linux and macOS; peer_windows has the same names."""
 
 import asyncio
 import os
@@ -16,7 +13,7 @@ _UCRED = struct.Struct("3i")  # pid, uid, gid: unix(7)
 
 
 def peer_of(transport: asyncio.BaseTransport) -> tuple[int, bool]:
-    """The other end's process, 0 where the system does not tell, and whether it is this user's as far as that is known."""
+    """Returns the other end's process, 0 where the system does not report it, and whether it is this user's as far as that is known."""
     connection: socket.socket = transport.get_extra_info("socket")
     if not hasattr(socket, "SO_PEERCRED"):
         return _pid_of_mac(connection), True
@@ -32,7 +29,7 @@ def _pid_of_mac(connection: socket.socket) -> int:
 
 
 def leaders_of(pid: int) -> frozenset[int]:
-    """Who may have started a process: the leader of its session; each server leads one, which its children share."""
+    """Returns what may have started a process: the leader of its session; each server leads a session, which its children share."""
     try:
         return frozenset((os.getsid(pid),))
     except OSError:

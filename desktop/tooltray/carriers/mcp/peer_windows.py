@@ -1,7 +1,4 @@
-"""Who is at the other end of an accepted named pipe: Windows.
-
-Above it: connection, which uses this or peer_posix (the same names). Below it: win32/pipes.
-"""
+"""Identifies the other end of an accepted named pipe, on Windows; peer_posix has the same names."""
 
 import asyncio
 import sys
@@ -14,10 +11,10 @@ HAS_HALVES = False  # a peer that has closed its pipe is gone
 
 
 def peer_of(transport: asyncio.BaseTransport) -> tuple[int, bool]:
-    """The other end's process, 0 where the system does not tell, and whether it is this user's."""
+    """Returns the other end's process, 0 where the system does not report it, and whether it is this user's."""
     return pipes.peer_of(transport.get_extra_info("pipe").handle)
 
 
 def leaders_of(pid: int) -> frozenset[int]:
-    """Who may have started a process: it, its parent, and so on."""
+    """Returns what may have started a process: the process itself, its parent, and so on."""
     return processes.line_of(pid)

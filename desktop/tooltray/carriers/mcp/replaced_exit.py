@@ -1,7 +1,4 @@
-"""Ends a hub whose program was replaced by another version, in a moment in which no AI client notices.
-
-Above it: the engine. Below it: nothing; it gets functions.
-"""
+"""Ends a hub whose program was replaced by another version, in a moment in which no AI client notices."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -16,14 +13,14 @@ class ReplacedExit:
         """
         Args:
             is_replaced: whether the program was replaced; blocks on the disk.
-            may_end: whether this process is one that may be started anew now: no window is open.
+            may_end: whether this process may be restarted now: no window is open.
             is_busy: whether an AI client waits for something.
-            count: of requests that were answered so far; nobody has asked for something where it stays.
+            count: of requests answered so far; an unchanged count means that no client sent a request.
         """
         self._is_replaced, self._may_end, self._is_busy, self._count = is_replaced, may_end, is_busy, count
 
     async def run(self, end: Callable[[], Awaitable[None]]) -> None:
-        """Looks now and then, and calls `end` once."""
+        """Checks at intervals, and calls `end` once."""
         answered = self._count()
         while True:
             await asyncio.sleep(LOOK_EVERY_S)

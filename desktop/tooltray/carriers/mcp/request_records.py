@@ -1,9 +1,7 @@
-"""What the structured log says of requests and their answers.
-
-Above it: sessions. Below it: StructuredLog. Names, types and sizes; never values.
+"""Records requests and their answers in the structured log: names, types and sizes; never values.
 
 A line costs a call what a tenth of its own work costs. So only references are noted at first, and both lines of a call are made in the
-loop's next turn behind its reply, when nobody waits for what is done; those of a call that takes longer within WRITTEN_AFTER_S.
+loop's next turn after its reply, when no client waits for them; the lines of a longer call are made within WRITTEN_AFTER_S.
 """
 
 import asyncio
@@ -25,7 +23,7 @@ class _Error(msgspec.Struct):
 
 
 class Recorder:
-    """Of one session; belongs to the event loop."""
+    """The records of one session; belongs to the event loop."""
 
     def __init__(self, log: StructuredLog, client: str) -> None:
         self._log = log
@@ -52,7 +50,7 @@ class Recorder:
             asyncio.get_running_loop().call_soon(self._write)
 
     def refused(self, id: Raw, reply: Envelope) -> None:
-        """Records an error in the place of an answer, also to what was no request that could be read."""
+        """Records an error that replaced an answer, also to an unreadable request."""
         self._notes.append((self._record_error, self.client, bytes(id), reply.error, time.time()))
         if not self._is_scheduled:
             self._is_scheduled = True

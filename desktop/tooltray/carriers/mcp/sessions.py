@@ -1,7 +1,4 @@
-"""All sessions of the hub: makes one for each connection, keeps count, ends them together.
-
-Above it: the engine. Below it: client_session and control_sessions.
-"""
+"""All sessions of the hub: makes one for each connection, counts them, ends them together."""
 
 import asyncio
 import itertools
@@ -42,7 +39,7 @@ LEADS_BACK = "this server of Tooltray's leads back to Tooltray itself; remove it
 
 
 class Sessions:
-    """Belongs to the engine's loop."""
+    """The open sessions. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -75,7 +72,7 @@ class Sessions:
         return self._open(terms, folder=hello.cwd, profile=hello.profile, key=key).dispatcher
 
     def open_client(self, server: str | None, *, is_lasting: bool = True, client: str = "", held: HeldCalls | None = None) -> ClientSession:
-        """Makes an AI client's session, which ends with its dispatcher; the caller attaches that to the client's connection.
+        """Makes an AI client's session, which ends with its dispatcher; the caller attaches the dispatcher to the client's connection.
 
         Args:
             server, is_lasting, client, held: see SessionTerms.
@@ -86,7 +83,7 @@ class Sessions:
         """
         Args:
             folder, profile: see SessionState.
-            key: identifies the client's next connection, which goes on with this one's state; None: there is none.
+            key: identifies the client's next connection, which continues with this one's state; None: there is none.
         """
         number = next(self._numbers)
         is_passing = not (terms.is_lasting or terms.client or key)
@@ -121,7 +118,7 @@ class Sessions:
 
     @property
     def count(self) -> int:
-        """AI clients connected now; a request that stands for itself is no connection."""
+        """AI clients connected now; a single request without a session is not counted as a connection."""
         return sum(session.is_lasting for session in self._clients)
 
     @property
@@ -131,7 +128,7 @@ class Sessions:
 
     @property
     def is_busy(self) -> bool:
-        """Whether an AI client waits for an answer."""
+        """Reports whether an AI client waits for an answer."""
         return any(session.dispatcher.requests_in_flight for session in self._clients)
 
     def _on_server_notified(self, event: ServerNotified) -> None:
@@ -146,20 +143,20 @@ class Sessions:
             case "notifications/elicitation/complete":
                 self._pass_completion(server, client, params)
             case _ if method in LIST_CHANGES and client.owner is None:
-                pass  # the hub lists anew, and says so if the list is another one
+                pass  # the hub lists again, and notifies if the list is different
             case _ if method in LIST_CHANGES:
                 for session in self._concerned(server, client):
                     if self._notifications.concerns(session, server, method):
                         session.listening.list_changed(method)
             case _ if method in STATUS_NEWS:
-                pass  # of a task, which is one client's alone
+                pass  # of a task, which belongs to one client
             case _ if self._notifications.listens.extensions.has(client, params):
                 pass  # it goes to the client whose listen it is
             case _ if method != ACKNOWLEDGED:  # of the hub's own listens
                 self._pass_other(server, client, method, eras.without_subscription_id(params))
 
     def _pass_log_message(self, server: str, client: McpClient, params: Raw) -> None:
-        """To the session that calls, if there is but one; else to all that have this server and want such messages."""
+        """Passes a log message to the session that calls, if there is only one; otherwise to all with this server that want messages."""
         calling = {each.session.identity: each for each in client.exchanges()}
         if len(calling) == 1:
             (exchange,) = calling.values()
@@ -171,7 +168,7 @@ class Sessions:
                 session.tell_server_news("notifications/message", params)
 
     def _pass_other(self, server: str, client: McpClient, method: str, params: Raw) -> None:
-        """What no part of the hub knows: to those who may hear it, to a modern client only while it is the one that calls."""
+        """Passes a notification unknown to the hub to the sessions that may get it; to a modern client only while no other client calls."""
         may_hear = self._notifications.may_hear
         for session in self._concerned(server, client):
             if may_hear(session, client, method):
@@ -190,7 +187,7 @@ class Sessions:
                 session.listening.updated(asked, params if known == uri else eras.with_members(params, uri=dump(known)))
 
     def _pass_completion(self, server: str, client: McpClient, params: Raw) -> None:
-        """To the client that was sent to the page, also when it has connected anew since; else to the one whose copy it is."""
+        """Passes a completion to the client that was sent to the page, also after it has reconnected; otherwise to the instance's owner."""
         asked = client.url_questions.ended(params) or client.owner
         if asked is None:
             return
@@ -200,18 +197,18 @@ class Sessions:
             session.tell_server_news("notifications/elicitation/complete", params)
 
     def _known(self, session: ClientSession, server: str, uri: str) -> str:
-        """How a client knows a server's resource."""
+        """Returns the URI by which a client knows a server's resource."""
         return uri if session.server else self._servers.published_uri(server, uri)
 
     def _concerned(self, server: str, client: McpClient) -> list[ClientSession]:
-        """Whose copy it is, or who has this server alone, or together with all others while it is shared."""
+        """Returns the instance's owner; for a shared instance the sessions that have only this server, or it together with all others."""
         if client.owner is not None:
             return [session for session in self._reaching(server, self._clients) if session is client.owner]
         concerned = (session for session in self._clients if session.server in (None, server))
         return [session for session in self._reaching(server, concerned) if self._servers.serves(client, session)]
 
     def _reaching(self, server: str, sessions: Iterable[ClientSession]) -> list[ClientSession]:
-        """Those whose profile has a server: what it says is for no other."""
+        """Returns the sessions whose profile has a server: its messages are for no other."""
         return [session for session in sessions if self._notifications.reaches(session, server)]
 
     async def close(self, reason: str, *, grace_s: float) -> None:
@@ -221,7 +218,7 @@ class Sessions:
         await self._tasks.close()
 
     async def finish_calls(self, *, within_s: float) -> None:
-        """Waits until no AI client's request is in flight, at most so long."""
+        """Waits until no AI client's request is in flight, at most `within_s` seconds."""
         waiting = [session.dispatcher.idle() for session in self._clients]
         if waiting:
             await asyncio.wait([self._tasks.spawn(each, name="finish calls") for each in waiting], timeout=within_s)
@@ -245,5 +242,5 @@ class Sessions:
         return self._presenter.session_clients.profile_refusal(hello.profile)
 
     def _leads_back(self, pid: int) -> bool:
-        """Whether a bridge runs inside one of our own servers."""
+        """Reports whether a bridge runs inside one of our own servers."""
         return bool(pid) and not leaders_of(pid).isdisjoint(self._servers.server_pids)

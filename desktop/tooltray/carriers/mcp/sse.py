@@ -1,7 +1,6 @@
 """HTTP with SSE, the transport of 2024-11-05, for old clients: one GET is the session, messages come by POST beside it.
 
-Above it: http_app, which has checked who asks. Below it: the hub's Sessions, http_server/event_streams, http_server/answers. The first
-event tells the client where to POST; when the GET ends, so does the session.
+The first event contains the address for POSTs; when the GET ends, so does the session. Callers have authenticated the request.
 """
 
 import secrets
@@ -45,10 +44,10 @@ class SseHttp:
         self._sessions: dict[str, SseSession] = {}
 
     async def get(self, request: web.Request, owner: str, server: str, messages_path: str) -> web.StreamResponse:
-        """One session, from here to the end of the response.
+        """Serves one session, until the response ends.
 
         Raises:
-            Refused: the client does not take events, or there are too many sessions.
+            Refused: the client does not accept events, or there are too many sessions.
         """
         if not accepted(request.headers.get("Accept"))[1]:
             raise Refused(406, "a client must accept text/event-stream")
@@ -71,7 +70,7 @@ class SseHttp:
     async def post(self, request: web.Request, owner: str, server: str) -> web.StreamResponse:
         """
         Raises:
-            Refused: there is no such session, or the body is no message.
+            Refused: there is no such session, or the body is not a message.
         """
         session = self._sessions.get(request.query.get("sessionId", ""))
         if session is None or (session.owner, session.server) != (owner, server):
@@ -85,5 +84,5 @@ class SseHttp:
         return web.Response(status=202, text="Accepted")
 
     def dispatchers(self, owner: str | None = None) -> list[Dispatcher]:
-        """Those of one owner's sessions, or all; a session ends with its dispatcher."""
+        """Returns the dispatchers of one owner's sessions, or all; a session ends with its dispatcher."""
         return [session.dispatcher for session in self._sessions.values() if owner in (None, session.owner)]

@@ -1,7 +1,7 @@
 """One AI client on this process's own stdin and stdout (`tooltray serve --stdio`).
 
-Above it: the engine. Below it: a session's dispatcher. Standard input may be a pipe, a terminal or a file; a blocking reader in a thread
-takes all of them alike, and leaves the mode of the descriptors alone, which others share.
+Standard input may be a pipe, a terminal or a file; a blocking reader in a thread handles all three, and does not change the mode of the
+descriptors, which others share.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ async def serve(dispatcher: RawDispatcher, *, stdin: int = 0, stdout: int = 1, g
     """Carries bytes until the client closes its side or stops reading ours.
 
     Args:
-        grace_s: how long calls in flight may go on when the client has closed its side, and how long it then gets to read.
+        grace_s: how long calls in flight may run after the client has closed its side, and how long it then gets to read.
     """
     writer = _Writer(stdout, dispatcher)
     reader = _Reader(stdin, dispatcher, writer.may_read, grace_s)
@@ -37,7 +37,7 @@ async def serve(dispatcher: RawDispatcher, *, stdin: int = 0, stdout: int = 1, g
 
 
 class _Reader(threading.Thread):
-    """Reads no faster than the dispatcher takes, and nothing while the client does not read its replies."""
+    """A reader no faster than the dispatcher takes messages; it pauses while the client does not read its replies."""
 
     def __init__(self, stdin: int, dispatcher: RawDispatcher, may_read: threading.Event, grace_s: float) -> None:
         super().__init__(name="tooltray-stdin", daemon=True)
@@ -64,7 +64,7 @@ class _Reader(threading.Thread):
 
 
 class _Writer(threading.Thread):
-    """The dispatcher's channel; writes in a thread, so that a client that does not read blocks nobody else."""
+    """The dispatcher's channel; writes in a thread, so that a client that does not read blocks no other."""
 
     def __init__(self, stdout: int, dispatcher: RawDispatcher) -> None:
         super().__init__(name="tooltray-stdout", daemon=True)
@@ -97,22 +97,22 @@ class _Writer(threading.Thread):
             self._changed.notify()
 
     def discard(self) -> None:
-        """What has not left will not."""
+        """Drops what has not been written yet."""
         with self._changed:
             self._waiting.clear()
         self._dispatcher.unsent.hold(0)
 
     def _give_up(self) -> None:
-        """Too much waits for clients that do not read, and most of it here."""
+        """Closes this channel: too much waits for clients that do not read, and most of it here."""
         self.discard()
         self._dispatcher.connection_lost("the AI client does not read")
 
     def _count(self) -> None:
-        """In the loop's thread; of small queues nobody has to know."""
+        """Counts the waiting bytes in the loop's thread; small queues are not counted."""
         self._dispatcher.unsent.hold(self._waiting_bytes if self._is_high else 0)
 
     def finish(self, grace_s: float) -> None:
-        """Waits until what was written has left, at most so long. In a thread."""
+        """Waits until everything is written, at most `grace_s` seconds. Runs in a thread."""
         self.close()
         self.may_read.set()
         self.join(grace_s)
@@ -125,7 +125,7 @@ class _Writer(threading.Thread):
             self._has_left(len(part))
 
     def _next(self) -> bytes | memoryview | None:
-        """What is to be written next; None at the end."""
+        """Returns what is to be written next; None at the end."""
         with self._changed:
             while not self._waiting and not self._is_closing:
                 self._changed.wait()
@@ -151,18 +151,18 @@ class _Writer(threading.Thread):
 
 
 def _read(stdin: int) -> bytes:
-    """The next bytes; empty at the end, or where there is no standard input."""
+    """Returns the next bytes; empty at the end, or where there is no standard input."""
     while True:
         try:
             return os.read(stdin, CHUNK_BYTES)
-        except BlockingIOError:  # somebody who shares the descriptor has changed its mode
+        except BlockingIOError:  # another process that shares the descriptor has changed its mode
             select.select([stdin], [], [])
         except OSError:
             return b""
 
 
 def _write(stdout: int, data: bytes | memoryview) -> bool:
-    """Whether all of it could be written."""
+    """Writes data; returns whether all of it could be written."""
     view = memoryview(data)
     while view:
         try:
@@ -175,7 +175,7 @@ def _write(stdout: int, data: bytes | memoryview) -> bool:
 
 
 def _tell(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arguments: object) -> bool:
-    """Calls in the loop's thread; False where the loop has ended."""
+    """Calls a function in the loop's thread; returns False where the loop has ended."""
     try:
         loop.call_soon_threadsafe(callback, *arguments)
     except RuntimeError:

@@ -1,9 +1,8 @@
-"""Streamable HTTP for legacy clients (2025-03-26 to 2025-11-25): POST a message, GET what nobody asked for, DELETE the session.
+"""Streamable HTTP for legacy clients (2025-03-26 to 2025-11-25): POST a message, GET unsolicited messages, DELETE the session.
 
-Above it: http_app, which has checked who asks. Below it: http_sessions and http_server/answers.
-
-A reply that comes within a moment, alone, is the POST's whole response, as JSON. Otherwise the response becomes a stream of events, which
-the client may resume by a GET with the id of the last event it saw. A client that leaves before that loses the reply; the request goes on.
+A single reply that comes within a moment is the POST's whole response, as JSON. Otherwise the response becomes a stream of events, which
+the client may resume by a GET with the id of the last event it saw. A client that leaves before that loses the reply; the request
+continues. Callers have authenticated the request.
 """
 
 import msgspec
@@ -40,12 +39,12 @@ METHODS = "GET, POST, DELETE"
 
 
 class Posted(msgspec.Struct):
-    """What stands in the body of a POST.
+    """The content of a POST's body.
 
     Attributes:
         is_modern: a request in it names a version that has no sessions.
         requests: ids of the requests in it.
-        cancelled: ids of requests that it gives up.
+        cancelled: ids of requests that it cancels.
     """
 
     body: bytearray
@@ -56,7 +55,7 @@ class Posted(msgspec.Struct):
     cancelled: list[bytes] = msgspec.field(default_factory=list)
 
     def take_body(self) -> bytearray:
-        """The body, which is not kept: large arguments would stay in memory for as long as the call runs."""
+        """Returns the body and drops it: large arguments would otherwise stay in memory for as long as the call runs."""
         body, self.body = self.body, bytearray()
         return body
 
@@ -68,13 +67,13 @@ class StreamableHttp:
         self._sessions = sessions
 
     def dispatchers(self, owner: str | None = None) -> list[Dispatcher]:
-        """Those of one owner's sessions, or all; a session ends with its dispatcher."""
+        """Returns the dispatchers of one owner's sessions, or all; a session ends with its dispatcher."""
         return self._sessions.dispatchers(owner)
 
     async def post(self, request: web.Request, owner: str, server: str | None) -> web.StreamResponse:
         """
         Raises:
-            Refused: the request is not one that can be answered.
+            Refused: the request cannot be answered.
         """
         check_accept(request)
         return await self.take(request, read_posted(await read_message(request)), owner, server)
@@ -83,7 +82,7 @@ class StreamableHttp:
         """Answers a POST that was read already.
 
         Raises:
-            Refused: the request is not one that can be answered.
+            Refused: the request cannot be answered.
         """
         session = self._session_for(request, posted, owner, server)
         if not posted.requests:
@@ -94,7 +93,7 @@ class StreamableHttp:
     async def get(self, request: web.Request, owner: str, server: str | None) -> web.StreamResponse:
         """
         Raises:
-            Refused: it asks for no stream of a session.
+            Refused: it requests no stream of a session.
         """
         if not accepted(request.headers.get("Accept"))[1]:
             raise Refused(406, "a client must accept text/event-stream")
@@ -141,7 +140,7 @@ class StreamableHttp:
         return session
 
     def _take(self, session: HttpSession, posted: Posted) -> web.Response:
-        """Notifications and replies."""
+        """Feeds notifications and replies to a session."""
         if posted.is_batch and not session.takes_batches:
             raise no_batches()
         session.dispatcher.receive(posted.take_body())
@@ -182,7 +181,7 @@ class StreamableHttp:
     async def _stream(self, request: web.Request, session: HttpSession, stream: Stream, last_id: str) -> web.StreamResponse:
         """
         Args:
-            last_id: behind which the client would go on if it came back at once; empty where it would begin anew.
+            last_id: the id that the client would resume from if it came back at once; empty where it would begin again.
         """
         queue = stream.queue
         assert queue is not None
@@ -200,7 +199,7 @@ class StreamableHttp:
 def read_posted(body: bytearray) -> Posted:
     """
     Raises:
-        Refused: the body is no message, and no batch of messages.
+        Refused: the body is neither a message nor a batch of messages.
     """
     is_batch = body[:1] != b"{" and body.lstrip()[:1] == b"["
     posted, fault = Posted(body, is_batch), None

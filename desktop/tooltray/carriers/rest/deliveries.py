@@ -56,7 +56,7 @@ class _Account:
 
 
 class Deliveries:
-    """Belongs to the engine's loop."""
+    """The sender of large responses. Belongs to the engine's loop."""
 
     def __init__(self, unsent: AllUnsent) -> None:
         self._unsent = unsent

@@ -1,8 +1,7 @@
 """`GET /api/events`: the hub's events as server-sent events, resumable by `Last-Event-ID`.
 
-Above it: http_listener, which switches it on and off, and the REST interface, which authenticates callers. Below it: the event bus. All
-streams read one ring buffer of the last events at their own positions; nothing is buffered for a single stream. The ids keep growing over
-restarts of the hub.
+All streams read one ring buffer of the last events at their own positions; nothing is buffered for a single stream. The ids keep growing
+over restarts of the hub. Callers are authenticated by the REST interface.
 """
 
 import asyncio
@@ -35,12 +34,12 @@ class _Kept(msgspec.Struct, frozen=True):
 
     @property
     def frame(self) -> list[bytes]:
-        """In parts, as each stream that waits has it and the data may be long."""
+        """The event in parts, as each waiting stream writes it and the data may be long."""
         return [b"event: %s\nid: %d\ndata: " % (self.name.encode(), self.number), self.data, b"\n\n"]
 
 
 class EventStreams:
-    """Belongs to the engine's loop. Buffers no events and serves no stream before `begin`."""
+    """The streams of the hub's events. Belongs to the engine's loop. Buffers no events and serves no stream before `begin`."""
 
     def __init__(self, bus: EventBus, *, clock: Callable[[], float] = time.time) -> None:
         """
@@ -145,7 +144,7 @@ class EventStreams:
         return place if place <= self._last and self._has(place) else None
 
     def _has(self, place: int) -> bool:
-        """Returns whether all events after a position are still buffered."""
+        """Reports whether all events after a position are still buffered."""
         oldest = self._ring[0].number if self._ring else self._last + 1
         return place >= oldest - 1
 

@@ -1,7 +1,4 @@
-"""Generates the OpenAPI 3.1 document of the REST interface from the table of operations that also serves it.
-
-Above it: the REST interface's handler. Below it: the table, and msgspec, which generates the schemas of the types.
-"""
+"""Generates the OpenAPI 3.1 document of the REST interface from the table of operations that also serves it."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -38,7 +35,7 @@ _OF_ALL = (400, 401, 403, 404, 413, 422)
 
 
 class Failure(msgspec.Struct):
-    """RFC 9457; `scope` is what the token would need."""
+    """A problem (RFC 9457); `scope` is what the token would need."""
 
     type: str
     title: str
@@ -49,7 +46,7 @@ class Failure(msgspec.Struct):
 
 
 class Index(msgspec.Struct):
-    """Where things are."""
+    """The paths of the interface."""
 
     name: str
     version: str

@@ -51,7 +51,7 @@ class Call(msgspec.Struct):
         return await self.presenter.verbs[self.operation.name](**self.arguments)
 
     async def needs_trust(self) -> bool:
-        """Returns whether a program needs a trusted token for this call, besides what the verb itself has a person confirm."""
+        """Reports whether a program needs a trusted token for this call, besides what the verb itself has a person confirm."""
         operation = self.operation
         if operation.options.trusted is None:
             return False
@@ -105,12 +105,12 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def is_paced(self) -> bool:
-        """Whether servers may have to work for it, so that of many at once some wait."""
+        """Reports whether servers may have to work for the operation, so that of many at once some wait."""
         return self.needed_scope == "call"
 
     @property
     def id(self) -> str:
-        """Unique among all operations."""
+        """The id, which is unique among all operations."""
         parts = [segment.strip("{}") for segment in self.segments]
         return "-".join((self.method.lower(), *parts[1:]) if parts[0] == "mcp" else parts)
 
@@ -137,7 +137,6 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def needs_body(self) -> bool:
-        """Whether the body is required."""
         return bool(self.whole) or (self.body is not None and any(each.required for each in msgspec.structs.fields(self.body)))
 
     @cached_property
@@ -218,7 +217,7 @@ def derived(part: str, verb: Verb, run: Run = Call.verb) -> Operation:
 
 
 def _fits_a_query(kind: Kind) -> bool:
-    """Returns whether a text says which value of the type is meant; one that may be a number or a text does not."""
+    """Reports whether a text determines the value of a type; for one that may be a number or a text it does not."""
     origin: object = get_origin(kind)
     if origin in (Union, types.UnionType):
         kinds = [each for each in get_args(kind) if each is not types.NoneType]

@@ -1,7 +1,7 @@
 """The operations of the REST interface, and the lookup by path.
 
-Every verb of the API has the operation that follows from its declaration, unless it is for a person only. Servers have paths of their own
-besides (see server_operations), which other programs of this kind have, too.
+Every verb of the API has the operation that follows from its declaration, unless the verb is only for a person. Servers also have paths of
+their own (see server_operations), as other programs of this kind have.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ async def _set_http(call: Call) -> HttpStatus:
 
 
 async def _change_settings(call: Call) -> SettingsDocument:
-    """Changes the settings, but for what programs may do, which only a person decides.
+    """Changes the settings, except for what programs may do, which only a person decides.
 
     Raises:
         Denied: the changes concern the REST interface itself.

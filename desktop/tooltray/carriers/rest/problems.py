@@ -1,7 +1,4 @@
-"""The error responses of the REST interface: problem JSON with title, detail and hint (RFC 9457).
-
-Above it: the REST interface's other modules. Below it: errors and aiohttp.
-"""
+"""The error responses of the REST interface: problem JSON with title, detail and hint (RFC 9457)."""
 
 import json
 from collections.abc import Mapping

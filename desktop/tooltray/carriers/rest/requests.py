@@ -1,7 +1,7 @@
 """Parses and validates a request of the REST interface: path segments, query, body and revision; and cuts pages out of long lists.
 
-Above it: the REST interface's handler. Below it: aiohttp, the strict JSON reader. Each error tells what was expected, and where. A page's
-cursor names the last member that the caller has, so that members added or removed meanwhile neither repeat nor hide others.
+Each error describes what was expected, and where. A page's cursor names the last member that the caller has, so that members added or
+removed meanwhile neither repeat nor hide others.
 """
 
 import asyncio

@@ -1,7 +1,4 @@
-"""The handler of the REST interface: authenticates a request, finds its operation, runs it and builds the response.
-
-Above it: downstream's HTTP application, which passes on all requests under `/api`. Below it: the table of operations.
-"""
+"""The handler of the REST interface: authenticates a request, finds its operation, runs it and builds the response."""
 
 import asyncio
 import logging
@@ -49,7 +46,7 @@ class Tokens(Protocol):
         ...
 
     def is_current(self, holder: TokenHolder) -> bool:
-        """Returns whether the holder's token is still valid."""
+        """Reports whether the holder's token is still valid."""
         ...
 
     def save(self) -> None:
@@ -61,12 +58,12 @@ class Trust(Protocol):
     """The part of TrustedTokens that is used here."""
 
     async def has(self, digest: str) -> bool:
-        """Returns whether a token is trusted."""
+        """Reports whether a token is trusted."""
         ...
 
 
 class ProgramAccess(msgspec.Struct, frozen=True):
-    """Who may use the interface.
+    """The tokens that give access to the interface.
 
     Attributes:
         tokens, trusted: the valid tokens, and those of them that may consent in a person's place.
@@ -117,7 +114,7 @@ Events = Callable[[web.Request, Callable[[], bool]], Awaitable[web.StreamRespons
 
 
 class RestApi:
-    """Belongs to the engine's loop."""
+    """The REST interface. Belongs to the engine's loop."""
 
     def __init__(
         self,

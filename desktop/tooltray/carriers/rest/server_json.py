@@ -1,7 +1,6 @@
 """Servers as programs see and send them: a snapshot with a simple status and the tools; an entry, which is validated strictly.
 
-Above it: the operations on servers. Below it: snapshots, the settings' models, and the detection of secrets in entries. In a returned entry
-each value that looks like a secret is replaced by `${secret:NAME/KEY}`, and a caller may send it back like that.
+In a returned entry each value that looks like a secret is replaced by `${secret:NAME/KEY}`, and a caller may send it back like that.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +17,7 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.sources.entries.portable_entry import without_secrets
 
-Entry: TypeAlias = Mapping[str, Any]  # as it stands in `mcpServers`
+Entry: TypeAlias = Mapping[str, Any]  # as in `mcpServers`
 Status = Literal["connected", "disconnected", "error"]
 
 _STATUS: dict[ServerState, Status] = {

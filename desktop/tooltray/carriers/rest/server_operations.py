@@ -29,33 +29,33 @@ PROPOSED = "proposal"  # see ServerSnapshot.origin
 
 
 class Asks(Protocol):
-    """What operations take and give where that is not as the verb has it."""
+    """The types that operations take and return where these differ from the verb's."""
 
     async def one(self, name: str) -> ServerView:
-        """One server."""
+        """Returns one server."""
 
     async def all(self, project: str = "") -> list[ServerView]:
-        """All servers, how they are, and their tools. With a project: those that its sessions have."""
+        """Returns all servers with their states and tools; with a project, those that its sessions have."""
 
     async def add(self, server: JsonObject) -> ServerView:
         """Adds a server and begins to start it.
 
         The body is an entry as in `mcpServers` (`command`, `args`, `env`, `cwd`, or `url`, `headers`; `transport` is another word for
-        `type`), and `name`. With `project`, a folder, it goes into the `.mcp.json` there, else into the settings. What looks like a secret
-        goes to the place of secrets, and the entry gets `${secret:NAME/KEY}`. With a token that is not trusted nothing starts before a
-        person has said yes: until then the server is `disconnected` and `waiting`.
+        `type`), and `name`. With `project`, a folder, it is written into the `.mcp.json` there, otherwise into the settings. Values that
+        look like secrets are stored as secrets, and the entry gets `${secret:NAME/KEY}`. With a token that is not trusted nothing starts
+        before a person has approved it: until then the server is `disconnected` and `waiting`.
         """
 
     async def replace(self, name: str, config: JsonObject, revision: str = "") -> ServerView:
-        """Replaces a server's entry, in the file where it is; a running one is restarted if that changes what runs. With a token that is
-        not trusted, what widens anything waits for a person's yes: until then the server is as it was, and `waiting`.
+        """Replaces a server's entry, in the file where it is; a running server is restarted if that changes what runs. With a token that is
+        not trusted, a change that widens anything waits for a person's approval: until then the server stays as it was, and `waiting`.
         """
 
     async def entry(self, name: str) -> JsonObject:
-        """A server's entry as its file has it; in the place of what looks like a secret stands `${secret:NAME/KEY}`."""
+        """Returns a server's entry as its file has it, with `${secret:NAME/KEY}` in the place of values that look like secrets."""
 
     async def restart(self, name: str) -> Restarting:
-        """Begins to restart a server; how that goes on, its state tells."""
+        """Begins to restart a server; the server's state shows the progress."""
 
 
 async def _list(call: Call) -> list[ServerView]:

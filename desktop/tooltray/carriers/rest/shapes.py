@@ -1,7 +1,5 @@
 """Converts our structs to JSON with camelCase members, and to types from which msgspec generates schemas.
 
-Above it: operations, their results and the OpenAPI document. Below it: msgspec. Knows no particular snapshot.
-
 `encoded` and `mirror` follow the same rules, so that a result always matches its schema: all members of a struct are present, in
 camelCase; the keys of mappings stay unchanged.
 """

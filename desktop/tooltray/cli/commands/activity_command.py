@@ -1,6 +1,6 @@
-"""`tooltray activity`: what happened, one entry in full, export, and emptying the journal.
+"""`tooltray activity`: the journal's entries, one entry in full, export, and emptying the journal.
 
-Above it: run. Below it: the running hub, or the journal's file where none runs.
+Where no hub runs, the journal is read from its file.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntr
 
 READ_TIMEOUT_S = 60.0  # of 200 MB on a slow disk
 EXPORT_TIMEOUT_S = 600.0
-PAGE = 200  # entries that are asked for at once while following
+PAGE = 200  # entries that are requested at once while following
 WRITTEN = "ActivityWritten"
 _TITLES = (Phrase("ID"), Phrase("TIME"), Phrase("CLIENT"), Phrase("WHAT"), Phrase("OUTCOME"), "MS", Phrase("ABOUT"))
 _PARTS = {
@@ -38,7 +38,7 @@ _ALLOWED = {"rules": Phrase("the settings"), "grant": Phrase("an earlier yes"), 
 
 
 def activity(args: argparse.Namespace, home: Home) -> int:
-    """The first word decides."""
+    """Runs what the first word names."""
     if args.follow:
         return _follow(args, home)
     match args.words:
@@ -64,7 +64,7 @@ def activity(args: argparse.Namespace, home: Home) -> int:
 
 
 def _rows(hub: Hub, args: argparse.Namespace) -> list[ActivityRow]:
-    """The newest last."""
+    """Returns rows, the newest last."""
     is_joined = not (args.each or args.json)
     asked = hub.api.activity.get_activity(filter=_filter(args), limit=args.limit, collapsed=is_joined)
     return hub.ask(asked, timeout_s=READ_TIMEOUT_S)[::-1]
@@ -101,7 +101,7 @@ def _what(entry: ActivityEntry) -> str:
 
 
 def _moment(at: float) -> str:
-    """Local time; a clock may have shown anything."""
+    """Formats a local time; a clock may have shown anything."""
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
     except (OverflowError, OSError, ValueError):
@@ -112,7 +112,7 @@ def _moment(at: float) -> str:
 
 
 def _follow(args: argparse.Namespace, home: Home) -> int:
-    """Shows the last rows, and then each that comes; ends when the hub does."""
+    """Shows the last rows, and then each new one; ends when the hub does."""
     events = ControlClient.connect(home, with_events=True)
     if events is None:
         raise TooltrayError(tr("No hub is running"), tr("nothing happens that could be followed"), tr("Start one with: tooltray serve"))
@@ -130,7 +130,7 @@ def _follow(args: argparse.Namespace, home: Home) -> int:
 
 
 def _newer(hub: Hub, args: argparse.Namespace, last: int) -> Iterator[ActivityRow]:
-    """The newest first."""
+    """Yields rows, the newest first."""
     before = 0
     while True:
         asked = hub.api.activity.get_activity(filter=_filter(args), before=before, limit=PAGE)

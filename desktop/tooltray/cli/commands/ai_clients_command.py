@@ -1,7 +1,4 @@
-"""`tooltray clients scan`: the AI clients on this computer.
-
-Above it: run. Below it: a hub, or its API without one.
-"""
+"""`tooltray clients scan`: lists the AI clients on this computer."""
 
 import argparse
 import os
@@ -14,7 +11,7 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientScan, ClientServer
 
-SCAN_TIMEOUT_S = 30.0  # a fraction of a second, and before the first look of a hub up to five for the login shell
+SCAN_TIMEOUT_S = 30.0  # a fraction of a second, and before the first scan of a hub up to five for the login shell
 _CONNECTIONS = {"none": "no", "connected": "yes", "outdated": Phrase("in an older way"), "broken": "broken"}
 _STATES = {"on": "", "off": "off", "waits": Phrase("not approved there")}
 

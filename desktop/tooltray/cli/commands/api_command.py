@@ -33,10 +33,10 @@ def _row(row: tuple[str, VerbEntry]) -> list[str]:
 
 
 def _arguments(words: list[str], entry: VerbEntry) -> dict[str, object]:
-    """Reads NAME=VALUE words; a value is JSON, or a text where it is none or the verb takes a text.
+    """Parses NAME=VALUE words; a value is JSON, or text if it is not JSON or the verb takes a text.
 
     Raises:
-        TooltrayError: a word has no name that the verb knows, or a required argument is missing.
+        TooltrayError: a word has a name that the verb does not have, or a required argument is missing.
     """
     given: dict[str, object] = {}
     for word in words:

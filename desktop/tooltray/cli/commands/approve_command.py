@@ -1,7 +1,7 @@
 """`tooltray approve ...` and `tooltray grants ...`: a person's consent to tool calls, where no window asks for it.
 
-Above it: run. Below it: the running hub. Consent needs a terminal at both ends, where the person reads first what it is about: an AI
-client that starts the command by itself must not allow its own calls.
+Consent needs a terminal at both ends, where the person first reads what it is about: an AI client that starts the command itself must not
+allow its own calls.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from tooltray.foundation.snapshots.tools import CoveredTool, ToolSnapshot
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 DESCRIPTION_COLUMNS = 100  # of each tool that consent covers; there may be dozens, and each is shown on one line
-SOON_S = 7 * 86_400.0  # of what ends sooner, the time left is said
+SOON_S = 7 * 86_400.0  # if the end is sooner, the time left is shown
 QUESTION = Phrase("Allow this?")
 RULE = "rule"  # of `--rule`
 
@@ -59,7 +59,7 @@ def _waiting_row(call: ApprovalSnapshot) -> list[str]:
 
 
 def _refuse(id: str, home: Home) -> int:
-    """A refusal needs no terminal: it allows nothing."""
+    """Declines a call; needs no terminal, since it allows nothing."""
     with started_hub(home) as hub:
         hub.ask(hub.api.approvals.answer_approval(id=_waiting(hub, id).id, answer="refuse"))
     print("Refused.")
@@ -91,7 +91,7 @@ def _narrowest_rule(call: ApprovalSnapshot) -> str:
     """Prints the rule, and returns the answer that makes it.
 
     Raises:
-        TooltrayError: none can be made of the call.
+        TooltrayError: no rule can be made of the call.
     """
     if not call.rules:
         raise TooltrayError(tr("No rule can be made of this call"), "", tr("Allow it once: tooltray approve {id}", id=clean_line(call.id)))
@@ -104,7 +104,7 @@ def _narrowest_rule(call: ApprovalSnapshot) -> str:
 def _waiting(hub: Hub, id: str) -> ApprovalSnapshot:
     """
     Raises:
-        TooltrayError: no call waits under this id, or did before its tool has changed.
+        TooltrayError: no call waits under this id, or its tool has changed since.
     """
     calls = hub.ask(hub.api.approvals.get_approvals()) if id else []
     call = next((each for each in calls if id in (each.id, each.replaces)), None)
@@ -125,7 +125,7 @@ def _grant(hub: Hub, args: argparse.Namespace, words: Sequence[str]) -> int:
     print(tr("For {client}, {until}.", client=clean_line(client) or tr("every AI client"), until=_until(args)))
     if not _is_meant():
         return 1
-    lock = {"until": "lock"} if args.until_lock else {}  # of which an older hub knows nothing
+    lock = {"until": "lock"} if args.until_lock else {}  # unknown to older hubs
     seen = {"seen": covered[0].revision} if covered and covered[0].revision else {}
     adding = api.add_grant(server=server, kind=kind, tool=tool, client=client, expires_in_s=args.duration, **lock, **seen)
     grant = hub.ask(adding, timeout_s=LIST_TIMEOUT_S)
@@ -230,7 +230,7 @@ def accept(args: argparse.Namespace, home: Home) -> int:
         _print_change(change)
         if not _is_meant():
             return 1
-        kind = {} if change.kind == "tool" else {"kind": change.kind}  # of which an older hub knows nothing
+        kind = {} if change.kind == "tool" else {"kind": change.kind}  # unknown to older hubs
         seen = {"seen": change.revision} if change.revision else {}
         hub.ask(hub.api.approvals.accept_tool_change(server=args.server, tool=args.tool, **kind, **seen))
     print("Accepted.")
@@ -245,9 +245,9 @@ def _is_meant() -> bool:
 
 
 def _disk_diff(hub: Hub, call: ApprovalSnapshot) -> Sequence[str]:
-    """Returns how a call would change the file on disk; the diff of its arguments alone where that is unknown."""
+    """Returns how a call would change the file on disk; only the diff of its arguments where that is unknown."""
     if call.diff:
-        with contextlib.suppress(TooltrayError):  # it was answered this moment, or the hub is older
+        with contextlib.suppress(TooltrayError):  # it was answered just now, or the hub is older
             return hub.ask(hub.api.approvals.get_approval_diff(id=call.id)) or call.diff
     return call.diff
 
@@ -323,7 +323,7 @@ def _ends(grant: GrantSnapshot) -> str:
 
 
 def _left(seconds: float) -> str:
-    """A time left, as people say it: rounded up, so that what counts still never has nothing left."""
+    """Formats the time left, rounded up, so that a grant that still counts never shows zero."""
     whole = max(1, math.ceil(seconds))
     for unit, name in ((86_400, "d"), (3600, "h"), (60, "min")):
         if whole >= unit:

@@ -1,6 +1,6 @@
-"""`tooltray audit`: who allowed what, when and by which way, and whether that record is whole.
+"""`tooltray audit`: who allowed what, when and how, and whether that record is complete.
 
-Above it: run. Below it: the running hub, or the home's files where none runs.
+Where no hub runs, the record is read from the home's files.
 """
 
 import argparse
@@ -34,7 +34,7 @@ WAYS = {
 
 
 def audit(args: argparse.Namespace, home: Home) -> int:
-    """Lists decisions, the newest last, or checks that none was changed, taken out or put in."""
+    """Lists decisions, the newest last, or checks that none was changed, removed or inserted."""
     with any_hub(home) as hub:
         if args.verify:
             return _verify(args, hub)
@@ -74,7 +74,7 @@ def _row(entry: AuditEntry) -> tuple[str, ...]:
 
 
 def _moment(at: float) -> str:
-    """Local time; a clock may have shown anything."""
+    """Formats a local time; a clock may have shown anything."""
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
     except (OverflowError, OSError, ValueError):

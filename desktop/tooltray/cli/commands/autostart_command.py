@@ -1,7 +1,4 @@
-"""`tooltray autostart on|off|status`: whether Tooltray starts when the person logs in.
-
-Above it: run. Below it: installs. Needs no hub.
-"""
+"""`tooltray autostart on|off|status`: whether Tooltray starts when the user logs in. Needs no hub."""
 
 import argparse
 
@@ -22,7 +19,7 @@ def off(args: argparse.Namespace, home: Home) -> int:
 
 
 def status(args: argparse.Namespace, home: Home) -> int:
-    """Shows what the system says, whoever has changed it."""
+    """Shows the system's state, which others may have changed."""
     is_on = start_at_login.is_on()
     line = tr("Tooltray starts when you log in.") if is_on else tr("Tooltray does not start when you log in.")
     return answer(args, {"on": is_on}, line)

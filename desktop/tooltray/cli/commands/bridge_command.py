@@ -1,6 +1,6 @@
-"""`tooltray bridge show|use`: the program that AI clients start, and which installation of Tooltray it leads to.
+"""`tooltray bridge show|use`: the program that AI clients start, and which installation of Tooltray it leads to. Needs no hub.
 
-Above it: run. Below it: installs. Needs no hub. The path belongs to the person, whatever home a command is given.
+The path belongs to the user, whatever home a command is given.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """`tooltray bundle ...`: shows, installs, lists and removes bundles.
 
-Above it: run. Below it: a hub, which is started if none runs: bundles come with programs that it is to run.
+A hub is started if none runs, because it has to run the programs in bundles.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def install(args: argparse.Namespace, home: Home) -> int:
         offer = _read(hub, args)
     for problem in offer.problems:
         raise TooltrayError(problem.title, problem.message, problem.hint)
-    values = _values(offer, args, home)  # nothing is held up while a person types
+    values = _values(offer, args, home)  # no lock is held while the user types
     with started_hub(home) as hub:
         new = hub.ask(hub.api.bundles.preview_bundle(source=offer.source, sha256=offer.sha256, values=values), timeout_s=READ_TIMEOUT_S)
     if not args.yes:
@@ -91,10 +91,10 @@ def _read(hub: Hub, args: argparse.Namespace) -> BundleOffer:
 
 
 def _values(offer: BundleOffer, args: argparse.Namespace, home: Home) -> dict[str, FieldValue]:
-    """What was typed behind the command, and what the person is asked for: secrets without echo, the rest if it is needed.
+    """Returns the values typed in the command, and those that the user is prompted for: secrets without echo, others if required.
 
     Raises:
-        TooltrayError: a secret was typed behind the command, where others can read it; or something is needed and nobody is there.
+        TooltrayError: a secret was typed in the command, where others can read it; or a value is required and no user is there.
     """
     given: dict[str, list[str]] = {}
     for key, value in args.set:
@@ -115,7 +115,7 @@ def _values(offer: BundleOffer, args: argparse.Namespace, home: Home) -> dict[st
 
 
 def _wants(field: FormField, args: argparse.Namespace) -> bool:
-    """Whether a person wants to give a secret that is not needed."""
+    """Asks whether the user wants to give an optional secret."""
     if args.yes or args.secret_stdin or not is_person_there():
         return False
     return confirmed(
@@ -180,7 +180,7 @@ def _started(args: argparse.Namespace, home: Home, hub: Hub, server: str, offer:
 
 
 def _lines(offer: BundleOffer) -> list[str]:
-    """What a person should know before a yes."""
+    """Returns what a person should know before consenting."""
     here = (
         tr(" (in the place of {here_version}, which is here as '{here}')", here_version=offer.here_version, here=offer.here)
         if offer.here

@@ -1,7 +1,4 @@
-"""`tooltray clients connect`, `disconnect`, `undo` and `changes`: what changes in the files of AI clients, shown before it is made.
-
-Above it: run. Below it: a hub, or its API without one.
-"""
+"""`tooltray clients connect`, `disconnect`, `undo` and `changes`: changes files of AI clients, and shows each change before it is made."""
 
 import argparse
 import time
@@ -16,7 +13,7 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit
 
-TIMEOUT_S = 120.0  # a keyring may ask the person first, and a client's own command takes up to ten seconds
+TIMEOUT_S = 120.0  # a keyring may prompt the user first, and a client's own command takes up to ten seconds
 CHANGING = Phrase("A change of an AI client's file")
 _UNDO = {"exact": "whole", "entries": Phrase("this change alone"), "none": "-"}
 
@@ -76,7 +73,7 @@ def _change(args: argparse.Namespace, home: Home, preview: Callable[[Hub], Corou
             return 0
         chosen = [edit for edit in edits if _is_chosen(edit, args)]
         made: list[ClientChange] = []
-        for edit in chosen:  # each by itself: what a client writes meanwhile concerns its own file alone
+        for edit in chosen:  # each separately: what a client writes meanwhile concerns only its own file
             made += hub.ask(hub.api.ai_clients.apply_client_edits(edits={edit.id: edit.revision}), timeout_s=TIMEOUT_S)
     if not args.dry_run:
         _tell(made, is_json=args.json)
@@ -85,7 +82,7 @@ def _change(args: argparse.Namespace, home: Home, preview: Callable[[Hub], Corou
 
 
 def _is_chosen(edit: ClientEdit, args: argparse.Namespace) -> bool:
-    """Shows an edit, and asks whether it is to be made."""
+    """Shows an edit, and asks whether to make it."""
     if not args.json:
         for line in _described(edit):
             print(line)

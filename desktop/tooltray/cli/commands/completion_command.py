@@ -1,6 +1,6 @@
-"""`tooltray completion`: what a shell needs to complete our commands, made of the parser. The packages install the same.
+"""`tooltray completion`: shell completions of our commands, generated from the parser. The packages install the same.
 
-Above it: run, packaging/build.py. Below it: command_tree. A completion starts no program of ours: it has all words in it.
+A completion contains all words, and starts no program of ours.
 """
 
 import argparse
@@ -18,7 +18,7 @@ def completion(args: argparse.Namespace, home: Home) -> int:
 
 
 def for_bash(tree: CommandNode) -> str:
-    """For bash 4 and newer, with or without the package bash-completion."""
+    """Returns the completion for bash 4 and newer, with or without the package bash-completion."""
     groups = "|".join(f"{shlex.quote(each.words)}" for each in tree.walk() if each is not tree)
     words = "\n".join(f"    {shlex.quote(each.words)}) words={shlex.quote(_words(each))} ;;" for each in tree.walk())
     return f"""\
@@ -106,7 +106,7 @@ def _words(node: CommandNode) -> str:
 
 
 def _described(node: CommandNode) -> str:
-    """`word:what it does`, each as one argument; a colon in a word would end it."""
+    """Returns `word:description` for each, as one argument; a colon in a word would end the word."""
     pairs = ((word.replace(":", "\\:"), text) for word, text in node.candidates)
     return " ".join(shlex.quote(f"{word}:{text}") for word, text in pairs)
 

@@ -1,7 +1,4 @@
-"""`tooltray servers confine`: which files and which hosts a server's process may reach.
-
-Above it: run. Below it: a hub or, where none runs, its API over the files.
-"""
+"""`tooltray servers confine`: the files and hosts that a server's process may reach."""
 
 import argparse
 from collections.abc import Sequence
@@ -13,11 +10,11 @@ from tooltray.cli.terminal import answer, clean_line
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, RefusedThing
 
-NONE = "none"  # takes away all that were named
+NONE = "none"  # removes all that were named
 
 
 def confine(args: argparse.Namespace, home: Home) -> int:
-    """Without anything to change, shows how it is."""
+    """Changes a server's confinement; without any change, shows it."""
     with any_hub(home) as hub:
         api = hub.api.confinement
         now = hub.ask(api.get_confinement(server=args.name))
@@ -32,7 +29,7 @@ def confine(args: argparse.Namespace, home: Home) -> int:
 
 
 def confinement_words(confinement: ConfinementSnapshot) -> str:
-    """A server's confinement in one line."""
+    """Describes a server's confinement in one line."""
     if confinement.is_in_vain:
         return tr("not confined: this system cannot do it")
     if confinement.files == confinement.network == "open":
@@ -52,7 +49,7 @@ def _changes(args: argparse.Namespace) -> bool:
 
 
 def confinement_lines(now: ConfinementSnapshot) -> list[str]:
-    """In full: how it is, what is named, what this computer cannot do, and what was refused."""
+    """Describes it in full: its state, the named files and hosts, what this computer cannot do, and what was refused."""
     lines = [confinement_words(now)]
     if now.files == "open":
         lines += [tr("  for when its files are confined again: {path}", path=clean_line(path)) for path in (*now.read, *now.write)]

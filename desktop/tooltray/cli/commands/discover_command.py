@@ -1,6 +1,6 @@
-"""`tooltray discover ...`: servers of the official registry and well-known ones, found, shown, added and brought to a newer version.
+"""`tooltray discover ...`: servers of the official registry and well-known ones: searches, shows, adds and updates them.
 
-Above it: run. Below it: a hub. What would run is shown before anything is added; a secret is asked for, and is no argument.
+The user sees what would run before anything is added, and is prompted for secrets, which are never arguments.
 """
 
 import argparse
@@ -45,7 +45,7 @@ Values = dict[str, FieldValue]
 
 
 def search(args: argparse.Namespace, home: Home) -> int:
-    """An empty copy is fetched first: a person who searches for the first time wants an answer."""
+    """Searches for servers; an empty copy of the registry is downloaded first, so that a first search finds something."""
     text = " ".join(args.text)
     with started_hub(home) as hub:
         found = hub.ask(hub.api.discovery.search_registry(text=text, limit=args.lines), timeout_s=ASK_TIMEOUT_S)
@@ -105,7 +105,7 @@ def _field_line(field: FormField) -> str:
 
 
 def add(args: argparse.Namespace, home: Home) -> int:
-    """Shows what would run, and adds it after a yes."""
+    """Shows what would run, and adds it after the person has consented."""
     with started_hub(home) as hub:
         discovery = hub.api.discovery
         server = hub.ask(discovery.get_registry_server(name=args.name, version=args.version), timeout_s=ASK_TIMEOUT_S)
@@ -123,7 +123,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
 
 
 def _option(server: RegistryServer, id: str) -> RegistryOption:
-    """The one that was asked for, else the first that can be had; one that cannot is refused by the hub, with its reason."""
+    """Returns the requested option, or else the first available one; the hub refuses an unavailable one with its reason."""
     usable = [each for each in server.options if each.problem is None]
     named = [each for each in server.options if each.id == id] if id else usable or list(server.options)
     if not named:
@@ -136,14 +136,14 @@ def _option(server: RegistryServer, id: str) -> RegistryOption:
 
 
 def _fields(hub: Hub, option: RegistryOption) -> Sequence[FormField]:
-    """What has to be given; a bundle says it itself."""
+    """Returns the fields to fill in; a bundle has its own."""
     if option.kind != BUNDLE or option.problem:
         return option.fields
     return hub.ask(hub.api.bundles.read_bundle(source=option.label), timeout_s=FETCH_TIMEOUT_S).fields
 
 
 def _values(args: argparse.Namespace, home: Home, fields: Sequence[FormField]) -> Values:
-    """What was typed behind the command, then what has to be asked for."""
+    """Returns the values typed in the command, and then those that the user is prompted for."""
     known = {field.key: field for field in fields}
     values: Values = {}
     for key, value in args.values:
@@ -212,7 +212,7 @@ def _plain(fields: Sequence[FormField], values: Values) -> list[tuple[str, Field
 
 
 def _added(hub: Hub, args: argparse.Namespace, home: Home, name: str) -> int:
-    """Says what became of it; 1 if it was added and does not start, so that a script notices."""
+    """Reports the outcome; returns 1 if the server was added and does not start, so that a script notices."""
     note_start(name)
     try:
         with progress_shown(home, name):

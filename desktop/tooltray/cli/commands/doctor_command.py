@@ -1,7 +1,6 @@
 """`tooltray doctor`: diagnoses the hub and its servers: the facts, what is wrong, and what to do about it.
 
-Above it: run. Below it: a hub, which diagnoses its servers; one is started where none runs. What can be looked at without a hub is looked
-at without one: the doctor has to work when nothing else does.
+A hub, started if none runs, diagnoses the servers. Everything else is checked without a hub: the doctor has to work when nothing else does.
 """
 
 import argparse
@@ -136,7 +135,7 @@ def _diagnose(hub: RunningHub, server: str | None) -> "list[Diagnosis]":
 
 
 def _confinement(hub: RunningHub, diagnosis: "Diagnosis") -> list[str]:
-    """What is put around a server's process, and what it was kept from; nothing of a server elsewhere, or that no settings have."""
+    """Describes what confines a server's process, and what was refused to it; nothing for a remote server, or one in no settings."""
     if diagnosis.transport != "stdio":
         return []
     try:
@@ -162,7 +161,7 @@ def _check_home(home: Home) -> Check:
 
 
 def _write_something(folder: Path) -> None:
-    """Writes a file that is gone at once: a full disk or a quota refuses no folder, but what is written."""
+    """Writes a file and deletes it at once: a full disk or a quota allows creating a folder, but not writing data."""
     with tempfile.TemporaryFile(dir=folder) as file:
         file.write(bytes(PROBE_BYTES))
         file.flush()
@@ -186,7 +185,7 @@ def _checks_of_hub(hub: RunningHub, home: Home) -> Iterator[Check]:
 
 
 def _check_environment(hub: RunningHub) -> Check:
-    """Checks certificates, proxies and package indexes: what servers get, and what has changed since one last worked."""
+    """Checks certificates, proxies and package indexes: what servers get, and what has changed since a server last worked."""
     environment = hub.ask(hub.api.hub.get_environment(), timeout_s=START_TIMEOUT_S)
     lines = [_variable_line(each) for each in environment.variables]
     lines += [_change_line(each) for each in environment.changes]
@@ -225,7 +224,7 @@ def _check_secrets(hub: RunningHub, home: Home) -> Check:
 
 
 def _check_bridge(home: Home) -> Check:
-    """Checks the program that AI clients start, and writes it anew where it is not as it should be."""
+    """Checks the program that AI clients start, and writes it again if it is not as it should be."""
     from tooltray.foundation.installs.bridge_entry import bridge_entry
     from tooltray.foundation.installs.installations import Installations
 
@@ -319,7 +318,7 @@ def _spared(processes: int) -> str:
 
 
 def _remedy_lines(server: str, remedies: "Sequence[Remedy]") -> Iterator[str]:
-    """Yields what a person can do by hand, then what `--fix` does."""
+    """Yields what the user can do by hand, then what `--fix` does."""
     for remedy in remedies:
         if not remedy.is_automatic:
             yield f"{remedy.title}: {remedy.value}" if remedy.value else remedy.title

@@ -1,7 +1,6 @@
-"""`tooltray feedback ...`: the reports of models that wait for a person, where no window shows them.
+"""`tooltray feedback ...`: the reports of models that wait for the user, where no window shows them.
 
-Above it: run. Below it: the running hub; without one nothing waits, and the history is read from its files. Reports are written by models:
-all of their text goes through `clean`.
+Without a hub nothing waits, and the history is read from its files. Models write the reports: all of their text goes through `clean`.
 """
 
 import argparse
@@ -151,7 +150,7 @@ def _attachment(path: Path, mime_type: str, data: bytes) -> FeedbackAttachment:
 
 
 def _read(path: Path, most: int) -> bytes | None:
-    """None if it is larger."""
+    """Returns the content of a file; None if it is larger."""
     try:
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():  # reading from a pipe or a device may never end
             raise TooltrayError(tr("A file cannot be read"), tr("{path}: it is no regular file", path=path), tr("Check its name"))

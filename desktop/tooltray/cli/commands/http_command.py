@@ -1,7 +1,7 @@
 """`tooltray http ...`, `tooltray clients token|list|remove`: who may connect over HTTP, AI clients and other programs, and by which tokens.
 
-Above it: run. Below it: a hub, or its API without one. What makes a token prints it, and nothing else beside it, for pipes; it cannot be
-read again. A trusted one, with which a program may consent in a person's place, needs a terminal, as consent does.
+A command that makes a token prints only the token, for pipes; the token cannot be read again. A trusted one, with which a program may
+consent in a person's place, needs a terminal, as consent does.
 """
 
 import argparse
@@ -16,8 +16,8 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase, as_json
 from tooltray.foundation.snapshots.http import ApiTokenSnapshot, HttpStatus, NewApiToken
 
-TOKEN_HERE = "TOKEN"  # where a person puts what `clients token` showed
-TRUSTED_NAME = "trusted"  # of a trusted token for which nobody chose another name
+TOKEN_HERE = "TOKEN"  # users replace it with the output of `clients token`
+TRUSTED_NAME = "trusted"  # the default name of a trusted token
 TRUSTED = Phrase("Who has a trusted token can say yes in your place: approve calls, trust servers, allow folders.")
 SENT_AS = Phrase("Programs send it as the header `Authorization: Bearer TOKEN`; keep it as a password.")
 SHOWN_ONCE = Phrase("It is shown this once.")

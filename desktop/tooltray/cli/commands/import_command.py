@@ -1,6 +1,6 @@
-"""`tooltray import`: servers of AI clients, of a file or of a text; a set-up that was exported goes to setup_command.
+"""`tooltray import`: servers of AI clients, of a file or of a text; setup_command handles an exported set-up.
 
-Above it: run. Below it: a hub, which is started if none runs: a server leaves its client only when it has listed its tools here.
+A hub is started if none runs: a server leaves its client only when it has listed its tools here.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from tooltray.foundation.snapshots.ai_clients import ImportCandidate, ImportedSe
 from tooltray.foundation.snapshots.forms import FormField
 
 MAX_BYTES = 16 * 1024 * 1024  # of a file, and characters of standard input; thousands of servers have a few hundred KB
-LOOK_TIMEOUT_S = 60.0  # the files of all clients take less than a second; before the first look the login shell is asked
+LOOK_TIMEOUT_S = 60.0  # the files of all clients take less than a second; before the first scan the login shell runs
 PROGRESS_END_S = 2.0  # for the thread that shows progress, whose connection is closed: it ends at once
 INDENT = "    "
 SIGNS = {"new": "+", "same": "=", "different": "~", "broken": "!"}
@@ -35,10 +35,10 @@ Given = Mapping[str, object]
 
 
 def take_in(args: argparse.Namespace, home: Home) -> int:
-    """Imports what a person chooses.
+    """Imports what the user chooses.
 
     Returns:
-        1 if something could not be imported, or nobody said yes.
+        1 if something could not be imported, or was not confirmed.
     """
     given: dict[str, object] = {"clients": tuple(args.sources)}
     if args.sources and is_path(args.sources[0]):
@@ -93,7 +93,7 @@ def _import(args: argparse.Namespace, home: Home, hub: RunningHub, plan: ImportP
 
 
 def _text(source: str) -> str:
-    """The text of a file, or of standard input.
+    """Returns the text of a file, or of standard input.
 
     Raises:
         TooltrayError: it cannot be read.
@@ -136,8 +136,8 @@ def _question(chosen: Sequence[ImportCandidate], *, is_tidy: bool) -> str:
 
 
 def _all_values(chosen: Sequence[ImportCandidate], home: Home) -> tuple[dict[str, dict[str, str]], list[ImportedServer]]:
-    """Returns what a person gives for what is nowhere on the disk, by the candidates' ids, and the servers for which something is missing:
-    the others are imported without them.
+    """Returns the values that the user types because no file has them, by the candidates' ids, and the servers with missing values: the
+    others are imported without them.
     """
     values, left_out, place = {}, [], SecretPlace(home)
     for each in (each for each in chosen if each.asks):
@@ -160,10 +160,10 @@ def _values(candidate: ImportCandidate, place: SecretPlace) -> dict[str, str]:
 
 
 def _typed(field: FormField) -> str:
-    """Empty: what the field has before anybody types, if anything.
+    """Returns what the user types; empty to keep the field's own value.
 
     Raises:
-        TooltrayError: it has nothing, and needs a value.
+        TooltrayError: the field has no value, and needs one.
     """
     typed = ""
     if is_person_there():
@@ -176,7 +176,7 @@ def _typed(field: FormField) -> str:
     return typed
 
 
-# what is said
+# output
 
 
 def _plan_lines(plan: ImportPlan) -> list[str]:
@@ -225,7 +225,7 @@ def _done_line(done: ImportedServer) -> str:
 
 @contextlib.contextmanager
 def _progress_shown(home: Home) -> Iterator[None]:
-    """While inside, prints how far the import is, over a second connection; nothing where nobody watches."""
+    """Prints the progress of the import while inside, over a second connection; nothing where no terminal shows it."""
     connection = ControlClient.connect(home, with_events=True) if sys.stderr.isatty() else None
     if connection is None:
         yield

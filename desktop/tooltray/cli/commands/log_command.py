@@ -1,6 +1,6 @@
 """`tooltray log`: shows the log of a server or of the hub, and records the protocol messages with a server.
 
-Above it: run. Below it: a hub or, for what is kept in files, its API without one.
+Logs in files can be shown without a hub.
 """
 
 import argparse
@@ -16,13 +16,13 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.logs import HUB, LEVELS, MESSAGES, SERVER, LogFilter, LogLine, LogPage
 
 FOLLOW_EVERY_S = 0.5
-RECORD_S = 600.0  # of messages; begun anew in time while somebody follows
+RECORD_S = 600.0  # of messages; renewed in time while the command follows
 RENEW_BEFORE_S = 300.0
 SEARCH_TIMEOUT_S = 60.0  # of one turn of a search
 
 
 def show(args: argparse.Namespace, home: Home) -> int:
-    """Prints the last lines; with `--follow` or `--messages` goes on until Ctrl-C or the hub's end."""
+    """Prints the last lines; with `--follow` or `--messages` continues until Ctrl-C or the hub's end."""
     if args.messages:
         with started_hub(home) as running, _recording(running, args.server):
             return _show(running, f"{MESSAGES}{args.server}", args)
@@ -31,7 +31,7 @@ def show(args: argparse.Namespace, home: Home) -> int:
 
 
 def _hub(args: argparse.Namespace, home: Home) -> Hub:
-    """One that runs, if lines are followed: without one its lock would be held for as long as somebody looks."""
+    """Returns a running hub if lines are followed: without one the command would hold the hub's lock all that time."""
     return started_hub(home) if args.follow else any_hub(home)
 
 
@@ -55,7 +55,7 @@ def _show(hub: Hub, source: str, args: argparse.Namespace) -> int:
 
 
 def _last_lines(hub: Hub, source: str, wanted: LogFilter, count: int) -> LogPage:
-    """The newest page, with as many lines as are wanted: of a large log in several turns."""
+    """Returns the newest page with as many lines as wanted; a large log takes several requests."""
     first = page = _ask(hub, source, wanted, limit=count)
     lines = page.lines
     while page.before and len(lines) < count:
@@ -71,7 +71,7 @@ def _ask(hub: Hub, source: str, wanted: LogFilter, *, before: str = "", after: s
 
 @contextlib.contextmanager
 def _recording(hub: Hub, server: str) -> Iterator[None]:
-    """While inside, messages are recorded; what somebody else has begun goes on."""
+    """Records messages while inside; a recording that others began continues."""
     is_ours = not _ask(hub, f"{MESSAGES}{server}", LogFilter()).recorded_until
     if is_ours:
         _record(hub, server, RECORD_S)
@@ -94,7 +94,7 @@ def _print(lines: Sequence[LogLine], *, as_json: bool) -> None:
 
 
 def in_words(line: LogLine) -> str:
-    """A line with its time and its level."""
+    """Formats a line with its time and its level."""
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(line.at)) if line.at else ""
     if line.kind == "mark":
         text = f"--- {line.text}{': ' if line.detail else ''}{line.detail} ---"

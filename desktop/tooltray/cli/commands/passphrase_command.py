@@ -1,7 +1,4 @@
-"""`tooltray passphrase ...`: what confirms commands where there is no window.
-
-Above it: run. Below it: the running hub, or the home's files where none runs. A passphrase is never an argument of a command.
-"""
+"""`tooltray passphrase ...`: the passphrase that confirms commands where there is no window. It is never an argument of a command."""
 
 import argparse
 
@@ -14,7 +11,7 @@ from tooltray.foundation.home.home import Home
 
 
 def set_passphrase(args: argparse.Namespace, home: Home) -> int:
-    """The hub asks for the one that is set, if there is one, or in the window where a desktop runs."""
+    """Sets the passphrase; the hub asks for the current one, if there is one, or in the window where a desktop runs."""
     check_terminal(tr("Setting a passphrase"))
     with any_hub(home) as hub:
         state = hub.ask(hub.api.confirmations.get_passphrase_state())
@@ -37,7 +34,7 @@ def remove_passphrase(args: argparse.Namespace, home: Home) -> int:
 
 
 def check_passphrase(args: argparse.Namespace, home: Home) -> int:
-    """Says whether one is set; at a terminal also whether the person knows it."""
+    """Reports whether one is set; at a terminal also whether the user knows it."""
     with any_hub(home) as hub:
         state = hub.ask(hub.api.confirmations.get_passphrase_state())
         if args.json or not state.is_set:

@@ -1,6 +1,6 @@
-"""`tooltray permissions ...`: what runs without asking, tool by tool, and what a person chooses for one of them.
+"""`tooltray permissions ...`: shows and changes which tools run without asking.
 
-Above it: run. Below it: the running hub. What lets more through needs a terminal at both ends, as `tooltray approve` does.
+Allowing more needs a terminal at both ends, as `tooltray approve` does.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def list_permissions(args: argparse.Namespace, home: Home) -> int:
 
 
 def _on_arguments(servers: list[ServerPermissions], clients: list[ClientModeSnapshot]) -> Iterator[str]:
-    """Rules on arguments, a line each: those of servers, and those of AI clients in their place."""
+    """Yields the rules on arguments, a line each: those of servers, and those that replace them for AI clients."""
     for server in servers:
         for rule in server.call_rules:
             yield tr("{server}: {calls}", server=clean_line(server.server), calls=clean_line(say(rule)))
@@ -52,7 +52,7 @@ def _on_arguments(servers: list[ServerPermissions], clients: list[ClientModeSnap
 
 
 def set_permission(args: argparse.Namespace, home: Home) -> int:
-    """Chooses for one tool; what may let more calls through is shown first, and asked about."""
+    """Changes the permission of one tool; a change that may allow more calls is shown first, and needs a confirmation."""
     with started_hub(home) as hub:
         if args.choice != ASK and not _runs_freely(hub, args.server, args.tool):
             check_terminal()
@@ -85,7 +85,7 @@ def _permissions(hub: Hub) -> list[ServerPermissions]:
 def _runs_freely(hub: Hub, server: str, tool: str) -> bool:
     """
     Raises:
-        TooltrayError: it is not known that there is such a tool; a yes would be to something that nobody has seen.
+        TooltrayError: the tool is not known; consent would cover something that the person has not seen.
     """
     found = [each for of in _permissions(hub) if of.server == server for each in of.tools if each.tool == tool]
     if not found:

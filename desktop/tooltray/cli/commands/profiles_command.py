@@ -1,7 +1,4 @@
-"""`tooltray profiles list|set|remove`: named sets of servers and tools.
-
-Above it: run. Below it: a hub; one is started where none runs.
-"""
+"""`tooltray profiles list|set|remove`: named sets of servers and tools."""
 
 import argparse
 from collections.abc import Iterable
@@ -27,7 +24,7 @@ def list_profiles(args: argparse.Namespace, home: Home) -> int:
 def set_profile(args: argparse.Namespace, home: Home) -> int:
     """Adds a profile, or replaces it as a whole."""
     tools, skills = _by_server(args.tool), _by_server(args.skill)
-    named = list(dict.fromkeys((*args.server, *tools, *skills)))  # who names a tool wants its server, and no other one by that
+    named = list(dict.fromkeys((*args.server, *tools, *skills)))  # a named tool includes its server, and no other server
     servers = None if EVERY in named else named
     profile = {"servers": servers, "tools": tools, "skills": skills, "description": args.description}
     with started_hub(home) as hub:
@@ -62,7 +59,7 @@ def _by_server(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:
-    """Removes a profile that no kind of client is to have; sessions that asked for it by themselves see nothing from then on."""
+    """Removes a profile that no kind of client has by its settings; sessions that requested it themselves see nothing from then on."""
     with started_hub(home) as hub:
         hub.ask(hub.api.views.remove_profile(name=args.name))
         users = [each for each in hub.ask(hub.api.views.get_sessions()) if each.profile == args.name and each.is_connected]

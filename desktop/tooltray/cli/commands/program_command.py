@@ -1,7 +1,4 @@
-"""`tooltray diagnostics` and `tooltray licences`: what a bug report needs, and under which licences this program comes.
-
-Above it: run. Below it: a hub, for the diagnostics; the installation.
-"""
+"""`tooltray diagnostics` and `tooltray licences`: the facts for a bug report, and the licences of this program."""
 
 import argparse
 
@@ -12,7 +9,7 @@ from tooltray.foundation.installs.upkeep import licence_text
 
 
 def diagnostics(args: argparse.Namespace, home: Home) -> int:
-    """Shows what a bug report needs, without secrets."""
+    """Shows the diagnostics for a bug report, without secrets."""
     with started_hub(home) as hub:
         text = hub.ask(hub.api.program.get_diagnostics())
     return answer(args, {"text": text}, clean(text).rstrip())

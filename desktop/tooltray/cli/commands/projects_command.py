@@ -1,6 +1,6 @@
 """`tooltray projects ...`: which folders may be projects, and the servers that start for them.
 
-Above it: run. Below it: a hub or, for list, allow and disallow, its API without one.
+Listing, allowing and disallowing folders needs no hub.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def disallow(args: argparse.Namespace, home: Home) -> int:
 
 
 def start(args: argparse.Namespace, home: Home) -> int:
-    """Starts a deferred server for a folder, which is allowed thereby, or without a project."""
+    """Starts a deferred server for a folder, which this allows, or without a project."""
     with started_hub(home) as hub:
         note_start(args.name)
         projects = hub.api.projects

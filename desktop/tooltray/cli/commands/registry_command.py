@@ -1,7 +1,4 @@
-"""`tooltray registry status|measure|set|clear|auto`: where npm packages of servers come from.
-
-Above it: run. Below it: a hub, or its API without one.
-"""
+"""`tooltray registry status|measure|set|clear|auto`: where npm packages of servers come from."""
 
 import argparse
 from collections.abc import Callable, Coroutine
@@ -17,7 +14,7 @@ from tooltray.foundation.snapshots.registries import NpmRegistryStatus, Registry
 if TYPE_CHECKING:
     from tooltray.servers.npm_mirrors.api import RegistriesApi
 
-MEASURE_TIMEOUT_S = 60.0  # 10 s for the registries; before that the login shell and npm may be asked
+MEASURE_TIMEOUT_S = 60.0  # 10 s for the registries; before that the login shell and npm may run
 COUNTS_LATER = Phrase("Servers that run get it when they start again.")
 _WORDS = {"custom": Phrase("chosen by you"), "mirror": Phrase("the fastest"), "settings": Phrase("the fastest")}
 

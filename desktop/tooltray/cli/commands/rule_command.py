@@ -1,6 +1,6 @@
-"""`tooltray grants rule ...`: a rule on arguments, as JSON; what it means and what it would have covered is read before the yes.
+"""`tooltray grants rule ...`: adds a rule on arguments, as JSON; its meaning and what it would have covered are shown before consent.
 
-Above it: run. Below it: the running hub. Like every consent it needs a terminal at both ends.
+Like every consent it needs a terminal at both ends.
 """
 
 import argparse
@@ -15,12 +15,12 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.approvals import RulePreview, tried_in_words
 
-LINE_COLUMNS = 80  # of what each call of late was called with
-MOST_SHOWN = 20  # calls of late
+LINE_COLUMNS = 80  # of the arguments of each recent call
+MOST_SHOWN = 20  # recent calls
 
 
 def add_rule(args: argparse.Namespace, home: Home) -> int:
-    """Shows what a rule means, and adds it after a yes."""
+    """Shows what a rule means, and adds it after the person has consented."""
     rule = _read(args.rule)
     if not args.preview:
         check_terminal()
@@ -44,7 +44,7 @@ def add_rule(args: argparse.Namespace, home: Home) -> int:
 def _read(text: str) -> dict[str, object]:
     """
     Raises:
-        TooltrayError: it is no JSON object.
+        TooltrayError: it is not a JSON object.
     """
     try:
         rule = json.loads(text)

@@ -1,6 +1,6 @@
-"""`tooltray status`, `reload` and `stop`: shows what the running hub does, has it read its files, or ends it.
+"""`tooltray status`, `reload` and `stop`: shows what the running hub does, makes it read its files, or ends it.
 
-Above it: run. Below it: the running hub. Never starts anything; that no hub runs is an answer, not an error.
+These commands never start a hub; `status` reports that none runs as a result, not as an error.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 
 STATUS_WITHIN_S = 1.2  # with the start of the command, that of a stopped hub answers within 2 s
-READ_TIMEOUT_S = 60.0  # a file that is half written gets a second look; one on a slow disk takes its time
+READ_TIMEOUT_S = 60.0  # a file that is half written is read again; one on a slow disk takes its time
 NOT_RUNNING = 3  # the exit code of `status`, as init scripts have it (Linux Standard Base, "Init Script Actions")
 KEPT, WAITING = "keep", "wait"
 _CHANGES: Mapping[str, tuple[str, str]] = {
@@ -48,7 +48,7 @@ _IN_TROUBLE = (ServerState.ERROR, ServerState.RESTARTING)
 
 
 def stop(args: argparse.Namespace, home: Home) -> int:
-    """Ends the hub and waits until it is gone; it is no error if none runs."""
+    """Ends the hub and waits until its process has ended; not an error if none runs."""
     hub = running_hub(home)
     if hub is None:
         return answer(args, {"stopped": False, "reason": "not running"}, tr("Tooltray is not running ({root}).", root=home.root))
@@ -113,7 +113,7 @@ def _hub_lines(info: HubInfo, snapshot: HubSnapshot, home: Home) -> Iterator[str
 
 
 def _server_lines(server: ServerSnapshot) -> Iterator[str]:
-    """Yields what a person should know about a server."""
+    """Yields what the user should know about a server."""
     if server.waiting:
         what = tr("a change of it waits") if server.origin != "proposal" else tr("it waits")
         yield tr("{what} for your yes. Look with: tooltray trust", what=what)
@@ -136,7 +136,7 @@ def _time_since(moment: float) -> str:
 
 
 def reload(args: argparse.Namespace, home: Home) -> int:
-    """Has the hub read its files again, or shows what that would do. The exit code is 1 if a file is not understood."""
+    """Makes the hub read its files again, or shows what that would do. The exit code is 1 if a file is not understood."""
     hub = running_hub(home)
     if hub is None:
         line = tr("Tooltray is not running ({root}); it reads its files when it starts.", root=home.root)

@@ -1,7 +1,6 @@
 """`tooltray secrets ...`: stores, lists and removes secrets, unlocks them, and chooses where they are kept.
 
-Above it: run, and the commands that remove servers, whose secrets go with them. Below it: a hub, or its API without one. Values are written
-here and never read back.
+Values are written here and never read back. Commands that remove servers use it to remove the servers' secrets.
 """
 
 import argparse
@@ -29,7 +28,7 @@ _PLACES = {"keyring": Phrase("the system's keyring"), "file": Phrase("an encrypt
 def set_secret(args: argparse.Namespace, home: Home) -> int:
     place = SecretPlace(home)
     place.check()
-    value = ask_for_secret(args.name)  # no lock is held: people type slowly
+    value = ask_for_secret(args.name)  # no lock is held: users type slowly
     place.run(lambda hub: hub.ask(hub.api.secrets.set_secret(name=args.name, value=value), timeout_s=KEYRING_TIMEOUT_S))
     stored = tr(
         "Stored. Settings refer to it as ${{secret:{name}}}; servers that run already get it when they start again.", name=args.name
@@ -38,7 +37,7 @@ def set_secret(args: argparse.Namespace, home: Home) -> int:
 
 
 def list_secrets(args: argparse.Namespace, home: Home) -> int:
-    """With `--json` the names of those that are stored."""
+    """Lists secrets; with `--json` only the names of the stored ones."""
     if args.json:
         names = with_secrets(home, lambda hub: hub.ask(hub.api.secrets.get_secret_names(), timeout_s=KEYRING_TIMEOUT_S))
         return answer(args, names)
@@ -49,7 +48,7 @@ def list_secrets(args: argparse.Namespace, home: Home) -> int:
 
 
 def _all(hub: Hub) -> StoredSecrets:
-    """Asks for the names, too, since that says what is wrong with the place."""
+    """Requests the names, too, since that shows a fault of the store."""
     hub.ask(hub.api.secrets.get_secret_names(), timeout_s=KEYRING_TIMEOUT_S)
     return hub.ask(hub.api.secrets.get_secrets(), timeout_s=KEYRING_TIMEOUT_S)
 
@@ -65,7 +64,7 @@ def _row(secret: SecretSnapshot) -> list[str]:
 
 
 def _fetched(secret: SecretSnapshot) -> str:
-    """Where it comes from, or why it cannot be had."""
+    """Describes where a secret comes from, or why it cannot be fetched."""
     if problem := secret.problem:
         return in_one_line(problem.title, problem.message, problem.hint)
     return tr("from {origin}", origin=say(secret.origin))
@@ -96,7 +95,7 @@ def unlock(args: argparse.Namespace, home: Home) -> int:
 
 
 def backend(args: argparse.Namespace, home: Home) -> int:
-    """Shows where secrets are kept, or chooses it."""
+    """Shows or changes where secrets are kept."""
     if args.kind == "file":
         _choose_file(home)
     elif args.kind:
@@ -106,10 +105,10 @@ def backend(args: argparse.Namespace, home: Home) -> int:
 
 
 def _choose_file(home: Home) -> None:
-    """Switches to the encrypted file, which is made or opened at once, so that a typing error shows while the person is there.
+    """Switches to the encrypted file, which is made or opened at once, so that a typing error shows while the user is there.
 
     Raises:
-        TooltrayError: no passphrase was given, or it does not open the existing file; the backend then stays as it was.
+        TooltrayError: no passphrase was given, or it does not open the existing file; the backend then stays unchanged.
     """
     passphrase = os.environ.get(PASSPHRASE_VARIABLE) or ask_for_passphrase(is_new=not home.secrets_file.exists())
     if not passphrase:
@@ -154,11 +153,11 @@ def _remove(hub: Hub, names: list[str]) -> list[str]:
     return hub.ask(hub.api.secrets.remove_unused_secrets(names=names), timeout_s=KEYRING_TIMEOUT_S)
 
 
-# what goes with a server
+# what is removed with a server
 
 
 def once_unlocked(removal: ServerRemoval, home: Home) -> ServerRemoval:
-    """Has a person unlock the secrets, and removes those that a removal had to leave."""
+    """Asks the user to unlock the secrets, and removes those that a removal had to leave."""
     names = [*removal.secrets, *filter(None, [removal.sign_in])]
     try:
         removed = with_secrets(home, partial(_remove, names=names))
@@ -169,14 +168,14 @@ def once_unlocked(removal: ServerRemoval, home: Home) -> ServerRemoval:
 
 
 def going(removal: ServerRemoval) -> list[str]:
-    """Describes what is removed with a server, and what stays; sentences."""
+    """Describes in sentences what is removed with a server, and what stays."""
     lines = [tr("Its secret {name} is removed, too.", name=name) for name in removal.secrets]
     lines += [tr("Its sign-in ends.")] if removal.sign_in else []
     return [*lines, *_staying(removal)]
 
 
 def gone(removal: ServerRemoval) -> Iterator[str]:
-    """Yields the same after the removal, each sentence a line."""
+    """Yields what was removed with a server, and what stays, each sentence a line."""
     if problem := removal.problem:
         for name in removal.secrets:
             yield tr("Its secret {name} may still be stored", name=name)

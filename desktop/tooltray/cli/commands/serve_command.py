@@ -1,7 +1,7 @@
 """`tooltray serve`: runs the hub here until it is stopped.
 
-Above it: run. Below it: the guardian, which this process becomes, and serving, which runs in its child. Everything heavy is imported in the
-child: the guardian lives as long as the hub and should stay small.
+This process becomes the guardian, and its child the hub. Everything heavy is imported in the child: the guardian lives as long as the hub
+and should stay small.
 """
 
 import argparse

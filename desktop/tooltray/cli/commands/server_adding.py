@@ -1,7 +1,4 @@
-"""`tooltray servers add`: an entry is made of what was typed, its secrets are stored, and it is written and started.
-
-Above it: run. Below it: a hub, or its API without one.
-"""
+"""`tooltray servers add`: makes an entry of the arguments, stores its secrets, writes it and starts the server."""
 
 import argparse
 import contextlib
@@ -36,11 +33,11 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.upstream.project_folder import is_inside
 
-CLIENT_SECRET = "CLIENT_SECRET"  # behind the server's name
+CLIENT_SECRET = "CLIENT_SECRET"  # after the server's name
 FILE = ".mcp.json"
 _KEY_HEADER = re.compile("auth|key|token|secret|cookie", re.IGNORECASE)
 
-Entry = dict[str, Any]  # a server's entry, as it stands in a file
+Entry = dict[str, Any]  # a server's entry, as in a file
 
 
 def add(args: argparse.Namespace, home: Home) -> int:
@@ -52,8 +49,8 @@ def add(args: argparse.Namespace, home: Home) -> int:
     rules = [auto_approve.READ] if args.ask else auto_approve.checked(args.name, args.approve)
     args.server, args.is_approval_chosen = args.name, bool(rules)
     if args.project is not None:
-        args.project = os.path.realpath(os.path.expanduser(args.project))  # whether it may be a project, the hub judges
-        started_hub(home).close()  # the hub alone writes a project's file, and trusts what it writes
+        args.project = os.path.realpath(os.path.expanduser(args.project))  # the hub decides whether it may be a project
+        started_hub(home).close()  # only the hub writes a project's file, and trusts what it writes
     if args.inmemory:
         _confirm_inside(args)
     with any_hub(home) as hub:
@@ -104,8 +101,8 @@ def add(args: argparse.Namespace, home: Home) -> int:
 
 
 class _Added(msgspec.Struct, frozen=True):
-    """What came of adding a server: whether it was started, how many tools it has if it has listed them, whether it waits for a sign-in,
-    what else kept it, and which tools AI clients get now.
+    """The outcome of adding a server: whether it was started, how many tools it has if it has listed them, whether it waits for a sign-in,
+    other obstacles, and which tools AI clients get now.
     """
 
     is_hub_running: bool
@@ -142,7 +139,7 @@ def _started(hub: Hub, args: argparse.Namespace) -> _Added:
 
 
 def _found_at_terminal(args: argparse.Namespace, error: TooltrayError) -> str:
-    """Returns where this terminal finds a command that the hub does not, as in a virtual environment; empty: nowhere, or not asked for."""
+    """Returns where this terminal finds a command that the hub does not, as in a virtual environment; empty: nowhere, or not requested."""
     from tooltray.servers.launch.command_lookup import not_found_title
 
     if not args.command_line or args.project or args.inmemory or not is_person_there():
@@ -166,12 +163,12 @@ def _is_waiting_for_sign_in(hub: Hub, name: str) -> bool:
 
 
 def _store(hub: Hub, args: argparse.Namespace, values: Mapping[str, str]) -> None:
-    timeout_s = None if values else STOP_TIMEOUT_S  # the keyring may ask the person to unlock it
+    timeout_s = None if values else STOP_TIMEOUT_S  # the keyring may ask the user to unlock it
     servers, entry, is_default = hub.api.servers, _entry(args), not (args.on_demand or args.deferred)
     if args.project:
         entry = project_entry(entry, args.project, is_approval_chosen=args.is_approval_chosen)
         adding = servers.add_mcp_server(name=args.name, config=entry, project=args.project, secrets=values)
-        args.server = hub.ask(adding, timeout_s=timeout_s)  # another one where this name is kept
+        args.server = hub.ask(adding, timeout_s=timeout_s)  # another name if this one is taken
         return
     if args.name not in _entries(hub):
         hub.ask(servers.add_mcp_server(name=args.name, config=entry, is_default=is_default, secrets=values), timeout_s=timeout_s)
@@ -198,7 +195,7 @@ def _rules_so_far(hub: Hub, name: str) -> list[str]:
 
 
 def _twin(hub: Hub, args: argparse.Namespace) -> str:
-    """The server of another name that runs the same program in the same way; empty: none."""
+    """Returns the server of another name that runs the same program in the same way; empty if there is none."""
     from tooltray.config.settings.given_entries import read_entry
     from tooltray.config.settings.server_config import config_hash
 
@@ -290,7 +287,7 @@ def _oauth(args: argparse.Namespace) -> Entry:
 
 
 def _secret_headers(args: argparse.Namespace) -> dict[str, str]:
-    """The headers whose value is a secret, with what stands before it."""
+    """Returns the headers whose value is a secret, with the text before the secret."""
     return dict.fromkeys(args.header_secret, "") | ({"Authorization": "Bearer "} if args.bearer_secret else {})
 
 
@@ -301,7 +298,7 @@ def _inside_entry(args: argparse.Namespace) -> Entry:
 def _confirm_inside(args: argparse.Namespace) -> None:
     """
     Raises:
-        TooltrayError: nobody is at a terminal to read the sentence, or the answer is no.
+        TooltrayError: no person is at a terminal to read the sentence, or the answer is no.
     """
     from tooltray.sources.project_files.trust_requests import INSIDE
 
@@ -313,7 +310,7 @@ def _confirm_inside(args: argparse.Namespace) -> None:
 
 
 def _say_yes(hub: Hub, name: str) -> None:
-    """The person has said yes to exactly this before it was stored."""
+    """Approves the stored server, since the person has consented to exactly this before it was stored."""
     requests = hub.ask(hub.api.files.get_trust_requests())
     digests = {request.entry: request.digest for request in requests if request.entry == name and request.transport == "inmemory"}
     if digests:
@@ -332,7 +329,9 @@ def _command_entry(args: argparse.Namespace) -> Entry:
 
 
 def _note_files_of_here(args: argparse.Namespace) -> None:
-    """`python server.py` works in this folder and nowhere else; the commonest reason why a new server does not start."""
+    """Prints a note about relative paths: `python server.py` works only in this folder; the commonest reason why a new server does not
+    start.
+    """
     relative = (word for word in args.command_line[1:] if not os.path.isabs(word))
     found = next((word for word in relative if os.path.isfile(word)), None)
     if found and not (args.cwd or args.project):
@@ -388,7 +387,7 @@ def note_secret_arguments(name: str, words: Sequence[str]) -> None:
 
 
 def _note_missing_variables(args: argparse.Namespace) -> None:
-    """A well-known server may start without its key, and fail at each call."""
+    """Prints a note about missing variables: a well-known server may start without its key, and fail at each call."""
     if args.url or args.inmemory:
         return
     from tooltray.catalogue.known_servers import KnownServers
@@ -404,10 +403,10 @@ def _note_missing_variables(args: argparse.Namespace) -> None:
 
 
 def project_entry(entry: Entry, folder: str, *, is_approval_chosen: bool) -> Entry:
-    """An entry for a project's own file. What is in the project is named from its folder, so that the file can be shared.
+    """Returns an entry for a project's own file. Paths inside the project are relative to its folder, so that the file can be shared.
 
     Args:
-        entry: as it would stand in the settings, its paths absolute.
+        entry: as for the settings, its paths absolute.
         folder: the project's.
         is_approval_chosen: a person chose approval rules; if not, the file gets none.
     """

@@ -1,4 +1,4 @@
-"""`tooltray servers set`: changes single fields of a server in the file where it is, and leaves the others as they are."""
+"""`tooltray servers set`: changes single fields of a server in the file where it is, and leaves the others unchanged."""
 
 import argparse
 import os
@@ -16,11 +16,11 @@ from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.sources.entries.portable_entry import with_new_secrets_moved
 
-Entry = dict[str, Any]  # a server's entry, as it stands in its file
+Entry = dict[str, Any]  # a server's entry, as in its file
 
 
 def change(args: argparse.Namespace, home: Home) -> int:
-    """Changes what was given. The server is restarted by the hub where that changes what runs."""
+    """Changes the given fields. The hub restarts the server if that changes what runs."""
     with any_hub(home) as hub:
         changed(_entry(hub, args.name), args)  # refused before a secret is typed
     names = [f"{args.name}/{key}" for key in (*args.secret, *args.header_secret)]
@@ -45,11 +45,11 @@ def _entry(hub: Hub, name: str) -> Entry:
 
 
 def changed(entry: Mapping[str, Any], args: argparse.Namespace) -> Entry:
-    """Returns the entry with what was given.
+    """Returns the entry with the given changes.
 
     Raises:
-        TooltrayError: what was given does not fit a server of that kind.
-        NotFound: there is no variable or header of a name that is to be taken away.
+        TooltrayError: a change does not fit a server of that kind.
+        NotFound: there is no variable or header of a name that is to be removed.
     """
     url = next((spelling for spelling in SPELLINGS["base_url"] if entry.get(spelling)), "")
     if url and (args.env or args.secret or args.arg or args.cwd):

@@ -1,7 +1,4 @@
-"""`tooltray tasks list|cancel`: what servers do for AI clients that do something else meanwhile.
-
-Above it: run. Below it: a hub; one is started where none runs.
-"""
+"""`tooltray tasks list|cancel`: tasks that servers carry out while AI clients do something else."""
 
 import argparse
 import time

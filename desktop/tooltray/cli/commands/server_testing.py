@@ -1,7 +1,4 @@
-"""`tooltray servers test` and `tooltray servers duplicate`: tries a server once, and copies one for another account.
-
-Above it: run. Below it: a hub; one is started where none runs.
-"""
+"""`tooltray servers test` and `tooltray servers duplicate`: tests a server once, and copies one for another account."""
 
 import argparse
 import uuid
@@ -15,7 +12,7 @@ from tooltray.foundation.snapshots.edited_entries import ServerTest
 
 
 def try_out(args: argparse.Namespace, home: Home) -> int:
-    """Connects once to a server as it stands; 1 where it does not work."""
+    """Connects once to a server with its current settings; returns 1 where it does not work."""
     with started_hub(home) as hub:
         note_start(args.name)
         found = hub.ask(hub.api.servers.test_server(test=uuid.uuid4().hex, name=args.name), timeout_s=START_TIMEOUT_S)

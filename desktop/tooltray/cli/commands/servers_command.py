@@ -1,6 +1,6 @@
 """`tooltray servers ...`: lists, removes, starts, stops and restarts servers, and shows what they wrote to standard error.
 
-Above it: run, and other commands that start servers. Below it: a hub or, for list and remove, its API without one.
+Listing and removing needs no hub. Other commands that start servers share the functions at the end.
 """
 
 import argparse
@@ -38,8 +38,8 @@ from tooltray.foundation.snapshots.servers import InMemoryServer, ServerSnapshot
 
 START_TIMEOUT_S = 660.0  # a first start may download a whole runtime; the hub's own limits are shorter and give a reason
 LIST_TIMEOUT_S = 60.0  # for the first list of a server's tools
-STOP_TIMEOUT_S = 60.0  # the grace that a server gets, and more
-FOLLOW_EVERY_S = 0.5  # a log is asked for anew: the hub sends none of its lines by itself
+STOP_TIMEOUT_S = 60.0  # longer than the grace that a server gets
+FOLLOW_EVERY_S = 0.5  # the log is requested again: the hub sends no lines on its own
 PROGRESS_END_S = 2.0  # for the thread that shows progress, whose connection is closed: it ends at once
 ON_ITS_WAY = (ServerState.STARTING, ServerState.INSTALLING, ServerState.RESTARTING)
 
@@ -103,7 +103,7 @@ def links(args: argparse.Namespace, home: Home) -> int:
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:
-    """Removes a server, and what is among the secrets for it alone; a person at a terminal is asked where there is any."""
+    """Removes a server and the secrets that only it used; asks a user at a terminal if there are any."""
     kept: bool = args.keep_secrets
     if is_person_there() and not (args.yes or kept):
         with any_hub(home) as hub:
@@ -131,7 +131,7 @@ def restart(args: argparse.Namespace, home: Home) -> int:
 
 
 def stop(args: argparse.Namespace, home: Home) -> int:
-    """Stops a server. Where no hub runs none is started for that: it is only kept that the server is not to start."""
+    """Stops a server. Where no hub runs none is started for that: the command only records that the server is not to start."""
     with any_hub(home) as hub:
         hub.ask(hub.api.servers.stop_server(name=args.name), timeout_s=START_TIMEOUT_S)
         server = server_snapshot(hub, args.name)
@@ -153,7 +153,7 @@ def _start(args: argparse.Namespace, home: Home, *, is_again: bool = False) -> i
 
 
 def logs(args: argparse.Namespace, home: Home) -> int:
-    """Prints the last lines; with `--follow` goes on until Ctrl-C or the hub's end."""
+    """Prints the last lines; with `--follow` continues until Ctrl-C or the hub's end."""
     with started_hub(home) as hub:
         lines = hub.ask(hub.api.servers.get_server_log(name=args.name, lines=args.lines))
         if args.json and not args.follow:
@@ -222,7 +222,7 @@ def running_in_words(tools: int | None, *, is_again: bool = False) -> str:
 
 
 def note_start(name: str) -> None:
-    """Prints a note, so that a person who waits for a download sees that something happens."""
+    """Prints a note, so that a user who waits for a download sees that something happens."""
     if sys.stderr.isatty():
         print_note(tr("Starting {name} ... (the first start of a server may download it)", name=name))
 
@@ -234,9 +234,9 @@ def note_log(name: str) -> None:
 
 @contextlib.contextmanager
 def progress_shown(home: Home, server: str) -> Iterator[None]:
-    """While inside, prints what a server does on its way to running: how far its download is, why it is tried again.
+    """Prints a server's progress while it starts: how far its download is, why it is tried again.
 
-    It uses a second connection, since the first one waits for the outcome. Prints nothing where nobody watches or no hub runs.
+    It uses a second connection, since the first one waits for the outcome. Prints nothing where no terminal shows it or no hub runs.
     """
     connection = _events(home) if sys.stderr.isatty() else None
     if connection is None:
@@ -261,7 +261,7 @@ def _events(home: Home) -> ControlClient | None:
 
 def _show_progress(connection: ControlClient, name: str) -> None:
     shown = ""
-    with contextlib.suppress(TooltrayError, msgspec.ValidationError):  # the latter: of a hub of another version
+    with contextlib.suppress(TooltrayError, msgspec.ValidationError):  # the latter: from a hub of another version
         for kind, data in connection.events():
             server = msgspec.convert(data["server"], ServerSnapshot) if kind == "ServerChanged" else None
             words = _progress(server) if server and server.name == name else ""

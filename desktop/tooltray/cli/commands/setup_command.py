@@ -1,7 +1,4 @@
-"""`tooltray export`, `import` of what that wrote, and `servers reset`: the whole set-up taken out, taken over, and put back.
-
-Above it: run. Below it: a hub, or the settings where none runs. A person sees all changes before they are made.
-"""
+"""`tooltray export`, `import` of an exported set-up, and `servers reset`. The user sees all changes before they are made."""
 
 import argparse
 import contextlib
@@ -24,12 +21,12 @@ from tooltray.foundation.snapshots.setup import SetupChange
 if TYPE_CHECKING:
     from tooltray.sources.entries.setup_api import SetupApi
 
-STDOUT = "-"  # in the place of a file, as many programs have it
+STDOUT = "-"  # instead of a file, as in many programs
 SIGNS = {"add": "+", "replace": "~", "remove": "-", "keep": "="}
 
 T = TypeVar("T")
 Changes = Coroutine[object, None, list[SetupChange]]
-Document = dict[str, Any]  # the settings and servers, as their file has them
+Document = dict[str, Any]  # the settings and servers, as in their file
 
 
 def export(args: argparse.Namespace, home: Home) -> int:
@@ -47,7 +44,7 @@ def export(args: argparse.Namespace, home: Home) -> int:
 
 
 def is_setup(text: str) -> bool:
-    """Whether a text is what `export` writes; another program's list of servers has no version."""
+    """Reports whether a text is the output of `export`; another program's list of servers has no version."""
     with contextlib.suppress(NotJson):
         setup, _ = read_json(text.encode("utf-8", "surrogatepass"))
         return isinstance(setup, dict) and "mcpServers" in setup and ("version" in setup or "defaultServers" in setup)
@@ -55,7 +52,7 @@ def is_setup(text: str) -> bool:
 
 
 def take_over(args: argparse.Namespace, home: Home, text: str) -> int:
-    """Shows what an exported set-up would change, and takes it over after a confirmation."""
+    """Shows what an exported set-up would change, and applies it after a confirmation."""
     setup, replace = _read(args.sources[0], text), args.replace
 
     def preview(api: "SetupApi") -> Changes:
@@ -73,7 +70,7 @@ def take_over(args: argparse.Namespace, home: Home, text: str) -> int:
 
 
 def reset(args: argparse.Namespace, home: Home) -> int:
-    """Shows what putting the default servers back would change, and does it after a confirmation."""
+    """Shows what resetting the default servers would change, and does it after a confirmation."""
     question = tr("Restore the starter servers?")
     return _preview_then(args, home, lambda api: api.preview_reset(), lambda api: api.reset_to_default_servers(), question=question)
 
@@ -98,7 +95,7 @@ def _preview_then(
         if not confirmed(question, yes=False):
             print(tr("Nothing was changed."))
             return 1
-        done = with_secrets(home, lambda hub: hub.ask(action(hub.api.setup), timeout_s=KEYRING_TIMEOUT_S))  # nobody held a lock meanwhile
+        done = with_secrets(home, lambda hub: hub.ask(action(hub.api.setup), timeout_s=KEYRING_TIMEOUT_S))  # no lock was held meanwhile
     return answer(args, {"changes": done, "done": True}, "Done.", *_secret_lines(done))
 
 

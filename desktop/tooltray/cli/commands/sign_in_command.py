@@ -1,7 +1,6 @@
-"""`tooltray servers sign-in` and `sign-out`: a person signs in to a server elsewhere with a browser, or ends that.
+"""`tooltray servers sign-in` and `sign-out`: signs in to a remote server with a browser, or out.
 
-Above it: run. Below it: a hub, which is started where none runs. The page's address is always printed, so that a browser that cannot be
-opened from here is no obstacle.
+The page's address is always printed, for a browser that cannot be opened from here.
 """
 
 import argparse
@@ -22,12 +21,12 @@ from tooltray.foundation.snapshots.questions import SignInSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 
 BEGIN_TIMEOUT_S = 150.0  # a slow server and several slow answers of the authorization server; the hub's own limits give a reason
-FINISH_TIMEOUT_S = 690.0  # the person has ten minutes, and the tokens are got after that
+FINISH_TIMEOUT_S = 690.0  # the user has ten minutes, and the tokens are fetched after that
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
 
 
 def sign_in(args: argparse.Namespace, home: Home) -> int:
-    """Shows the page, waits for the person, and starts the server."""
+    """Shows the page, waits for the user, and starts the server."""
     address = _pasted() if args.paste else None
     with started_hub(home) as hub:
         if address is None:
@@ -54,7 +53,7 @@ def sign_out(args: argparse.Namespace, home: Home) -> int:
 
 
 def _pasted() -> str:
-    """Reads the address, which has a code in it and is no argument: other programs and the shell's history must not see it."""
+    """Reads the address, which is not an argument because it has a code in it: other programs and the shell's history must not see it."""
     if is_person_there():
         print(tr("The address at which the browser ended: "), end="", file=sys.stderr, flush=True)
     address = sys.stdin.readline().strip() if sys.stdin is not None else ""
@@ -66,7 +65,7 @@ def _pasted() -> str:
 
 
 def _show(page: SignInSnapshot, args: argparse.Namespace) -> None:
-    """Shows the page; with `--json` on standard error, as standard output is for JSON alone."""
+    """Shows the page; with `--json` on standard error, as standard output is only for JSON."""
     out = sys.stderr if args.json else sys.stdout
     is_opened = not args.no_browser and _open(page.url)
     print(tr("Sign in with the browser, which opens now. Its address:") if is_opened else tr("Open this address in a browser:"), file=out)
@@ -78,7 +77,7 @@ def _show(page: SignInSnapshot, args: argparse.Namespace) -> None:
 
 
 def _open(url: str) -> bool:
-    """Returns whether a browser opens; text browsers in the terminal are not used, as sign-in pages need more."""
+    """Opens the page; returns whether a browser opens. Text browsers in the terminal are not used, as sign-in pages need more."""
     if sys.platform not in ("win32", "darwin") and not any(os.environ.get(name) for name in _DISPLAYS):
         return False
     try:

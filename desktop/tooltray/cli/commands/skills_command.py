@@ -1,7 +1,4 @@
-"""`tooltray skills list|show|enable|disable`: the skills of servers, as AI clients that know skills see them.
-
-Above it: run. Below it: a hub; one is started where none runs.
-"""
+"""`tooltray skills list|show|enable|disable`: the skills of servers, as AI clients with support for skills see them."""
 
 import argparse
 
@@ -27,7 +24,7 @@ def _row(skill: SkillSnapshot) -> list[str]:
 
 
 def show(args: argparse.Namespace, home: Home) -> int:
-    """Prints the text of a skill; with --json its whole entry besides."""
+    """Prints the text of a skill; with --json also its whole entry."""
     with started_hub(home) as hub:
         skill = hub.ask(hub.api.skills.get_skill(skill=args.skill), timeout_s=LIST_TIMEOUT_S)
     if args.json:

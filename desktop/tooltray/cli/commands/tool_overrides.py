@@ -1,7 +1,4 @@
-"""`tooltray tools override`: what is given on the command line, together with what stands in the settings.
-
-Above it: views_command. Below it: the words of the command line. Asks no hub.
-"""
+"""`tooltray tools override`: merges an override from the command line with the one in the settings. Needs no hub."""
 
 import argparse
 from collections.abc import Mapping
@@ -19,10 +16,10 @@ _TEXTS = ("name", "description", "title")
 
 
 def given(args: argparse.Namespace) -> Override:
-    """What the person has given.
+    """Returns the override that was typed.
 
     Raises:
-        TooltrayError: a hint is none, or has another value.
+        TooltrayError: a hint is unknown, or has an invalid value.
     """
     texts = {text: value for text in _TEXTS if (value := getattr(args, text)) is not None}
     hints = {"annotations": dict(map(_hint, args.hint))} if args.hint else {}
@@ -30,7 +27,7 @@ def given(args: argparse.Namespace) -> Override:
 
 
 def before(entry: Mapping[str, object], tool: str) -> Override:
-    """The part of the override of a tool in the settings that can be kept."""
+    """Returns the part of a tool's override in the settings that can be kept."""
     overrides = entry.get("toolOverrides")
     found = overrides.get(tool) if isinstance(overrides, dict) else None
     kinds = {**dict.fromkeys(_TEXTS, str), "annotations": dict, "icons": list}
@@ -38,14 +35,14 @@ def before(entry: Mapping[str, object], tool: str) -> Override:
 
 
 def merged(before: Override, given: Override) -> Override:
-    """Both together: hints one by one, all else as a whole."""
+    """Merges two overrides: hints one by one, everything else as a whole."""
     hints = {**before.get("annotations", {}), **given.get("annotations", {})}
     hints = {name: value for name, value in hints.items() if value is not None}
     return {**before, **given, "annotations": hints} if hints else {k: v for k, v in {**before, **given}.items() if k != "annotations"}
 
 
 def said(tool: str, override: Override, got: str) -> str:
-    """What has come of it. `got`: the name that AI clients see."""
+    """Describes the outcome. `got`: the name that AI clients see."""
     if not override:
         return tr("{tool} has its own name and description again.", tool=tool)
     shown = tr("as {got}", got=got) if override.get("name") else tr("under its own name")

@@ -1,7 +1,4 @@
-"""`tooltray tools ...`: lists the tools as AI clients see them, calls one, counts what they cost, and forgets the names given so far.
-
-Above it: run. Below it: a hub; one is started where none runs.
-"""
+"""`tooltray tools ...`: lists the tools as AI clients see them, calls one, counts what they cost, and deletes their published names."""
 
 import argparse
 import json
@@ -61,7 +58,7 @@ def call(args: argparse.Namespace, home: Home) -> int:
 
 
 def _arguments(hub: Hub, args: argparse.Namespace) -> dict[str, object]:
-    """One JSON object, or KEY=VALUE words.
+    """Parses one JSON object, or KEY=VALUE words.
 
     Raises:
         TooltrayError: they are neither.
@@ -142,7 +139,7 @@ def reset_names(args: argparse.Namespace, home: Home) -> int:
 def cost(args: argparse.Namespace, home: Home) -> int:
     """Shows what the definitions of tools cost in a model's context, all of them and those shown."""
     with started_hub(home) as hub:
-        of_session = {"session": args.session} if args.session else {}  # of which an older hub knows nothing
+        of_session = {"session": args.session} if args.session else {}  # unknown to older hubs
         costs = hub.ask(hub.api.views.get_tool_costs(client=args.client, **of_session), timeout_s=COUNT_TIMEOUT_S)
     if args.server is not None:
         costs = _of_server(costs, args.server)
@@ -162,7 +159,7 @@ def cost(args: argparse.Namespace, home: Home) -> int:
 
 
 def _of_server(costs: ToolCosts, name: str) -> ToolCosts:
-    """The same of one server alone."""
+    """Returns the costs of only one server."""
     server = next((each for each in costs.servers if each.server == name), None)
     if server is None:
         raise TooltrayError(tr("'{name}' offers no tools", name=name), hint=tr("See which servers do: tooltray tools cost"))

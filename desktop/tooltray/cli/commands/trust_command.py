@@ -1,7 +1,7 @@
 """`tooltray trust ...`: a person's consent to servers of a project's own file.
 
-Above it: run. Below it: a hub or, where none runs, its API without one. Consent needs a terminal at both ends, as that to tool
-calls does: an AI client that starts the command by itself must not trust what it has written into a project.
+Consent needs a terminal at both ends, as consent to tool calls does: an AI client that starts the command itself must not trust what it
+has written into a project.
 """
 
 import argparse
@@ -32,7 +32,7 @@ NOTHING_WAITS = Phrase("Nothing waits for a yes")
 
 
 def trust(args: argparse.Namespace, home: Home) -> int:
-    """Lists what is trusted, takes trust back, refuses, or asks about a folder; the words decide which."""
+    """Lists what is trusted, revokes trust, refuses, or asks about a folder; the words decide which."""
     words: Sequence[str] = args.words
     if words[:1] == ["refuse"]:
         return _refuse(args, home, words[1])
@@ -66,7 +66,7 @@ def _trusted_row(trusted: TrustedEntry) -> tuple[str, ...]:
 
 
 def _refuse(args: argparse.Namespace, home: Home, name: str) -> int:
-    """A refusal needs no terminal: it allows nothing."""
+    """Refuses an entry; needs no terminal, since it allows nothing."""
     with any_hub(home) as hub:
         hub.ask(hub.api.files.distrust_entries(project="", entry=name))
     refused = tr("Refused. Nothing of '{name}' that a program has proposed waits any more.", name=clean_line(name))
@@ -105,7 +105,7 @@ def _wanted(hub: Hub, folder: str, entries: Sequence[str]) -> list[TrustRequest]
 
 
 def _tell_unusable(folder: str) -> int:
-    """Prints the problems of entries that cannot be used, which nobody is asked about; returns how many."""
+    """Prints the problems of unusable entries, which need no consent; returns how many."""
     problems = read_file(Path(folder, FILE_NAME), "mcp.json").problems
     for each in problems:
         print(clean_line(str(each.problem)))
@@ -193,7 +193,7 @@ def _environment(request: TrustRequest) -> str:
 
 
 def _variables(request: TrustRequest) -> Sequence[str]:
-    """Lists the variables, each with its state, if the hub sends that."""
+    """Lists the variables, each with its state, if the hub sends it."""
     names, states = request.variables, request.variable_states
     return [f"{name} ({VARIABLE_STATES[state]})" for name, state in zip(names, states, strict=True)] if states else names
 

@@ -1,7 +1,6 @@
 """`tooltray uninstall`: removes what Tooltray has left on this machine, each thing after a confirmation.
 
-Above it: run. Below it: the settings under the hub's lock, the secrets, AI clients' configs, and the installation. The program itself is
-removed by what has installed it: the person is told how; the portable archive has a script for that.
+The program itself is removed by what has installed it: the user is shown how; the portable archive has a script for that.
 """
 
 import argparse
@@ -50,7 +49,7 @@ def uninstall(args: argparse.Namespace, home: Home) -> int:
         steps.disconnect(home, edit)
     for kind, path in unreadable(look, kinds):
         steps.leave_to_person(kind.name, path)
-    if is_own := home == default_home():  # what belongs to the person and not to one of several homes
+    if is_own := home == default_home():  # what belongs to the user and not to one of several homes
         steps.remove_start_at_login()
     if home.root.is_dir():
         steps.remove_secrets(home)
@@ -62,7 +61,7 @@ def uninstall(args: argparse.Namespace, home: Home) -> int:
 
 
 class _Steps:
-    """Carries out the steps, and keeps and prints what was done, declined and failed."""
+    """The steps of an uninstall. It keeps and prints what was done, declined and failed."""
 
     def __init__(self, args: argparse.Namespace, home: Home) -> None:
         self._yes, self._is_json = args.yes, args.json
@@ -93,7 +92,7 @@ class _Steps:
                 _stopped(hub)
 
     def put_back(self, home: Home) -> None:
-        """Offers to bring servers that were imported back into their clients' files; their secrets stay if that fails."""
+        """Offers to return imported servers to their clients' files; their secrets stay if that fails."""
         with any_hub(home) as hub:
             moved = moved_by(hub.ask(hub.api.ai_clients.get_client_changes()))
         if not moved:
@@ -139,7 +138,7 @@ class _Steps:
     def remove_start_at_login(self) -> None:
         if not start_at_login.is_on():
             with contextlib.suppress(TooltrayError):
-                start_at_login.switch(on=False)  # an entry that was switched off elsewhere goes, too
+                start_at_login.switch(on=False)  # also deletes an entry that was switched off elsewhere
             return
         with self._step(tr("Do not start Tooltray any more when you log in?")) as is_wanted:
             if is_wanted:
@@ -147,7 +146,7 @@ class _Steps:
                 self._say(self.done, tr("Tooltray does not start any more when you log in"))
 
     def remove_secrets(self, home: Home) -> None:
-        """Takes them out of the system's keyring, and deletes the file of those that are in one."""
+        """Removes secrets from the system's keyring, and deletes the encrypted file."""
         if self._keeps_secrets:
             self._kept += [SECRET_NAMES, home.secrets_file.name, home.client_changes.name]
             self._say(self.left, tr("Left as they are: the secrets, since not all servers could be put back"))
@@ -158,7 +157,7 @@ class _Steps:
             names = hub.ask(hub.api.secrets.get_secret_names()) if chosen_backend(home) in (None, "keyring") else []
         if not names:
             return
-        self._kept.append(SECRET_NAMES)  # their names are all that leads to them
+        self._kept.append(SECRET_NAMES)  # their names are the only way to find them
         with self._step(
             tr("Forget {count} in the keyring ({names})?", count=count(len(names), "secret"), names=", ".join(names))
         ) as is_wanted:
@@ -184,7 +183,7 @@ class _Steps:
                     if sys.platform == "win32":  # where no file that is open can be removed
                         self._no_bridge_starts_one.release()
                     _delete(home, kept=self._kept)
-                if sys.platform == "win32":  # a lock that somebody has taken meanwhile cannot be deleted
+                if sys.platform == "win32":  # a lock that another process has taken meanwhile cannot be deleted
                     shutil.rmtree(home.run, ignore_errors=True)
                 for folder in (home.socket.parent, home.root):  # the first one is elsewhere where the home's path is long
                     with contextlib.suppress(OSError):  # gone with the rest, or something else is in it
@@ -239,7 +238,7 @@ def _stopped(hub: RunningHub) -> list[str]:
 
 
 def _own_url(home: Home) -> str | None:
-    """The address in entries of AI clients that connect over HTTP, with the port of the settings; None: none was ever chosen."""
+    """Returns the address in entries of AI clients that connect over HTTP, with the port of the settings; None if none was ever chosen."""
     try:
         port = json.loads(read_regular(home.settings))["publish"]["http"].get("port", DEFAULT_PORT)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -248,7 +247,7 @@ def _own_url(home: Home) -> str | None:
 
 
 def is_ours(name: str, names: Collection[str]) -> bool:
-    """Returns whether Tooltray made what has this name in a home; backups, files set aside and what a killed writer left count, too.
+    """Reports whether Tooltray made the file of this name in a home; backups, files set aside and what a killed writer left count, too.
 
     Args:
         names: of what we keep there.
@@ -259,7 +258,7 @@ def is_ours(name: str, names: Collection[str]) -> bool:
 
 
 def _leave_lock(home: Home) -> Callable[..., None]:
-    """Handles what `rmtree` could not delete: on Windows the lock, which we hold, and the folder that it is in, come last."""
+    """Handles what `rmtree` could not delete: on Windows the lock, which we hold, and its folder are deleted last."""
 
     def on_error(function: object, path: str, error: tuple[type[BaseException], BaseException, object]) -> None:
         if sys.platform != "win32" or Path(path) not in (home.lock, home.run):
@@ -269,7 +268,7 @@ def _leave_lock(home: Home) -> Callable[..., None]:
 
 
 def _delete(home: Home, *, kept: Collection[str]) -> None:
-    """A home may be a folder with other things in it, which stay."""
+    """Deletes Tooltray's files in a home, except `kept`; other things in that folder stay."""
     with os.scandir(home.root) as entries:
         ours = [entry for entry in entries if entry.name not in kept and is_ours(entry.name, home.names_in_root)]
     for entry in sorted(ours, key=lambda entry: entry.name == home.run.name):  # the locks last

@@ -1,7 +1,4 @@
-"""How tools are shown to AI clients: `tooltray sessions`, `clients modes|mode`, `servers lazy`, `tools override`.
-
-Above it: run. Below it: a hub; one is started where none runs.
-"""
+"""The commands for how tools are shown to AI clients: `tooltray sessions`, `clients modes|mode`, `servers lazy`, `tools override`."""
 
 import argparse
 from collections import Counter
@@ -57,7 +54,7 @@ def modes(args: argparse.Namespace, home: Home) -> int:
 
 
 def mode(args: argparse.Namespace, home: Home) -> int:
-    """Chooses how tools are shown to one kind of client, and which profile it gets; what is not given stays."""
+    """Changes how tools are shown to one kind of client, and which profile it gets; what is not given stays."""
     client = "" if args.client == EVERY else args.client
     profile = "" if args.no_profile else args.profile
     if args.mode is None and profile is None:
@@ -75,7 +72,7 @@ def mode(args: argparse.Namespace, home: Home) -> int:
         is_effective = not now or (args.mode in (None, DEFAULT, now.mode) and profile in (None, "", now.profile))
         check_effect(hub, tr("What was chosen"), counts=is_effective)
     answer(args, now or {"client": args.client, "mode": args.mode}, _mode_words(client, now, args.mode, profile))
-    if now and client not in known:  # of a kind that is known by several names there is none of its own
+    if now and client not in known:  # a kind known by several names has no mode of its own
         print_note(
             tr(
                 "No AI client has called itself {client} yet. Those that are known: {value}.",
@@ -97,7 +94,7 @@ def _mode_words(client: str, now: ClientModeSnapshot | None, mode: str | None, p
                 value=now.profile or tr("none"),
             )
         )
-    if mode in (None, DEFAULT) and not profile:  # it is known by nothing else, so it is in no list any more
+    if mode in (None, DEFAULT) and not profile:  # only these made it known, so it is in no list any more
         return tr("Nothing is chosen for {client} any more: it sees what every other AI client does.", client=clean_line(client))
     return tr("Chosen for {client}.", client=clean_line(client) or tr("all AI clients that have no mode of their own"))
 
@@ -118,7 +115,7 @@ def lazy(args: argparse.Namespace, home: Home) -> int:
 
 
 def override(args: argparse.Namespace, home: Home) -> int:
-    """Shows a tool under another name or in other words; what is not given stays."""
+    """Shows a tool under another name or description; what is not given stays."""
     given = tool_overrides.given(args)
     if not args.clear and not given:
         raise TooltrayError(tr("There is nothing to change"), hint=tr("Give --name, --description, --title, --hint, --icon or --clear"))
@@ -147,7 +144,7 @@ def override(args: argparse.Namespace, home: Home) -> int:
 
 
 def limit(args: argparse.Namespace, home: Home) -> int:
-    """Says how many tokens of a result clients get at once."""
+    """Limits how many tokens of a result clients get at once."""
     chosen = {"tokens": args.tokens, "server": args.server, "tool": args.tool, "client": args.client}
     with started_hub(home) as hub:
         hub.ask(hub.api.views.set_result_limit(**chosen))

@@ -1,7 +1,4 @@
-"""`tooltray servers watch`: a server runs unconfined for a while, and the tightest profile for what it did is proposed.
-
-Above it: run. Below it: a hub; one is started where none runs.
-"""
+"""`tooltray servers watch`: runs a server unconfined for a while, and proposes the tightest profile for what it did."""
 
 import argparse
 import time

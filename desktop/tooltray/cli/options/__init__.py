@@ -1,1 +1,1 @@
-"""What can be typed behind each command: a module for each, called as the one that carries it out, and what they are made of."""
+"""The commands' options: a module for each group of commands, named like the module that runs it, and their building blocks."""

@@ -1,7 +1,4 @@
-"""What can be typed behind `tooltray activity`.
-
-Above it: arguments. Knows the names of the functions that carry it out, not the functions.
-"""
+"""The options of `tooltray activity`."""
 
 import argparse
 

@@ -1,7 +1,4 @@
-"""What can be typed behind `tooltray clients`, `profiles` and `http`.
-
-Above it: arguments. Knows the names of the functions that carry it out, not the functions.
-"""
+"""The options of `tooltray clients`, `profiles` and `http`."""
 
 import argparse
 
@@ -138,12 +135,12 @@ def check_token(usage: Usage, args: argparse.Namespace) -> None:
 
 
 def check_change(usage: Usage, args: argparse.Namespace) -> None:
-    """Of `clients connect` and `disconnect`."""
+    """Checks the options of `clients connect` and `disconnect`."""
     if bool(args.client) == args.all:
         usage.error(tr("give CLIENT ... or --all"))
 
 
 def check_rules(usage: Usage, args: argparse.Namespace) -> None:
-    """Of `clients approve`."""
+    """Checks the options of `clients approve`."""
     if (bool(args.rules), args.nothing, args.default).count(True) != 1:
         usage.error(tr("give RULE ..., --nothing or --default"))

@@ -1,7 +1,4 @@
-"""What can be typed behind `tooltray approve`, `grants`, `permissions` and `trust`.
-
-Above it: arguments. Knows the names of the functions that carry it out, not the functions.
-"""
+"""The options of `tooltray approve`, `grants`, `permissions` and `trust`."""
 
 import argparse
 

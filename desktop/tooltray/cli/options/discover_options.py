@@ -1,7 +1,4 @@
-"""What can be typed behind `tooltray discover`.
-
-Above it: arguments. Knows the names of the functions that carry it out, not the functions.
-"""
+"""The options of `tooltray discover`."""
 
 from tooltray.cli.options import values
 from tooltray.cli.options.parsers import Commands, Usage, command, group

@@ -1,7 +1,4 @@
-"""What can be typed behind `tooltray log`.
-
-Above it: arguments. Knows the names of the functions that carry it out, not the functions.
-"""
+"""The options of `tooltray log`."""
 
 import argparse
 

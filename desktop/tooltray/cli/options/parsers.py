@@ -1,7 +1,4 @@
-"""Parsers of commands and of groups of them, and what is said of a line that they cannot read.
-
-Above it: arguments and the modules of commands. Below it: argparse.
-"""
+"""Parsers of commands and of groups of commands, and their error messages."""
 
 import argparse
 from collections.abc import Callable
@@ -9,11 +6,11 @@ from typing import NoReturn, TypeAlias
 
 from tooltray.cli.speech import say, tr
 
-COMMAND_MARK = "--"  # a server's own command stands behind it
+COMMAND_MARK = "--"  # a server's own command follows
 
 
 class UsageError(Exception):
-    """What was typed cannot be understood."""
+    """A command line that cannot be understood."""
 
     def __init__(self, program: str, usage: str, message: str) -> None:
         super().__init__(message)
@@ -21,7 +18,7 @@ class UsageError(Exception):
 
 
 class Usage(argparse.ArgumentParser):
-    """A parser that raises where argparse would print and exit: the caller knows whether JSON was asked for."""
+    """A parser that raises where argparse would print and exit: the caller knows whether JSON was requested."""
 
     def __init__(self, prog: str | None = None, description: str | None = None) -> None:
         super().__init__(prog=prog, description=description, add_help=False)
@@ -35,7 +32,7 @@ class Usage(argparse.ArgumentParser):
         return self._in_the_language(super().format_help())
 
     def _in_the_language(self, text: str) -> str:
-        """What argparse begins with, in other words."""
+        """Translates the `usage: ` with which argparse begins."""
         return text.replace("usage: ", tr("usage: "), 1) if text.startswith("usage: ") else text
 
     def error(self, message: str) -> NoReturn:
@@ -49,13 +46,13 @@ Check: TypeAlias = Callable[[Usage, argparse.Namespace], None]
 
 
 def command(commands: Commands, name: str, text: str, run: str, *, check: Check | None = None, has_json: bool = True) -> Usage:
-    """A command that can be typed.
+    """Adds a command.
 
     Args:
         text: what it does; its first letter small.
-        run: what carries it out, as "module:function" within `cli.commands`.
-        check: refuses options that do not go together, which argparse cannot say.
-        has_json: whether `--json` goes with it.
+        run: the function that runs it, as "module:function" within `cli.commands`.
+        check: refuses options that do not go together, which argparse cannot express.
+        has_json: whether `--json` can be used with it.
     """
     parser = commands.add_parser(name, help=text, description=_sentence(text))
     parser.set_defaults(run=run, usage=parser, check=check)
@@ -66,7 +63,7 @@ def command(commands: Commands, name: str, text: str, run: str, *, check: Check 
 
 
 def group(commands: Commands, name: str, text: str, *, epilog: str | None = None) -> Commands:
-    """A command that stands for several, to which they are added."""
+    """Adds a command that is a group, to which commands are added."""
     parser = commands.add_parser(name, help=text, description=_sentence(text))
     parser.epilog = epilog
     parser.set_defaults(usage=parser)

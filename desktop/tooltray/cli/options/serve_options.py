@@ -1,7 +1,4 @@
-"""What can be typed behind `tooltray serve`.
-
-Above it: arguments. Knows the names of the functions that carry it out, not the functions.
-"""
+"""The options of `tooltray serve`."""
 
 import argparse
 import re
@@ -12,8 +9,8 @@ from tooltray.cli.options.parsers import Commands, Usage, command
 from tooltray.cli.speech import tr
 
 EXECUTION_ID_VARIABLE = "TOOLTRAY_EXECUTION_ID"
-EXECUTION_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")  # it becomes part of each log record, and people grep for it
-BRIDGE_IDLE_EXIT_S = 900.0  # a hub that nobody asked for by hand leaves 15 minutes after its last AI client
+EXECUTION_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")  # it becomes part of each log record, and users grep for it
+BRIDGE_IDLE_EXIT_S = 900.0  # a hub that was not started by hand leaves 15 minutes after its last AI client
 
 
 def declare(commands: Commands) -> None:
@@ -54,7 +51,7 @@ def check(usage: Usage, args: argparse.Namespace) -> None:
 
 
 def name_run(usage: Usage, args: argparse.Namespace, environ: Mapping[str, str]) -> None:
-    """Settles the id under which the run is recorded: as typed, else of the environment, else one that is made up."""
+    """Chooses the id under which the run is recorded: as typed, else from the environment, else generated."""
     if not args.execution_id and not environ.get(EXECUTION_ID_VARIABLE):
         import uuid
 

@@ -1,7 +1,4 @@
-"""What can be typed behind `tooltray tasks`.
-
-Above it: arguments. Knows the names of the functions that carry it out, not the functions.
-"""
+"""The options of `tooltray tasks`."""
 
 from tooltray.cli.options.parsers import Commands, command, group
 from tooltray.cli.speech import tr

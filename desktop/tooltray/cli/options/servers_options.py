@@ -1,7 +1,4 @@
-"""What can be typed behind `tooltray servers`.
-
-Above it: arguments. Knows the names of the functions that carry it out, not the functions.
-"""
+"""The options of `tooltray servers`."""
 
 import argparse
 
@@ -69,7 +66,7 @@ def declare(commands: Commands) -> None:
 
 
 def _declare_showing(servers: Commands) -> None:
-    """How AI clients get its tools: unasked or not, at once or on demand."""
+    """Adds options for how AI clients get a server's tools: with or without asking, at once or on demand."""
     unasked = command(
         servers,
         "approve",
@@ -89,7 +86,7 @@ def _declare_showing(servers: Commands) -> None:
 
 
 def _declare_confining(servers: Commands) -> None:
-    """What its process may reach."""
+    """Adds options for what a server's process may reach."""
     text = tr("choose which files and hosts a server may reach; without options: show it")
     confining = command(servers, "confine", text, "confine_command:confine")
     confining.add_argument("name", metavar="NAME")
@@ -152,7 +149,7 @@ def check_set(usage: Usage, args: argparse.Namespace) -> None:
 
 
 def _declare_source(add: Usage) -> None:
-    """What it is: a command with its variables, or an address and how one is let in there."""
+    """Adds options for what a server is: a command with its variables, or an address and the way to authenticate there."""
     add.add_argument(
         "--secret",
         metavar="KEY",
@@ -188,7 +185,7 @@ def _declare_source(add: Usage) -> None:
 
 
 def _declare_running(add: Usage) -> None:
-    """Where and when it runs, and how it is shown."""
+    """Adds options for where and when a server runs, and how it is shown."""
     add.add_argument("--isolation", choices=("shared", "session"), help=tr("one copy for all AI clients (the default), or one for each"))
     add.add_argument("--secret-stdin", action="store_true", help=tr("read the secrets from standard input, one a line"))
     add.add_argument("--env", metavar="KEY=VALUE", action="append", default=[], type=values.assignment, help=tr("an environment variable"))
@@ -262,7 +259,7 @@ def check_add(usage: Usage, args: argparse.Namespace) -> None:
 
 
 def _check_inside(usage: Usage, args: argparse.Namespace) -> None:
-    """Of a server inside Tooltray, which has no environment and no folder of its own and stands in no project's file."""
+    """Checks the options of a server inside Tooltray, which has no environment and folder of its own, and is in no project's file."""
     of_others = {"--url": args.url, "--secret": args.secret, "--env": args.env, "--cwd": args.cwd, "--project": args.project}
     of_others |= {"--header": args.header, "--header-secret": args.header_secret, "--bearer-secret": args.bearer_secret, "--sse": args.sse}
     of_others |= {"--client-id": args.client_id, "--client-secret": args.client_secret, "--scope": args.scope}
@@ -274,6 +271,6 @@ def _check_inside(usage: Usage, args: argparse.Namespace) -> None:
 
 
 def check_server_rules(usage: Usage, args: argparse.Namespace) -> None:
-    """Of `servers approve`."""
+    """Checks the options of `servers approve`."""
     if bool(args.rules) == args.nothing:
         usage.error(tr("give RULE ... or --nothing"))

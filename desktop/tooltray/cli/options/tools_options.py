@@ -1,13 +1,10 @@
-"""What can be typed behind `tooltray tools`, `skills`, `projects` and `registry`.
-
-Above it: arguments. Knows the names of the functions that carry it out, not the functions.
-"""
+"""The options of `tooltray tools`, `skills`, `projects` and `registry`."""
 
 from tooltray.cli.options import values
 from tooltray.cli.options.parsers import Commands, command, group
 from tooltray.cli.speech import tr
 
-TOOL_CALL_TIMEOUT_S = 30.0  # a person waits in front of it; AI clients have ten minutes
+TOOL_CALL_TIMEOUT_S = 30.0  # the user waits for it; AI clients have ten minutes
 
 
 def declare_tools(commands: Commands) -> None:

@@ -1,7 +1,4 @@
-"""What can be typed behind `tooltray secrets`, `feedback`, `bridge`, `autostart`, `doctor`, `export`, `import`, `uninstall` and the like.
-
-Above it: arguments. Knows the names of the functions that carry it out, not the functions.
-"""
+"""The options of `tooltray secrets`, `feedback`, `bridge`, `autostart`, `doctor`, `export`, `import`, `uninstall` and similar commands."""
 
 import argparse
 

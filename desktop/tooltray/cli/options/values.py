@@ -1,7 +1,4 @@
-"""The values of options: each reads one from what was typed, or says why it cannot.
-
-Above it: the modules of commands, as `type=` of argparse, which tells "invalid <name> value" of a ValueError.
-"""
+"""Parsers of options' values, used as `type=` of argparse, which reports "invalid <name> value" for a ValueError."""
 
 import argparse
 import os
@@ -11,7 +8,7 @@ import shlex
 from tooltray.cli.speech import tr
 
 NONE = "none"
-STDIN = "-"  # in the place of a file, as many programs have it
+STDIN = "-"  # instead of a file, as in many programs
 
 URL = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")  # RFC 9110, section 5.1
@@ -21,7 +18,7 @@ UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def is_path(text: str) -> bool:
-    """Whether what may be a file or an id, which has letters and hyphens alone, is a file."""
+    """Reports whether a word is a file and not an id, which has only letters and hyphens."""
     return text == STDIN or bool(set(text) & {"/", "\\", "."}) or os.path.isfile(text)
 
 
