@@ -54,7 +54,7 @@ class RegistryUpdates:
         """
         Raises:
             NotFound: there is no such server, or it is not from the registry.
-            TooltrayError: the registry has no newer version, the new one requires a value that was not given, or the file cannot be written.
+            TooltrayError: the registry has no newer version, the new one needs a value that was not given, or the file cannot be written.
         """
         entry = self._config.entries.get(server)
         origin = from_registry(entry) if entry is not None else None
