@@ -1,8 +1,8 @@
 """The processes that a request comes from: the one at the other end of a socket, its parent, and so on.
 
-They refuse nothing: editors' terminals descend from AI clients, too, and a process may leave its parents. They help the user to recognise
-what they are asked about. Names are chosen by the programs themselves, so they are made harmless and bounded. Blocks for some milliseconds:
-call it in a thread.
+No request is refused because of them: editors' terminals descend from AI clients, too, and a process may leave its parents. They help the
+user to recognise who makes a request. Names are chosen by the programs themselves, so they are made harmless and bounded. Blocks for some
+milliseconds: call it in a thread.
 """
 
 import os
@@ -18,7 +18,7 @@ MOST_PROCESSES = 16  # from a command up to init there are five to ten
 LONGEST_NAME = 40  # characters
 PS_TIMEOUT_S = 2.0  # it takes 10 ms
 INTERPRETERS = frozenset({"node", "bun", "deno", "python", "python3", "ruby", "perl", "java", "MainThread"})
-"""Of which the script says more than the name; threads of node are called MainThread."""
+"""Programs whose script is more informative than their name; threads of node are called MainThread."""
 
 
 class Process(msgspec.Struct, frozen=True):
@@ -38,8 +38,8 @@ class Origin(msgspec.Struct, frozen=True):
     """The processes that a request comes from.
 
     Attributes:
-        processes: the nearest first; empty: the system does not tell.
-        ai_client: the first AI client among them, as people know it; empty: none that is known.
+        processes: the nearest first; empty: the system does not report them.
+        ai_client: the first AI client among them, as people know it; empty without a known one.
     """
 
     processes: tuple[Process, ...] = ()
@@ -55,14 +55,14 @@ class Origin(msgspec.Struct, frozen=True):
 
 
 Look = Callable[[int], tuple[int, Process] | None]
-"""Gives a process and its parent's number; None: it is not there, or may not be looked at."""
+"""Returns a process and its parent's number; None: it does not exist, or may not be read."""
 
 
 def origin_of(pid: int, known: Mapping[str, str], look: Look | None = None) -> Origin:
-    """Looks at a process and those above it.
+    """Looks up a process and its ancestors.
 
     Args:
-        pid: 0: the system does not tell.
+        pid: 0: the system does not report it.
         known: names of AI clients by their programs' names.
     """
     processes = tuple(_line(pid, look or _look()))
@@ -140,7 +140,7 @@ def _table() -> dict[int, tuple[int, str]]:
 
 
 def table_by_ps(ps: str = "/bin/ps") -> dict[int, tuple[int, str]]:
-    """Parents and names of all processes; empty where they cannot be asked for."""
+    """Lists parents and names of all processes; empty if they cannot be read."""
     try:
         asked = subprocess.run([ps, "-axo", "pid=,ppid=,comm="], capture_output=True, timeout=PS_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""The API about what waits in the window until a person confirms it, and about the passphrase that confirms where there is no window."""
+"""The API about requests that wait in the window for a person's confirmation, and about the passphrase that confirms without a window."""
 
 from typing import TYPE_CHECKING
 
@@ -19,20 +19,20 @@ class ConfirmationsApi:
 
     @verb("person")
     async def get_confirmations(self) -> list[ConfirmationSnapshot]:
-        """Returns what commands want to allow and the user has to confirm in the window, the oldest first. Only the window may ask.
+        """Returns the requests of commands that the user has to confirm in the window, the oldest first. Only the window may call this.
 
         Raises:
-            Denied: the window has not asked.
+            Denied: the caller is not the window.
         """
         _check_is_window()
         return self._consent.confirmations.waiting() if self._consent.confirmations else []
 
     @verb("person")
     async def answer_confirmation(self, id: str, yes: bool) -> None:
-        """Takes the user's answer in the window. Only the window may call this, so that no program answers what it is asked itself.
+        """Records the user's answer in the window. Only the window may call this, so that no program answers its own request.
 
         Raises:
-            Denied: the window has not asked.
+            Denied: the caller is not the window.
             NotFound: it waits no longer.
         """
         _check_is_window()
@@ -41,7 +41,7 @@ class ConfirmationsApi:
 
     @verb("person")
     async def get_passphrase_state(self) -> PassphraseState:
-        """Returns whether a passphrase is set, and how many tries there are.
+        """Returns whether a passphrase is set, and how many tries are left.
 
         Raises:
             TooltrayError: its file cannot be read.
@@ -50,20 +50,20 @@ class ConfirmationsApi:
 
     @verb("person")
     async def confirm_with_passphrase(self, passphrase: str) -> None:
-        """Confirms by the passphrase what the same connection asks for from now on, where no window can be asked.
+        """Confirms by the passphrase all later requests of the same connection, if there is no window.
 
         Raises:
-            Denied: it is another one, or too many were wrong.
-            TooltrayError: none is set, or it cannot be read.
+            Denied: the passphrase is wrong, or too many were wrong.
+            TooltrayError: no passphrase is set, or it cannot be read.
         """
         await self._consent.unlock(current_asker(), passphrase)
 
     @verb("person")
     async def set_passphrase(self, passphrase: str) -> None:
-        """Sets the passphrase that confirms what commands allow where no window can be asked, or another one in its place.
+        """Sets or replaces the passphrase that confirms requests of commands if there is no window.
 
         Raises:
-            Denied: it was not confirmed; of another one, by the one that is set.
+            Denied: the change was not confirmed; a replacement is confirmed by the present passphrase.
             TooltrayError: it is too short, or cannot be written.
         """
         await confirm_widening(Phrase("Setting a passphrase"))
@@ -71,7 +71,7 @@ class ConfirmationsApi:
 
     @verb("person")
     async def remove_passphrase(self) -> None:
-        """Removes it: what commands allow is confirmed at the terminal then.
+        """Removes the passphrase: requests of commands are then confirmed at the terminal.
 
         Raises:
             Denied: it was not confirmed.

@@ -1,4 +1,4 @@
-"""The way of a request from a client to a server, and of the result back.
+"""The path of a request from a client to a server, and of the result back.
 
 Begin with `calls.tool_manager`.
 """

@@ -1,4 +1,4 @@
-"""Where servers come from: the settings, files of projects, other clients, bundles, the registry.
+"""The sources of servers: the settings, files of projects, other clients, bundles, the registry.
 
 Begin with `entries.server_entries`.
 """

@@ -57,33 +57,33 @@ class ApprovalsApi:
 
     @verb("window")
     async def get_approval_diff(self, id: str) -> tuple[str, ...]:
-        """Returns what a call that waits would change in the file on disk that it writes whole, as lines that begin with "+", "-" or " ".
-        Only the user sees it: the model has chosen which file that is.
+        """Returns what a waiting call would change in the file on disk that it overwrites, as lines that begin with "+", "-" or " ".
+        Only the user may see it, since the model has chosen the file.
 
         Returns:
-            Nothing if the call waits no longer, writes no file whole, or there is no text file to compare with.
+            The lines; empty if the call waits no longer, overwrites no file, or there is no text file to compare with.
 
         Raises:
-            Denied: no user asks.
+            Denied: the caller is not the user.
         """
         await confirm_reading(Phrase("Reading a file that a call would overwrite"))
         return await self._approvals.disk_diff(id)
 
     async def answer_approval(self, id: str, answer: str) -> None:
-        """Takes the user's answer to a call that waits.
+        """Answers a waiting call for the user.
 
         Args:
-            answer: one of its choices (see CHOICES), that of one of its `rules`, or "refuse".
+            answer: one of its choices (see CHOICES), the answer of one of its `rules`, or "refuse".
 
         Raises:
-            TooltrayError: it waits no longer, this is no answer to it, or what lasts cannot be written (the call waits on).
+            TooltrayError: it waits no longer, the answer is not valid, or a lasting approval cannot be written (the call keeps waiting).
         """
         if answer != REFUSE:
             await confirm_answer(YES_TO_CALLS, answer=answer, **self._call(id, answer))
         await self._approvals.answer(id, answer)
 
     async def get_grants(self) -> list[GrantSnapshot]:
-        """Returns what was allowed for longer than one call, the newest first."""
+        """Returns the approvals for longer than one call, the newest first."""
         return self._grants.snapshots()
 
     async def preview_grant(self, server: str, kind: str = "tool", tool: str = "", client: str = "") -> list[CoveredTool]:
@@ -110,15 +110,15 @@ class ApprovalsApi:
         Args:
             kind: "tool", or "reads" (every tool of the server that reads).
             tool: of the kind "tool": the server's own name.
-            client: for this AI client alone, as it names itself; empty: for all.
-            expires_in_s: seconds; None: until it is taken back.
-            until: "lock": until the screen locks, at the latest when the hub ends; empty: not.
-            seen: `revision` of the preview that the person has looked at; empty: whatever the tools are now.
+            client: only for this AI client, as it names itself; empty: for all.
+            expires_in_s: seconds; None: until it is revoked.
+            until: "lock": until the screen locks, at the latest when Tooltray ends; empty: no such end.
+            seen: `revision` of the preview that the person has reviewed; empty: the tools as they are now.
 
         Raises:
             NotFound: there is no such server or tool.
-            Conflict: the screen is locked, or the tools are others than in the preview.
-            TooltrayError: there is no such kind or end, nothing can tell when the screen locks, or the grant cannot be written.
+            Conflict: the screen is locked, or the tools differ from the preview.
+            TooltrayError: there is no such kind or end, the screen's lock cannot be detected, or the grant cannot be written.
         """
         end = end_of(expires_in_s, until)
         about = {"server": server, "kind": kind, "tool": tool, "client": client, **_end_words(expires_in_s, until)}
@@ -129,39 +129,39 @@ class ApprovalsApi:
 
     @verb("window")
     async def tell_screen_lock(self, is_locked: bool | None) -> None:
-        """Takes from the desktop whether the screen is locked, or that the computer goes to sleep: grants until then end.
+        """Reports from the desktop whether the screen is locked, or that the computer goes to sleep, which ends grants until then.
 
         Args:
-            is_locked: None: that cannot be known any more.
+            is_locked: None if that cannot be detected any more.
 
         Raises:
-            Denied: this hub has no window, so it would not hear of the next lock.
+            Denied: Tooltray runs without a window, so the next lock would not be reported.
         """
         self._screen_lock.tell(is_locked)
 
     @verb("manage")
     async def preview_rule(self, server: str, rule: JsonObject) -> RulePreview:
-        """Returns what a rule on arguments means, in words, and which recent calls it would have covered.
+        """Describes a rule on arguments in words, and returns which recent calls it would have covered.
 
         Args:
-            rule: as `callRules` of an entry has them; of a call that waits `rules` has some that cover it.
+            rule: in the form of `callRules` of an entry; a waiting call has rules that cover it in `rules`.
 
         Raises:
             NotFound: there is no such server.
-            TooltrayError: the rule cannot be used; says why.
+            TooltrayError: the rule cannot be used; the error has the reason.
         """
         return await self._rule_grants.preview(server, rule)
 
     async def add_rule(
         self, server: str, rule: JsonObject, client: str = "", expires_in_s: float | None = None, until: str = ""
     ) -> GrantSnapshot:
-        """Lets calls of a server through that a rule on arguments covers, for tools as they are defined now. It is listed with the grants.
+        """Allows calls of a server that a rule on arguments covers, for tools as they are defined now. The rule is listed with the grants.
 
         Args:
             rule, client, expires_in_s, until: as in `preview_rule` and `add_grant`.
 
         Raises:
-            NotFound: there is no such server, or no tool of which the rule speaks.
+            NotFound: there is no such server, or no tool that the rule names.
             TooltrayError: no call could be covered by this rule, or it cannot be written.
         """
         read, end = read_rule(rule), end_of(expires_in_s, until)
@@ -172,22 +172,22 @@ class ApprovalsApi:
         return await self._rule_grants.allow(server, rule, client, end)
 
     async def remove_grant(self, id: str) -> None:
-        """Takes back what was allowed.
+        """Revokes a grant.
 
         Raises:
             NotFound: there is no such grant.
-            TooltrayError: that cannot be written.
+            TooltrayError: the change cannot be written.
         """
         about = next((_about(grant) for grant in self._grants.snapshots() if grant.id == id), {"grant": id})
         await self._grants.revoke(id)
         await note_narrowing(LASTED, **about)
 
     async def restore_grant(self, id: str) -> GrantSnapshot:
-        """Allows again what was taken back less than half a minute ago, until its own end.
+        """Restores a grant that was revoked less than half a minute ago, with its former end.
 
         Raises:
             NotFound: it cannot be undone any more.
-            TooltrayError: that cannot be written.
+            TooltrayError: the change cannot be written.
         """
         taken = self._grants.revoked(id)
         about = {**_about(taken), "rule": taken.words} if taken else {"grant": id}
@@ -203,12 +203,12 @@ class ApprovalsApi:
 
         Args:
             tool: the server's own name for it.
-            approval: "always" (it runs without asking), "ask" (it asks first, whatever its server's rules say, and what was allowed for it
-                is taken back) or "default" (as its server's rules say).
+            approval: "always" (it runs without asking), "ask" (it asks first, whatever its server's rules are, and its grants are revoked)
+                or "default" (by its server's rules).
 
         Raises:
             NotFound: there is no such server in a file, or it has no such tool.
-            TooltrayError: this is no choice, or the settings cannot be written.
+            TooltrayError: this is not a valid choice, or the settings cannot be written.
         """
         before, after = self._permissions.rules(server), self._permissions.rules_with(server, tool, approval)
         await _decide_rules(before, after, server=server, tool=tool, approval=approval)
@@ -219,14 +219,14 @@ class ApprovalsApi:
             await self._permissions.revoke_grants(server, tool)
 
     async def set_server_auto_approve(self, server: str, rules: list[str]) -> None:
-        """Chooses which calls of a server go through unasked, in whichever file its entry is.
+        """Chooses which calls of a server run without asking, in whichever file its entry is.
 
         Args:
-            rules: rules, and names of tools; none: each call is asked about.
+            rules: rules, and names of tools; empty: each call asks.
 
         Raises:
             NotFound: there is no such server in a file.
-            TooltrayError: a rule means nothing, or the settings cannot be written.
+            TooltrayError: a rule is not valid, or the settings cannot be written.
         """
         if problem := approval.problem_of(server, rules, ()):
             raise TooltrayError(problem.title, problem.message, problem.hint)
@@ -236,20 +236,20 @@ class ApprovalsApi:
         await self._permissions.change_rules(server, rules)
 
     async def get_tool_changes(self) -> list[ToolChange]:
-        """Tools that were allowed and are defined in another way since; they ask again. And skills that are held because they changed."""
+        """Returns tools that were allowed and have changed since, so that they ask again, and changed skills, blocked until reviewed."""
         return self._changes.all()
 
     async def accept_tool_change(self, server: str, tool: str, kind: str = "tool", seen: str = "") -> None:
-        """Accepts how a tool differs, which the user has seen: what was allowed counts for it as it is now.
+        """Accepts a changed tool or skill that the user has reviewed: former approvals count for its present definition.
 
         Args:
             tool: the server's own name for it; of a skill its URI.
             kind: "tool" or "skill".
-            seen: `revision` of the ToolChange that the person has looked at; empty: whatever it is now.
+            seen: `revision` of the ToolChange that the person has reviewed; empty: its present definition.
 
         Raises:
             Conflict: it has not changed, or has changed again since.
-            TooltrayError: that cannot be written.
+            TooltrayError: the change cannot be written.
         """
         definition = await self._changes.now(server, tool, kind)
         await confirm_widening(YES_TO_CALLS, server=server, tool=tool, kind=kind, definitions=definition)
@@ -257,7 +257,7 @@ class ApprovalsApi:
         await self._changes.accept(server, tool, kind, seen)
 
     def _call(self, id: str, answer: str) -> dict[str, object]:
-        """Returns what the audit trail has of a call that waits: its names, and in words the rule that it is answered with."""
+        """Returns a waiting call for the audit trail: its names, and in words the rule that it is answered with."""
         call = self._approvals.question(id)
         if call is None:
             return {"call": id}
@@ -280,7 +280,7 @@ async def _decide_rules(before: Sequence[str], after: Sequence[str], **about: ob
 
 
 def _end_words(expires_in_s: float | None, until: str) -> dict[str, object]:
-    """Returns how long a grant lasts, also where that is for good: the user who is asked is to read it."""
+    """Returns how long a grant lasts, also if it lasts for good: the user who is asked has to read it."""
     return {"expires_in_s": expires_in_s, "until": until or (TAKEN_BACK if expires_in_s is None else "")}
 
 

@@ -1,4 +1,4 @@
-"""A question about a tool call as a form for an AI client's own user: one field, and what is no clear approval is a refusal."""
+"""A question about a tool call as a form for an AI client's own user: one field, and anything but a clear approval is a refusal."""
 
 from msgspec import Raw
 
@@ -42,7 +42,7 @@ def form_params(question: ApprovalSnapshot) -> Raw:
 
 
 def form_answer(reply: Envelope, question: ApprovalSnapshot, waited_s: float) -> str | None:
-    """Returns the user's answer; None where the user has given none: the client did not ask, or the user was away.
+    """Returns the user's answer; None without an answer: the client did not ask, or the user was away.
 
     Args:
         waited_s: for how long the client had the form.
@@ -63,7 +63,7 @@ def form_answer(reply: Envelope, question: ApprovalSnapshot, waited_s: float) ->
 
 
 def _in_form(question: ApprovalSnapshot) -> tuple[OfferedRule, ...]:
-    """Returns only the narrowest rule: a form in another program is read in a hurry."""
+    """Returns the narrowest rule for the form, and no wider ones: a form in another program is read in a hurry."""
     return tuple(each for each in question.rules[:1] if len(each.words) <= LONGEST_TITLE)
 
 

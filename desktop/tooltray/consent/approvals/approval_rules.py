@@ -1,4 +1,4 @@
-"""What the rules allow: those of the AI client, else those of the server, unless the flow guard has the call ask."""
+"""The decision by rules: the AI client's, else the server's, unless the flow guard makes the call ask."""
 
 from msgspec import Raw
 from msgspec.structs import replace
@@ -32,25 +32,25 @@ class ApprovalRules:
         return self._config.settings.mcp_enabled and self.decision(route, state, params).is_approved
 
     def frees(self, route: Route) -> bool:
-        """Returns whether all calls of a tool go through until the settings change, whoever makes them with whatever arguments."""
+        """Returns whether all calls of a tool run without asking until the settings change, from any client and with any arguments."""
         settings = self._config.settings
         return settings.mcp_enabled and not settings.publish.clients and not self._guard.is_on and route.decision.is_approved
 
     def decision(self, route: Route, state: SessionState, params: Raw) -> Decision:
-        """Returns the decision of the rules, unless the flow guard has the call ask."""
+        """Returns the decision of the rules, unless the flow guard makes the call ask."""
         decision = self._by_rules(route, state)
         if self._guard.is_on and (read := self._guard.asks(route, state, params)):
             return _guarded(decision, route, read)
         return decision
 
     async def renewed(self, call: AskedCall, *, is_started: bool = True) -> AskedCall:
-        """Returns the same call if its tool and its project are what they were; else the call of what they are now.
+        """Returns the same call if its tool and its project are unchanged; else the call of the present ones.
 
         Args:
             is_started: its server is asked, and started if need be.
 
         Raises:
-            TooltrayError: the tool is not offered any more, or its server does not run; says why.
+            TooltrayError: the tool is not offered any more, or its server does not run; the error has the reason.
         """
         now = await call.confirmed() if is_started else call.current()
         if now is None:
@@ -62,9 +62,7 @@ class ApprovalRules:
         return call.of(now, self.decision(now, call.state, call.params))
 
     def _by_rules(self, route: Route, state: SessionState) -> Decision:
-        """Returns the decision of the client's own rules in the place of the server's, except for tools that ask always and built-in
-        servers.
-        """
+        """Returns the decision of the client's own rules instead of the server's, except for tools that always ask and built-in servers."""
         rules = self._modes.auto_approve(state)
         if rules is None or route.decision.is_excepted or self._servers.get(route.server).is_builtin:
             return route.decision
@@ -79,7 +77,7 @@ def _guarded(decision: Decision, route: Route, read: SessionFlow) -> Decision:
 
 
 def in_words(read: SessionFlow) -> Phrase:
-    """Returns what was read, to stand behind "has"; texts of servers and models are made harmless."""
+    """Returns a description of what was read, to follow the word "has"; texts of servers and models are made harmless."""
     server, tool, place = suspicion.visible(read.server), suspicion.visible(read.tool), plain(read.place, LONGEST_PLACE)
     if place:
         return Phrase("read {place} with {tool} of {server}", place=place, tool=tool, server=server)

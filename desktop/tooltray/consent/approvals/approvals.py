@@ -1,8 +1,8 @@
-"""Whether a tool call goes through, and who is asked where the settings do not decide: the one broker of approvals.
+"""Decides whether a tool call runs, and who is asked if the settings do not decide: the only broker of approvals.
 
-A call passes ApprovalRules, which has not allowed it; StandingGrants, what the user has allowed before; PendingApprovals, an approval of
-this call only; then the user is asked, at the desktop or at the AI client, until there is an answer to the tool as it is. Where no one can
-be asked it is refused at once.
+A call passes ApprovalRules, which has not allowed it; StandingGrants, with the user's earlier approvals; PendingApprovals, for an approval
+of this call only; then the user is asked, at the desktop or at the AI client, until there is an answer to the tool as it is. If no user can
+be asked, the call is refused at once.
 """
 
 import asyncio
@@ -48,13 +48,13 @@ from tooltray.protocol.sessions.caller import lacking
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.servers.relay.relay import paused
 
-CLIENT = "client"  # by whom a question was answered, and by which way: a form of the AI client
-MOST_ROUNDS = 6  # of one call; a tool that is another one each time a person looks is not to be called
+CLIENT = "client"  # who answered a question, and in which way: a form of the AI client
+MOST_ROUNDS = 6  # of one call; a tool that has changed each time the user looks must not be called
 MOST_FORMS = 3  # of one question, where the answer cannot be written
 ELICITATION = "elicitation/create"
 APPROVED = success({})
-"""Known by identity: the call goes through."""
-QUESTIONS_BELOW_BYTES = 262_144  # a result that only asks is small; larger ones are not looked into
+"""The reply that means, by its identity, that the call is allowed."""
+QUESTIONS_BELOW_BYTES = 262_144  # a result that only asks is small; larger ones are not parsed
 
 
 class Approvals:
@@ -73,7 +73,7 @@ class Approvals:
     ) -> None:
         """
         Args:
-            is_paused: whether the person has paused everything.
+            is_paused: whether the user has paused everything.
         """
         self._routes, self._rules, self._lasting, self._pending = call_routes, rules, standing_grants, pending_approvals
         self._snapshots, self._is_paused, self._spawn = question_snapshots, is_paused, spawn
@@ -81,9 +81,9 @@ class Approvals:
     # a call
 
     async def refusal(self, route: Route, exchange: Exchange) -> Envelope | None:
-        """Returns what answers a call that the rules do not let through, in the place of its server; None: it goes through.
+        """Returns the reply to a call that the rules do not allow, instead of its server's; None: the call may run.
 
-        What a person is shown of the request is what goes to the server, and answers to our own questions are taken off.
+        The request is sent to the server exactly as it was shown to the user, and answers to our own questions are removed.
         """
         if self._is_paused():
             return paused()
@@ -91,7 +91,7 @@ class Approvals:
             exchange.course.allowed_by = FROM_PERSON
             return None
         request, head = exchange.request, exchange.head
-        request.params = named_once(request.params, "name", "arguments")  # the server reads what the person has read
+        request.params = named_once(request.params, "name", "arguments")  # the server reads what the user has read
         call = self._call(route, self._decision(route, exchange), exchange)
         owner = f"approval {route.server} {call.digest}"
         is_answer = exchange.era is Era.MODERN and exchange.held.is_held(head.request_state, owner)
@@ -112,7 +112,7 @@ class Approvals:
         return None
 
     def let_come_again(self, route: Route, exchange: Exchange, reply: Envelope) -> None:
-        """Lets a modern client continue an allowed call whose server asks for more: it comes again, and is not asked about again."""
+        """Lets a modern client continue an allowed call whose server asks for more: the repeated call does not ask again."""
         if exchange.era is Era.LEGACY or (decision := self._decision(route, exchange)).is_approved:
             return
         state = _state_to_come_with(reply)
@@ -133,7 +133,7 @@ class Approvals:
         tool.
 
         Raises:
-            TooltrayError: the tool is not offered any more, or its server does not run; says why.
+            TooltrayError: the tool is not offered any more, or its server does not run; the error has the reason.
         """
         if self._routes.is_outdated(call.route, exchange):
             call = await self._rules.renewed(call)
@@ -146,7 +146,7 @@ class Approvals:
         return False, call
 
     async def _allowed_by(self, call: AskedCall, head: Head) -> str:
-        """Returns by which earlier approval a call goes through; empty: by none."""
+        """Returns which earlier approval allows a call; empty if none does."""
         if not call.decision.flow and (lasting := await self._lasting.allowed_by(call)):
             return lasting
         is_further = head.era is Era.MODERN and bool(head.request_state or head.input_responses)
@@ -169,7 +169,7 @@ class Approvals:
         """Returns APPROVED, or why the call is not carried out.
 
         Args:
-            exchange: its client is asked where no desktop is there.
+            exchange: its client is asked if there is no desktop.
         """
         try:
             return await self._by_rounds(call, None if has_window else exchange)
@@ -192,7 +192,7 @@ class Approvals:
         return refused(f"the tool '{call.shown_tool}' changes while a person is asked about it; it was not called")
 
     async def _release(self, by: str) -> None:
-        """Lets other calls through that wait and that a lasting approval covers as well."""
+        """Allows other waiting calls that a lasting approval covers as well."""
         for other in self._pending.waiting:
             call = other.subject
             if call.decision.flow:
@@ -218,7 +218,7 @@ class Approvals:
                 asking.cancel()
 
     async def _ask(self, question: PendingCall, exchange: Exchange) -> None:
-        """Asks the client's own person; an answer that cannot be kept is asked for again."""
+        """Asks the client's own user, and asks again if the answer cannot be saved."""
         shown, loop = question.view, asyncio.get_running_loop()
         for _ in range(MOST_FORMS):
             asked_at = loop.time()
@@ -246,37 +246,35 @@ class Approvals:
     # questions and answers
 
     def waiting(self) -> list[ApprovalSnapshot]:
-        """See ApprovalsApi.get_approvals. Those among them that were refused already wait for an approval of the next call that is the
-        same.
-        """
+        """Implements ApprovalsApi.get_approvals; a call that was refused already waits for an approval of the next equal call."""
         self._pending.refresh_refused()
         return [question.view for question in self._pending if question.is_open]
 
     def question(self, id: str) -> ApprovalSnapshot | None:
-        """Returns what the user is asked about a call; None where it waits no longer."""
+        """Returns the question about a call; None if the call waits no longer."""
         found = self._pending.find(id)
         return found.view if found else None
 
     async def disk_diff(self, id: str) -> tuple[str, ...]:
-        """See ApprovalsApi.get_approval_diff."""
+        """Implements ApprovalsApi.get_approval_diff."""
         found = self._pending.find(id)
         return await self._snapshots.disk_diff(found.subject) if found else ()
 
     async def answer(self, id: str, answer: str) -> None:
-        """See ApprovalsApi.answer_approval."""
+        """Implements ApprovalsApi.answer_approval."""
         question = self._pending.find(id)
         if question is None:
             raise NotFound(Phrase("This call waits no longer"), Phrase("it was answered, its AI client gave it up, or its time was over"))
         await self._take(question, answer, asker_name() or "person")
 
     async def _take(self, question: PendingCall, answer: str, by: str) -> None:
-        """Takes a person's answer; what lasts is written first.
+        """Applies a user's answer; a lasting approval is written first.
 
         Args:
             by: see Question.answered_by.
 
         Raises:
-            TooltrayError: the question has ended, this is no answer to it, or what lasts cannot be written: then it waits on.
+            TooltrayError: the question has ended, the answer is not valid, or a lasting one cannot be written: then it keeps waiting.
         """
         if not question.is_open or question.is_being_answered:
             raise Conflict("This call waits no longer", "it was answered, or the tool has changed since this was shown")
@@ -307,14 +305,12 @@ class Approvals:
 
 
 def _is_users_own(exchange: Exchange) -> bool:
-    """Returns whether the user makes the call in the window, by a click on what it calls: that is the approval. No program is the
-    window.
-    """
+    """Returns whether the user makes the call by a click in the window, which is the approval. Programs never count as the window."""
     return exchange.session.state.is_persons and current_asker().is_window
 
 
 def _first(head: Head) -> Head:
-    """Returns the head of a call that answers no question of ours: what else it answers opens nothing here."""
+    """Returns the head of a call that answers no question of ours: other answers allow nothing here."""
     return msgspec.structs.replace(head, request_state="", input_responses={})
 
 
@@ -330,7 +326,7 @@ class _Result(msgspec.Struct):
 
 
 def _state_to_come_with(reply: Envelope) -> str | None:
-    """Returns the state with which a client is to call again; None where the call is over."""
+    """Returns the state with which a client has to call again; None if the call is over."""
     if reply.error or len(memoryview(reply.result)) >= QUESTIONS_BELOW_BYTES:
         return None
     try:

@@ -21,7 +21,7 @@ from tooltray.protocol.sessions.session_state import SessionState
 READ_BELOW_BYTES = 262_144  # larger arguments are shown by their beginning: reading them would keep the loop from other calls
 ONCE, SESSION, READS, REFUSE = "once", "session", "reads", "refuse"
 RULE = "rule"
-"""The answers that make a rule on arguments are `rule-1` and so on."""
+"""The prefix of answers that make a rule on arguments: `rule-1` and so on."""
 MARK_LENGTH = 16  # of a mark in the audit trail
 OTHER_SETTINGS = Phrase("the server is started or reached in another way than when this tool was allowed or shown")
 
@@ -34,11 +34,11 @@ class AskedCall(msgspec.Struct, frozen=True):
         decision: why the rules do not allow it.
         client: as it names itself.
         arguments: as they came.
-        digest: the same for the same arguments.
-        project: the folder on which the session works, where that is known.
+        digest: equal for equal arguments.
+        project: the folder on which the session works, if that is known.
         params: of the `tools/call`.
         current: the same tool as it is defined now, as far as that is known; None if it is not offered any more.
-        confirmed: the same as its server, which is started if need be, says now; raises TooltrayError where it does not.
+        confirmed: the same as its server defines it now, started if need be; raises TooltrayError if the server does not answer.
     """
 
     route: Route
@@ -54,21 +54,21 @@ class AskedCall(msgspec.Struct, frozen=True):
 
     @property
     def same_in_session(self) -> tuple[str, ...]:
-        """The key of one question: calls of one session with the same key are asked about once."""
+        """The key of one question: calls of one session with the same key share a question."""
         return (self.state.id, *self.same)
 
     @property
     def same(self) -> tuple[str, ...]:
-        """The key of what an approval of one call covers: this client, its project, this tool as it is now, these arguments."""
+        """The key of the calls that an approval of one call covers: this client, its project, this tool as it is now, these arguments."""
         return (self.client, self.project, self.route.server, self.route.definition.name, mark(self.route), self.digest)
 
     @property
     def shown_tool(self) -> str:
-        """The tool's name, in which everything can be seen."""
+        """The tool's name, with all characters visible."""
         return suspicion.visible(self.route.definition.name)
 
     def of(self, route: Route, decision: Decision) -> "AskedCall":
-        """Returns the same call of the tool as it is now, for the project of now."""
+        """Returns the same call of the present tool, for the present project."""
         return replace(self, route=route, decision=decision, project=project_of(self.state))
 
     def is_current(self) -> bool:
@@ -77,7 +77,7 @@ class AskedCall(msgspec.Struct, frozen=True):
         return now is not None and mark(now) == mark(self.route)
 
     def is_for(self, route: Route) -> bool:
-        """Returns whether a tool is still the one that this call is about, and its project the same."""
+        """Returns whether a tool and its project are still those of this call."""
         return mark(route) == mark(self.route) and project_of(self.state) == self.project
 
 
@@ -88,7 +88,7 @@ def asked_call(
     current: Callable[[], Route | None],
     confirmed: Callable[[], Coroutine[object, None, Route | None]],
 ) -> AskedCall:
-    """Makes the call that the user is asked about. Its client is named as the session's state has it, or else as its records name it."""
+    """Makes an AskedCall. The client's name is from the session's state, or else from its records."""
     state, arguments = exchange.session.state, opened(exchange.request.params).get("arguments", NOTHING)
     name, digest = state.client or exchange.client, _digest(bytes(arguments))
     return AskedCall(route, decision, state, name, arguments, digest, project_of(state), current, confirmed, exchange.request.params)
@@ -99,7 +99,7 @@ def project_of(state: SessionState) -> str:
 
 
 def mark(route: Route) -> str:
-    """Returns what an approval is bound to: how a tool is defined, and by which program or address."""
+    """Returns the mark that an approval is bound to: of a tool's definition, and of its server's program or address."""
     return f"{fingerprint(route.definition)}.{route.origin}"
 
 
@@ -109,7 +109,7 @@ def short_mark(route: Route) -> str:
 
 
 def named_with_mark(name: str, whole: str) -> str:
-    """Returns what the user and the audit trail see of a definition. `whole`: its mark."""
+    """Returns a name with the beginning of a definition's mark, for the user and the audit trail. `whole`: the mark."""
     return f"{suspicion.visible(name)} {whole[:MARK_LENGTH]}"
 
 
@@ -127,6 +127,6 @@ def is_rule(answer: str) -> bool:
 
 
 def rule_answered(question: ApprovalSnapshot, answer: str) -> CallRule | None:
-    """Returns the rule that an answer makes; None: it makes none."""
+    """Returns the rule that an answer makes; None without a rule."""
     offered = next((each for each in question.rules if each.answer == answer), None)
     return read_rule(offered.rule) if offered else None

@@ -1,6 +1,6 @@
-"""Whether a rule on arguments lets a call go through: rules of the settings, and those that the user has made of calls.
+"""Applies rules on arguments to calls: rules of the settings, and rules that the user has made of calls.
 
-A tool that no rule is about costs a look into two lists.
+For a tool without a rule this costs a look into two lists.
 """
 
 import asyncio
@@ -44,15 +44,15 @@ class CallRules:
     ) -> None:
         """
         Args:
-            user_folder: the person's own folder.
+            user_folder: the user's own folder.
         """
         self._config, self._servers, self._tools, self._modes, self._grants = config, servers, tools, modes, grants
         self._home, self._spawn = str(user_folder), spawn
-        self._looked_at: Settings | None = None  # whose folders were looked for
-        self._missing: frozenset[str] = frozenset()  # folders of its rules that are not there
+        self._looked_at: Settings | None = None  # the settings whose folders were checked last
+        self._missing: frozenset[str] = frozenset()  # folders of its rules that do not exist
 
     async def allowed_by(self, call: AskedCall) -> str:
-        """Returns by which kind of rule a call goes through, as the record names it; empty: by none."""
+        """Returns which kind of rule allows a call, as the record names it; empty if none does."""
         of_settings, of_grants = list(self._of_settings(call)), list(self._of_grants(call))
         if not of_settings and not of_grants:
             return ""
@@ -69,7 +69,7 @@ class CallRules:
         return await asyncio.to_thread(found) if any(map(needs_disk, (*of_settings, *of_grants))) else found()
 
     def _of_settings(self, call: AskedCall) -> Iterator[CallRule]:
-        """Yields those that are about the tool, unless the user chose that it asks always."""
+        """Yields the settings' rules for the tool, unless the user chose that it always asks."""
         of_client = self._modes.call_rules(call.state)
         server, tool = call.route.server, call.route.definition.name
         rules = self._servers.get(server).config.call_rules if of_client is None else of_client
@@ -77,7 +77,7 @@ class CallRules:
             yield from (rule for rule in rules if rule.server in ("", server) and is_for(rule, tool))
 
     def _of_grants(self, call: AskedCall) -> Iterator[CallRule]:
-        """Yields those of grants; of a tool that asks always, only those made for this tool by its name."""
+        """Yields the grants' rules; for a tool that always asks, only rules made for this tool by its name."""
         tool, asks_always = call.route.definition.name, call.decision.is_excepted or call.route.decision.is_excepted
         for grant in self._grants.rules(call.route, call.client):
             if asks_always and not grant.tool:
@@ -90,9 +90,7 @@ class CallRules:
         return Place(project, self._home)
 
     async def is_plain_for(self, rule: CallRule, arguments: bytes, project: str) -> bool:
-        """Returns whether a rule that was made of a call covers it, and none of its folders is a link: then it is as wide as the user reads
-        it.
-        """
+        """Returns whether a rule made of a call covers the call, and none of its folders is a link: then it is as wide as it reads."""
         place = self.place(project)
 
         def is_plain() -> bool:
@@ -103,7 +101,7 @@ class CallRules:
     # rules that no call can satisfy
 
     def problems(self) -> Iterator[Problem]:
-        """Yields what is wrong with the rules on arguments in the settings, as of the last look at their folders."""
+        """Yields the problems of the rules on arguments in the settings, as of the last check of their folders."""
         self._look_soon()
         for server in self._servers:
             names, rules = self._tools.known_names(server.name), server.config.auto_approve
@@ -117,14 +115,14 @@ class CallRules:
         return [_no_folder(folder) for folder in folders_of(rule) if folder in self._missing]
 
     def _look_soon(self) -> None:
-        """Looks for the folders once the settings have changed; the next to ask for problems hears of it."""
+        """Checks the folders in the background if the settings have changed; the result is in later calls of `problems`."""
         if self._config.settings is not self._looked_at:
             self._looked_at, self._missing = self._config.settings, frozenset()
             if any(self._folders()):
                 self._spawn(self.look(), name="folders of rules on arguments")
 
     async def look(self) -> None:
-        """Looks whether the folders of the rules in the settings are there."""
+        """Checks whether the folders of the rules in the settings exist."""
         self._looked_at = self._config.settings
         self._missing = frozenset(await asyncio.to_thread(missing, list(self._folders()), self.place("")))
 
@@ -142,19 +140,19 @@ def folders_of(rule: CallRule) -> list[str]:
 
 
 def missing(folders: Iterable[str], place: Place) -> list[str]:
-    """Returns those of some folders that do not exist. Looks at the disk."""
+    """Returns the folders that do not exist. Reads the disk."""
     return [folder for folder in folders if not os.path.isdir(folder_of(folder, place))]
 
 
 def led_to(folder: str, place: Place) -> str:
-    """Returns where a folder of a rule leads, if it is a link or lies behind one; empty: it is none. Looks at the disk."""
+    """Returns where a folder of a rule leads, if it is a link or lies behind one; empty for any other. Reads the disk."""
     whole = folder_of(folder, place)
     real = os.path.realpath(whole)
     return "" if real == whole else real
 
 
 async def why_nothing(rule: CallRule, place: Place) -> tuple[str, ...]:
-    """Returns why a rule lets no call through as things are."""
+    """Returns why a rule cannot allow any call at present."""
     return tuple(map(_no_folder, await asyncio.to_thread(missing, folders_of(rule), place)))
 
 
@@ -163,7 +161,7 @@ def _no_folder(folder: str) -> str:
 
 
 def _why_no_tool(rule: CallRule, names: Collection[str], auto_approve: Collection[str]) -> Iterator[str]:
-    """Yields why a rule is about no tool; `names`: the tools that are known, none where they are not."""
+    """Yields why a rule applies to no tool; `names`: the known tools, empty if they are unknown."""
     known = [name for name in names if is_for(rule, name)]
     if names and not known:
         yield Phrase("there is no such tool")

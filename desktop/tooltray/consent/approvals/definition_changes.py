@@ -1,7 +1,7 @@
-"""Tools and skills that are defined in another way than when the user allowed or saw them: listed, marked, and accepted.
+"""Tools and skills that have changed since the user allowed or saw them: listed, marked, and accepted.
 
-A skill is text that a model follows, so what a server puts in the place of one that was there waits for the user, also where the server's
-calls run without asking: such rules speak of calls. What was seen of skills is in `skills.json` of the home.
+A skill is text that a model follows, so a changed one waits for the user even if the server's calls run without asking, since such rules
+are only about calls. The skills that were seen are in `skills.json` of the home.
 """
 
 import asyncio
@@ -32,8 +32,8 @@ from tooltray.protocol.envelope import dump
 
 logger = logging.getLogger(__name__)
 SKILL = "skill"  # the kind of such a change
-MOST_KNOWN = 5000  # of one server, as many as it may list; what it makes up beyond that waits for a person
-MOST_WITH_TEXT = 200  # of one server whose texts are kept; of others a person is shown no more than how they are now
+MOST_KNOWN = 5000  # of one server, as many as it may list; what it makes up beyond that waits for the user
+MOST_WITH_TEXT = 200  # of one server whose texts are stored; of others the user sees only the present text
 LARGEST_BYTES = 256 * 2**20  # of the file; 5,000 skills with the longest URIs have 11 MB
 
 
@@ -41,7 +41,7 @@ class SeenSkill(msgspec.Struct, frozen=True):
     """A skill as it was seen.
 
     Attributes:
-        text: what was seen, so that what has changed can be shown; empty where it is too long to be kept.
+        text: the text that was seen, so that changes can be shown; empty if it is too long to be stored.
     """
 
     mark: str
@@ -49,7 +49,7 @@ class SeenSkill(msgspec.Struct, frozen=True):
 
 
 Seen = dict[str, dict[str, SeenSkill]]
-"""By server and the skill's own URI."""
+"""Seen skills by server and the skill's own URI."""
 
 
 class KeptSkills(msgspec.Struct):
@@ -58,7 +58,7 @@ class KeptSkills(msgspec.Struct):
 
 
 def skill_store(path: Path) -> KeptFile[KeptSkills]:
-    """Reads the file of one home; all skills count as new where it cannot be read."""
+    """Reads the file of one home; all skills count as new if it cannot be read."""
     unread = "what is known of skills cannot be read"
     unsaved = Phrase("what is allowed cannot be saved")
     store = KeptFile(path, KeptSkills, most_bytes=LARGEST_BYTES, unread=unread, remedy="", unsaved=unsaved)
@@ -68,7 +68,7 @@ def skill_store(path: Path) -> KeptFile[KeptSkills]:
 
 
 class SkillBook:
-    """The skills that were seen, and those that are others now. Belongs to the engine's loop."""
+    """The skills that were seen, and those that have changed. Belongs to the engine's loop."""
 
     def __init__(self, *, store: KeptFile[KeptSkills], bus: EventBus, spawn: Spawn, is_of_file: Callable[[str], bool]) -> None:
         """
@@ -77,15 +77,15 @@ class SkillBook:
         """
         self._store, self._bus, self._spawn, self._is_of_file = store, bus, spawn, is_of_file
         self._seen = store.content.skills
-        self._now: dict[tuple[str, str], Skill] = {}  # those that are others than was seen
+        self._now: dict[tuple[str, str], Skill] = {}  # those that have changed since they were seen
         self._lock = asyncio.Lock()
         bus.subscribe(ConfigChanged, self._on_config_changed)
 
     def take(self, server: str, skills: Iterable[Skill], *, is_all: bool) -> None:
-        """Records what a server has now: a new skill is saved, a changed one is blocked until it is reviewed.
+        """Records the present skills of a server: a new skill is saved, a changed one is blocked until it is reviewed.
 
         Args:
-            is_all: these are all that it lists, not one that was asked for.
+            is_all: these are all the skills that the server lists, not a single one.
         """
         seen, before, is_new = self._seen.setdefault(server, {}), self._held_marks(server), False
         listed = {skill.uri: skill for skill in skills}
@@ -107,12 +107,12 @@ class SkillBook:
             self._bus.publish(GrantsChanged())
 
     def is_held(self, server: str, skill: Skill) -> bool:
-        """Returns whether a skill is not what was seen, and waits for the user."""
+        """Returns whether a skill differs from what was seen, and waits for the user."""
         seen = self._seen.get(server, {}).get(skill.uri)
         return seen is None or seen.mark != skill.mark
 
     def changes(self) -> list[ToolChange]:
-        """Returns those that wait."""
+        """Returns the changed skills that wait."""
         return [
             ToolChange(server, uri, self._diff(server, skill), _warnings(skill), kind=SKILL, revision=skill.mark)
             for (server, uri), skill in self._now.items()
@@ -124,19 +124,19 @@ class SkillBook:
         return diffs.of_texts(_pretty(seen.text if seen else ""), _pretty(skill_text(skill)))
 
     def definitions(self, server: str, uri: str) -> list[str]:
-        """Returns a skill as it is now, with the beginning of its mark; empty: it does not wait."""
+        """Returns a skill as it is now, with the beginning of its mark; empty if it does not wait."""
         skill = self._now.get((server, uri))
         return [named_with_mark(skill.name, skill.mark)] if skill else []
 
     async def accept(self, server: str, uri: str, seen: str) -> None:
-        """Accepts how a skill differs, which the user has seen.
+        """Accepts a changed skill that the user has seen.
 
         Args:
-            seen: `revision` of the ToolChange; empty: whatever it is now.
+            seen: `revision` of the ToolChange; empty: the present text.
 
         Raises:
-            Conflict: it is not held, or is another one than was shown.
-            TooltrayError: that cannot be written.
+            Conflict: the skill does not wait, or is not the one that was shown.
+            TooltrayError: the change cannot be written.
         """
         skill = self._now.get((server, uri))
         if skill is None:
@@ -159,7 +159,7 @@ class SkillBook:
         return {uri: skill.mark for (name, uri), skill in self._now.items() if name == server}
 
     async def _save(self) -> None:
-        """Writes what was seen; what does not reach the disk is written with the next change."""
+        """Writes the skills that were seen; a failed write is repeated with the next change."""
         try:
             await self._write()
         except TooltrayError as error:
@@ -175,7 +175,7 @@ class SkillBook:
             await finish_in_thread(self._store.write, content)
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
-        """Drops what was seen of a removed server: another one of its name is another server."""
+        """Drops the skills of a removed server: a later one of its name is another server."""
         gone = [server for server in self._seen if server not in event.mcp_servers and not self._is_of_file(server)]
         for server in gone:
             del self._seen[server]
@@ -205,20 +205,20 @@ class DefinitionChanges:
         self._grants, self._tool_grants, self._skills = grants, tool_grants, skill_book
 
     def all(self) -> list[ToolChange]:
-        """See ApprovalsApi.get_tool_changes."""
+        """Implements ApprovalsApi.get_tool_changes."""
         return [*self._grants.changes(), *self._skills.changes()]
 
     async def now(self, server: str, name: str, kind: str) -> list[str]:
-        """Returns what would be accepted: its name and the beginning of its mark; empty: nothing."""
+        """Returns the change that would be accepted: its name and the beginning of its mark; empty without one."""
         if kind == SKILL:
             return self._skills.definitions(server, name)
         return await self._tool_grants.definitions(server, "tool", name)
 
     async def accept(self, server: str, name: str, kind: str, seen: str) -> None:
-        """See ApprovalsApi.accept_tool_change."""
+        """Implements ApprovalsApi.accept_tool_change."""
         await (self._skills if kind == SKILL else self._grants).accept(server, name, seen)
 
     def with_held(self, tools: list[ToolSnapshot]) -> list[ToolSnapshot]:
-        """Returns the same tools, those marked that were allowed and are other tools since."""
+        """Returns the same tools; those that were allowed and have changed since are marked."""
         held = {server: self._grants.held_tools(server) for server in {tool.server for tool in tools}}
         return [replace(each, is_held=True) if each.original_name in held[each.server] else each for each in tools]

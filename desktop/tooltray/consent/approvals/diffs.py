@@ -1,6 +1,6 @@
-"""What a call would change, as lines that a person can read: the edit in its arguments, and how one definition differs from another.
+"""Shows what a call would change, as readable lines: the edit in its arguments, and how one definition differs from another.
 
-Pure: the text of a file is passed in. A line begins with "+", "-" or " ".
+The functions are pure: the text of a file is passed in. A line begins with "+", "-" or " ".
 """
 
 import difflib
@@ -16,8 +16,8 @@ from tooltray.consent.approvals.suspicion import visible
 MOST_LINES = 400  # of one diff, and of each side that is compared: comparing takes time, and no one reads more
 LONGEST_LINE = 500  # characters
 MOST_EDITS = 50  # of one call
-LINES_AROUND = 3  # what changes is read in its place
-CUT = " …"  # in the place of what is left out
+LINES_AROUND = 3  # unchanged lines around a change
+CUT = " …"  # in the place of omitted lines
 _STARTS_AT_THE_TOP = re.compile(r"@@ -[01][, ]")  # nothing is left out before such a part
 BEFORE_AND_AFTER = (
     ("oldText", "newText"),
@@ -28,7 +28,7 @@ BEFORE_AND_AFTER = (
     ("old_str", "new_str"),
     ("search", "replace"),
 )
-"""How arguments of well-known tools name what is replaced, and by what."""
+"""Names of well-known tools' arguments for the replaced and the new text."""
 LISTS_OF_EDITS = ("edits", "changes", "replacements")
 FILES = ("path", "file_path", "filePath", "filename", "relative_path", "file")
 CONTENTS = ("content", "contents", "file_text", "new_content", "newContent")
@@ -39,7 +39,7 @@ Clean = Callable[[str], str]
 
 
 def of_arguments(arguments: object, clean: Clean) -> tuple[str, ...]:
-    """Returns what an edit would change; nothing for arguments that are no edit.
+    """Returns the change of an edit; nothing for arguments that are not an edit.
 
     Args:
         arguments: of the call, as Python values.
@@ -52,14 +52,14 @@ def of_arguments(arguments: object, clean: Clean) -> tuple[str, ...]:
 
 
 def overwritten_file(arguments: object) -> str:
-    """Returns the path of the file that a call would write whole, as its arguments have it; empty: it writes none."""
+    """Returns the path of the file that a call would overwrite, as its arguments have it; empty if it overwrites none."""
     if not isinstance(arguments, Mapping) or not _first(arguments, CONTENTS):
         return ""
     return next(iter(_first(arguments, FILES)), "")
 
 
 def of_file(arguments: Mapping[str, Any], before: str, clean: Clean) -> tuple[str, ...]:
-    """Returns how a file that a call would write whole differs from its content on disk.
+    """Returns how a file that a call would overwrite differs from its content on disk.
 
     Args:
         arguments: of a call that has an `overwritten_file`.
@@ -74,13 +74,13 @@ def of_definitions(before: str, after: str) -> tuple[str, ...]:
     """Returns how a definition differs from an earlier one.
 
     Args:
-        before, after: as `definition_text` gives them; empty for one that is not known.
+        before, after: results of `definition_text`; empty for an unknown one.
     """
     return _bounded(_compared(_definition_lines(before), _definition_lines(after)))
 
 
 def of_texts(before: str, after: str) -> tuple[str, ...]:
-    """Returns how a text differs from an earlier one; empty for one that is not known."""
+    """Returns how a text differs from an earlier one; empty for an unknown one."""
     return _bounded(_compared(before.splitlines(), after.splitlines()))
 
 
@@ -127,7 +127,7 @@ def _member_lines(key: str, value: object) -> list[str]:
 
 
 def _compared(before: list[str], after: list[str]) -> list[str]:
-    """Returns the lines that differ, marked, and some around them; what lies between is left out."""
+    """Returns the lines that differ, marked, and some around them; other lines are omitted."""
     is_cut = len(before) > MOST_LINES or len(after) > MOST_LINES
     lines = list(difflib.unified_diff(before[:MOST_LINES], after[:MOST_LINES], lineterm="", n=LINES_AROUND))[2:]
     shown = [CUT if line.startswith("@@") else line for line in lines if not _STARTS_AT_THE_TOP.match(line)]

@@ -1,8 +1,8 @@
 """The flow guard, off by default: once a session has read what strangers wrote, calls that send or publish ask first.
 
 Which tools read what strangers wrote, and which send, is known from tables of words and from hints; a user can choose otherwise for each
-tool (`flow` in `toolOverrides`). Names are believed over hints that make a tool look harmless. What counts is whether strangers can have
-written what is read, not whether they did; so a tracker or a mailbox counts as a whole.
+tool (`flow` in `toolOverrides`). Names are believed over hints that make a tool look harmless. It matters whether strangers can have
+written the content, not whether they did; so a tracker or a mailbox counts as a whole.
 """
 
 from collections.abc import Iterator
@@ -27,39 +27,39 @@ from tooltray.servers.transports.transports import is_remote
 from tooltray.servers.upstream.server_manager import ServerManager
 
 _READS_ANYTHING = "browse browser crawl fetch goto http https navigate scrape url urls web webpage webpages website"
-"""It brings pages, whatever else it does."""
+"""Verbs of tools that fetch pages, whatever else they do."""
 _BY_STRANGERS = """
     article articles comment comments conversation conversations discussion discussions email emails feed feeds forum gmail inbox internet
     issue issues mail mails message messages news notification notifications online page pages post posts pr prs pull reddit review reviews
     rss sms thread threads ticket tickets tweet tweets youtube
 """
-"""What a tool that reads may bring of others."""
+"""Things written by others that a reading tool may return."""
 _SENDS = """
     deploy email forward invite mail message notify pay post publish push reply send share sms submit transfer tweet upload webhook
 """
-"""It brings something out of the session, if it changes anything at all."""
+"""Verbs of tools that send something out of the session, if they change anything at all."""
 _CHANGES = "add append assign close comment create edit fill insert merge open patch put review set update write"
 _SEEN_BY_OTHERS = """
     article comment comments discussion event gist invoice issue issues listing message order page post pr pull release repo repository
     review reviews thread ticket tweet webhook
 """
-"""What others see of it: `create_issue` sends, `create_folder` does not."""
+"""Things that others see: `create_issue` sends, `create_folder` does not."""
 _TYPES_INTO_PAGES = "evaluate fill submit type upload"
 READS_ANYTHING, BY_STRANGERS = frozenset(_READS_ANYTHING.split()), frozenset(_BY_STRANGERS.split())
 SENDS, CHANGES, SEEN_BY_OTHERS = frozenset(_SENDS.split()), frozenset(_CHANGES.split()), frozenset(_SEEN_BY_OTHERS.split())
 TYPES_INTO_PAGES = frozenset(_TYPES_INTO_PAGES.split())
-"""How a browser sends."""
+"""Words for the ways in which a browser sends."""
 BODIES = frozenset(["body", "data", "payload", "form", "json", "content", "postdata", "formdata", "requestbody", "multipart", "files"])
-"""Arguments with which a tool that fetches sends something, too."""
+"""Arguments with which a fetching tool also sends something."""
 
 
 class Flow(NamedTuple):
-    """What a tool does to the flow of data.
+    """The effect of a tool on the flow of data.
 
     Attributes:
         reads: its result may have been written by strangers.
         sends: it sends or publishes.
-        fetches: it brings pages; with a body in its arguments it sends, too.
+        fetches: it returns pages; with a body in its arguments it sends, too.
     """
 
     reads: bool
@@ -72,7 +72,7 @@ _CHOSEN = {"reads": Flow(True, False), "sends": Flow(False, True), "both": Flow(
 
 
 def flow_of(tool: Tool, override: ToolOverride | None, *, is_remote: bool) -> Flow:
-    """Returns what a tool does.
+    """Returns the effect of a tool.
 
     Args:
         is_remote: its server runs elsewhere, and is reached over HTTP.
@@ -99,8 +99,8 @@ READ_BELOW_BYTES = 262_144  # larger arguments send something, whatever their me
 
 
 class FlowGuard:
-    """What sessions have read, and which calls ask because of it. Belongs to the engine's loop; where the guard is off for all, a call
-    costs a look at `is_on` and one at the state.
+    """The record of what sessions have read, and so of which calls ask. Belongs to the engine's loop; while the guard is off for all, a
+    call costs a look at `is_on` and one at the state.
 
     Attributes:
         is_on: for any client.
@@ -116,7 +116,7 @@ class FlowGuard:
         self._follow()
 
     def note(self, route: Route, exchange: Exchange) -> None:
-        """Records that a call was answered; what it brought may steer the model from now on."""
+        """Records that a call was answered; its result may steer the model from now on."""
         if self.is_on and self._flow(route).reads and self._is_on_for(exchange.session.state):
             self._keep(exchange.session.state, SessionFlow(route.server, route.definition.name, touched(exchange.request.params)))
 
@@ -124,7 +124,7 @@ class FlowGuard:
         """Records that a tool's earlier output reached this session (task result or kept result).
 
         Args:
-            route: None: the tool is not there any more.
+            route: None if the tool does not exist any more.
         """
         if route is None:
             self.note_other(server, state)
@@ -132,13 +132,13 @@ class FlowGuard:
             self._keep(state, SessionFlow(server, route.definition.name))
 
     def note_other(self, server: str, state: SessionState) -> None:
-        """Records that a resource or a prompt of a server goes to a session; of a remote server it counts as written by strangers."""
+        """Records that a session gets a resource or a prompt of a server; from a remote server it counts as written by strangers."""
         managed = self._servers.find(server)
         if managed and is_remote(managed.config.transport) and self._is_on_for(state):
             self._keep(state, SessionFlow(server, ""))
 
     def asks(self, route: Route, state: SessionState, params: Raw) -> SessionFlow | None:
-        """Returns what a session has read, where a call has to ask because of that; None: it need not.
+        """Returns what a session has read if a call has to ask because of that; None if the call need not ask.
 
         Args:
             params: of the `tools/call`.
@@ -153,7 +153,7 @@ class FlowGuard:
         return read if sends and not self._grants.knows_flow(route, state) else None
 
     def sends(self, route: Route) -> bool:
-        """Returns whether a tool sends or publishes, by what is known of it."""
+        """Returns whether a tool sends or publishes, as far as is known."""
         return self._flow(route).sends
 
     def _read_by(self, state: SessionState) -> SessionFlow | None:

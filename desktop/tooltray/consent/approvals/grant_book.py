@@ -1,7 +1,7 @@
-"""What the user has allowed for longer than one call, and whether a tool is still what was allowed.
+"""The user's approvals for longer than one call, compared with the tools as they are now.
 
-A grant counts for the definitions that it was given for, and for the program or address that its server was then: a tool of which either
-is another asks until the user has seen how it differs.
+A grant counts for the definitions that it was given for, and for the program or address of the server then: if either has changed, the tool
+asks until the user has seen how it differs.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ class SessionGrant(NamedTuple):
     """A grant for one session, in SessionState.allowed.
 
     Attributes:
-        knows_flow: a person knew that the session had read what strangers wrote, see FlowGuard.
+        knows_flow: the user knew that the session had read what strangers wrote, see FlowGuard.
     """
 
     id: str
@@ -76,13 +76,13 @@ class GrantBook:
         """
         self._live, self._states, self._tools, self._bus, self._spawn = live_grants, states, tools, bus, spawn
         self._is_of_file = is_of_file
-        self._revoked: dict[str, _Revoked] = {}  # what was taken back, until it cannot be undone any more
+        self._revoked: dict[str, _Revoked] = {}  # revoked grants, until the undo expires
         self._lock = asyncio.Lock()  # a change is worked out from what the last one has written
         bus.subscribe(ConfigChanged, self._on_config_changed)
         bus.subscribe(ToolListChanged, self._on_tool_list_changed)
         bus.subscribe(ScreenLocked, self._on_screen_locked)
 
-    # whether a call goes through
+    # whether a call is allowed
 
     def allows(self, route: Route, state: SessionState, client: str) -> bool:
         """Returns whether a grant covers a tool as it is defined now."""
@@ -93,19 +93,19 @@ class GrantBook:
         return any(grant.tools.get(tool) == now and _is_for_all(grant.kind, is_read) for grant in self._live.of(route.server, client))
 
     def rules(self, route: Route, client: str) -> list[Grant]:
-        """Returns those that let some calls of a tool go through, as it is defined now, by their arguments; the newest first."""
+        """Returns the rules that allow some calls of a tool, as it is defined now, by their arguments; the newest first."""
         tool, now = route.definition.name, mark(route)
         return [grant for grant in self._live.of(route.server, client) if grant.kind == "rule" and grant.tools.get(tool) == now]
 
     def knows_flow(self, route: Route, state: SessionState) -> bool:
-        """Returns whether the user allowed a tool, as it is now, in a session of which they knew what it had read."""
+        """Returns whether the user allowed a tool, as it is now, in a session and knew what the session had read."""
         if not state.allowed:
             return False
         now = mark(route)
         return any(each.knows_flow and each.mark == now for each in _of_session(state, route, state.client))
 
     def seen_before(self, route: Route, state: SessionState, client: str) -> str | None:
-        """Returns the definition that was allowed, where the tool has another one now."""
+        """Returns the definition that was allowed, if the tool has another one now."""
         tool, now = route.definition.name, mark(route)
         if others := [each.definition for each in _of_session(state, route, client) if each.mark != now]:
             return others[0]
@@ -113,10 +113,10 @@ class GrantBook:
         return next((self._live.definition(each) for each in allowed if each != now), None)
 
     def has_all_reads(self, server: str, client: str) -> bool:
-        """Returns whether all reads of a server were allowed; those that came later are not among them."""
+        """Returns whether all reads of a server were allowed, which does not include later ones."""
         return any(grant.kind == "reads" for grant in self._live.of(server, client))
 
-    # saying yes
+    # approving
 
     def allow_in_session(self, route: Route, state: SessionState, client: str, *, knows_flow: bool = False) -> None:
         """Allows a client a tool as it is defined now for as long as the session lasts; requests over HTTP of several may share one."""
@@ -136,15 +136,15 @@ class GrantBook:
         is_seen: bool = False,
         rule: Mapping[str, object] | None = None,
     ) -> GrantSnapshot:
-        """Allows tools as they are defined now; what was allowed in the same way before is replaced.
+        """Allows tools as they are defined now; an earlier grant of the same kind is replaced.
 
         Args:
-            routes: by the server's own names; the one, or those that read.
-            is_seen: a person has seen how the last of them is defined; other grants then count for it as it is.
+            routes: by the server's own names; the one tool, or the tools that read.
+            is_seen: the user has seen how the last of them is defined; other grants then count for it as it is.
             rule: of the kind "rule": on the arguments of their calls.
 
         Raises:
-            TooltrayError: it cannot be written, or no lock of the screen would be heard of; nothing has changed.
+            TooltrayError: it cannot be written, or a lock of the screen would not be reported; nothing has changed.
         """
         made = Grant(
             id=_new_id(),
@@ -165,10 +165,10 @@ class GrantBook:
             await self._write([*others, grant], routes)
         return self._snapshot(grant)
 
-    # what was allowed
+    # the grants
 
     def snapshots(self) -> list[GrantSnapshot]:
-        """Returns all that count, the newest first."""
+        """Returns all valid grants, the newest first."""
         found = [self._snapshot(grant) for grant in self._live.all()]
         found += [
             GrantSnapshot(each.id, "tool", each.server, each.tool, client=each.client, session=state.id, created_at=each.created_at)
@@ -180,7 +180,7 @@ class GrantBook:
     async def revoke(self, id: str) -> None:
         """
         Raises:
-            TooltrayError: there is no such grant, or that cannot be written.
+            TooltrayError: there is no such grant, or the change cannot be written.
         """
         for state in self._states:
             if found := {each for each in _session_grants(state) if each.id == id}:
@@ -200,11 +200,11 @@ class GrantBook:
         self._revoked[id] = _Revoked(gone, seen, self._live.now())
 
     async def restore(self, id: str) -> GrantSnapshot:
-        """Allows again what was revoked a moment ago, until its own end; of a tool that has changed meanwhile, as it was.
+        """Restores a grant that was just revoked, with its former end; for a tool that has changed meanwhile, with the old definition.
 
         Raises:
             NotFound: too much time has passed, or its server is gone.
-            TooltrayError: that cannot be written.
+            TooltrayError: the change cannot be written.
         """
         self._drop_revoked()
         taken = self._revoked.get(id)
@@ -218,7 +218,7 @@ class GrantBook:
         return self._snapshot(taken.grant)
 
     def revoked(self, id: str) -> GrantSnapshot | None:
-        """Returns what `restore` would allow again."""
+        """Returns the grant that `restore` would restore."""
         taken = self._revoked.get(id)
         return self._snapshot(taken.grant) if taken else None
 
@@ -230,7 +230,7 @@ class GrantBook:
         return server in self._tools.server_names or self._is_of_file(server)
 
     def changes(self) -> list[ToolChange]:
-        """Returns tools that were allowed and are defined in another way since."""
+        """Returns tools that were allowed and have changed since."""
         found: dict[tuple[str, str], ToolChange] = {}
         for grant in self._live.all():
             for route in self._held(grant):
@@ -242,13 +242,13 @@ class GrantBook:
         return list(found.values())
 
     async def accept(self, server: str, tool: str, seen: str) -> None:
-        """Accepts how a tool is defined now, which the user has seen: what was allowed counts for it as it is.
+        """Accepts a tool's present definition, which the user has seen: former grants count for it.
 
         Args:
-            seen: `revision` of the ToolChange; empty: whatever it is now.
+            seen: `revision` of the ToolChange; empty: the present definition.
 
         Raises:
-            TooltrayError: it has not changed, or is another one than was shown, or that cannot be written.
+            TooltrayError: it has not changed, or is not the one that was shown, or the change cannot be written.
         """
         async with self._lock:
             route = self._tools.routes(server).get(tool)
@@ -262,9 +262,7 @@ class GrantBook:
             await self._write(after, {tool: route})
 
     def covering(self, server: str) -> dict[str, tuple[str, ...]]:
-        """Returns the ids of the grants that cover tools of a server as they are defined now, by the tools' names; those of sessions among
-        them.
-        """
+        """Returns the ids of the grants that cover tools of a server as they are now, by the tools' names; also grants of sessions."""
         found: dict[str, tuple[str, ...]] = {}
         routes = self._tools.routes(server)
         of_server = [grant for grant in self._live.all() if grant.server == server]
@@ -277,7 +275,7 @@ class GrantBook:
         return found
 
     def held_tools(self, server: str) -> frozenset[str]:
-        """Returns tools of a server that were allowed, and are defined in another way since."""
+        """Returns tools of a server that were allowed and have changed since."""
         return frozenset(route.definition.name for grant in self._live.all() if grant.server == server for route in self._held(grant))
 
     # inside
@@ -315,7 +313,7 @@ class GrantBook:
         self._bus.publish(GrantsChanged())
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
-        """Drops what was allowed of a removed server: another one of its name is another server."""
+        """Drops the grants of a removed server: a later one of its name is another server."""
 
         def is_gone(server: str) -> bool:
             return server not in event.mcp_servers and not self._is_of_file(server)
@@ -342,13 +340,13 @@ class GrantBook:
 
 
 def changed_again(name: str) -> Conflict:
-    """Returns why a definition is not accepted that is another one than the user has seen."""
+    """Returns the error for accepting a definition that is not the one that the user has seen."""
     title = Phrase("'{tool}' has changed again since this was shown", tool=suspicion.visible(name))
     return Conflict(title, hint=Phrase("Look at it once more."))
 
 
 def not_changed(name: str) -> Conflict:
-    """Returns why a definition is not accepted that does not wait."""
+    """Returns the error for accepting a definition that does not wait."""
     title = Phrase("'{tool}' has not changed since it was allowed", tool=suspicion.visible(name))
     return Conflict(title, hint=Phrase("See `tooltray grants changes`."))
 
@@ -358,12 +356,12 @@ def _scope(grant: Grant) -> tuple[str, ...]:
 
 
 def _is_for_all(kind: str, is_read: bool) -> bool:
-    """Returns whether a grant is for every call of a tool, whatever it is called with."""
+    """Returns whether a grant is for every call of a tool, with any arguments."""
     return kind == "tool" or (kind == "reads" and is_read)
 
 
 def _accepted(grant: Grant, tool: str, route: Route, now: str) -> Grant:
-    """Returns a grant with a tool as it is now; one for reads does not keep a tool that writes now."""
+    """Returns a grant with a tool as it is now; a grant for reads drops a tool that writes now."""
     if grant.tools.get(tool, now) == now:
         return grant
     others = {name: each for name, each in grant.tools.items() if name != tool}

@@ -1,5 +1,5 @@
-"""How long a grant lasts: some time, or until the screen locks, as the desktop reports it. A hub without a desktop hears of no lock, and
-offers no such grant.
+"""The end of a grant: after some time, or when the screen locks, as the desktop reports it. A hub without a desktop gets no such report,
+and so offers no grant until then.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ LONGEST_GRANT_S = 366 * DAY_S
 
 
 class GrantEnd(msgspec.Struct, frozen=True):
-    """The end of a grant: what comes first; without either it lasts until it is revoked.
+    """The end of a grant: the earlier of the two; without either it lasts until it is revoked.
 
     Attributes:
         after_s: seconds.
@@ -29,11 +29,11 @@ class GrantEnd(msgspec.Struct, frozen=True):
 
 NEVER = GrantEnd()
 ENDS: Mapping[str, GrantEnd] = {HOUR: GrantEnd(HOUR_S), DAY: GrantEnd(DAY_S), LOCK: GrantEnd(at_lock=True), ALWAYS: NEVER}
-"""By the answer."""
+"""Ends of grants, by the answer."""
 
 
 def end_of(expires_in_s: float | None, until: str) -> GrantEnd:
-    """Returns the end that `add_grant` is given.
+    """Returns the end for the arguments of `add_grant`.
 
     Raises:
         TooltrayError: there is no such end.
@@ -46,7 +46,7 @@ def end_of(expires_in_s: float | None, until: str) -> GrantEnd:
 def check_end(end: GrantEnd) -> None:
     """
     Raises:
-        TooltrayError: no grant lasts that long.
+        TooltrayError: the time is out of range.
     """
     if end.after_s is not None and not 0 < end.after_s <= LONGEST_GRANT_S:
         raise TooltrayError(
@@ -56,14 +56,14 @@ def check_end(end: GrantEnd) -> None:
 
 
 class ScreenLocked(Event, frozen=True):
-    """The screen is locked, the computer goes to sleep, or the desktop cannot report it any more. For other rooms of the engine."""
+    """An event: the screen is locked, the computer goes to sleep, or the desktop cannot report it any more. For other packages."""
 
 
 class ScreenLock:
-    """Whether the screen is locked. Belongs to the engine's loop.
+    """The state of the screen's lock. Belongs to the engine's loop.
 
     Attributes:
-        number: of the lock that comes next, from 1. A yes that lasts until then keeps it, and counts as long as it is the same.
+        number: of the next lock, from 1. A grant until then stores this number, and is valid while the number is the same.
     """
 
     def __init__(self, *, bus: EventBus, has_window: bool) -> None:
@@ -77,7 +77,7 @@ class ScreenLock:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether a lock will be heard of: the desktop reports it, and the screen is open."""
+        """Whether a lock will be reported: the desktop reports locks, and the screen is not locked."""
         return self._is_locked is False
 
     @property
@@ -87,10 +87,10 @@ class ScreenLock:
     def tell(self, is_locked: bool | None) -> None:
         """
         Args:
-            is_locked: None: that cannot be known from now on, which ends what would have ended at the next lock.
+            is_locked: None: not known from now on, which ends the grants that would have ended at the next lock.
 
         Raises:
-            Denied: this hub has no window, so it would not hear of the next lock.
+            Denied: this hub has no window, so the next lock would not be reported.
         """
         if is_locked is False and not self._has_window:
             raise Denied(Phrase("Only a hub with a window hears when the screen locks"))

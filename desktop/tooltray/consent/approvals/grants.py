@@ -1,6 +1,6 @@
-"""What the user has allowed for longer than one call, kept over restarts in `grants.json` of the home, and what of it counts now.
+"""The user's approvals for longer than one call, stored in `grants.json` of the home, and which of them are valid now.
 
-Each grant names the tools that it is for and their fingerprints; the definitions that the user has seen are kept beside, so that a changed
+Each grant names its tools and their fingerprints; the definitions that the user has seen are stored beside the grants, so that a changed
 one can be compared. No arguments of calls are in the file.
 """
 
@@ -23,27 +23,27 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
 
 LARGEST_BYTES = 64 * 2**20  # a thousand grants with the longest definitions
-CHECK_EVERY_S = 30.0  # timers stand still while a computer sleeps; so late, at most, pages hear of an end after it has woken
+CHECK_EVERY_S = 30.0  # timers stop while a computer sleeps; after it wakes, pages learn of an end at most so late
 SETTLE_S = 0.5  # grants that end at nearly the same time are one piece of news
 CLOCK_SLACK_S = 300.0  # a clock is put right by so much; one that is set back further would make what ends last longer
 LAST_TIME_S = 1e11  # the year 5138
-LONGEST_DEFINITION = 65536  # characters that are kept of what a person has seen; a longer one is known by its fingerprint alone
+LONGEST_DEFINITION = 65536  # characters of a stored definition that the user has seen; of a longer one only the fingerprint is stored
 
-REMEMBERED = 1024  # rules; more than anybody makes
+REMEMBERED = 1024  # rules; more than a user makes
 UNREADABLE = Phrase("nothing: its rule cannot be read")
 
 GrantKind = Literal["tool", "reads", "rule"]
 
 
 class Grant(msgspec.Struct, rename="camel", frozen=True):
-    """What the user has allowed for longer than one call.
+    """An approval for longer than one call.
 
     Attributes:
         kind: one tool, every tool of the server that read when it was given, or the calls of some that a rule on arguments covers.
         tool: of the kinds "tool" and "rule": the server's own name; empty: of a rule for several.
-        client: for this AI client alone; empty: for all.
+        client: only for this AI client; empty: for all.
         created_at, expires_at: unix seconds; 0: it does not expire.
-        tools: what each tool was that it is for: the mark of its definition and of its server.
+        tools: for each tool the mark of its definition and of its server then.
         rule: of the kind "rule": a CallRule as JSON.
     """
 
@@ -58,14 +58,14 @@ class Grant(msgspec.Struct, rename="camel", frozen=True):
     rule: dict[str, object] = {}
 
     def __post_init__(self) -> None:
-        """Times that no clock shows were not written by us."""
+        """Rejects times out of range, which were not written by us."""
         if not all(0 <= time_s < LAST_TIME_S for time_s in (self.created_at, self.expires_at)):
             raise ValueError("a time is out of range")
 
 
 class PassingGrant(Grant, frozen=True):
-    """A grant that ends when the screen locks. It is in no file: another hub, also one of an older version, must not take it for a lasting
-    one.
+    """A grant that ends when the screen locks. It is in no file: another hub, perhaps of an older version, must not mistake it for a
+    lasting one.
 
     Attributes:
         lock: the number of that lock, see ScreenLock.
@@ -75,7 +75,7 @@ class PassingGrant(Grant, frozen=True):
 
 
 def rule_of(grant: Grant) -> CallRule | None:
-    """Returns the rule on arguments that a grant carries; None: it has none that can be read, and allows nothing then."""
+    """Returns the rule on arguments of a grant; None without a readable rule, and then the grant allows nothing."""
     return _read_rule(json.dumps(grant.rule)) if grant.kind == "rule" else None
 
 
@@ -114,7 +114,7 @@ def grant_store(path: Path) -> KeptFile[KeptGrants]:
 
 
 class LiveGrants:
-    """The grants that count now: their time has not passed, the screen has not locked, and their server exists. Belongs to the engine's
+    """The grants that are valid now: their time has not passed, the screen has not locked, and their server exists. Belongs to the engine's
     loop.
 
     Attributes:
@@ -142,32 +142,32 @@ class LiveGrants:
         return [grant for grant in listed if not grant.expires_at or grant.created_at - CLOCK_SLACK_S <= now < grant.expires_at]
 
     def of(self, server: str, client: str) -> Iterator[Grant]:
-        """Yields those for a server and a client, the newest first."""
+        """Yields the valid grants for a server and a client, the newest first."""
         return (grant for grant in reversed(self.all()) if grant.server == server and grant.client in ("", client))
 
     def definition(self, fingerprint: str) -> str:
-        """Returns what the user has seen under a fingerprint; empty if that is not kept."""
+        """Returns the definition with a fingerprint that the user has seen; empty if it is not stored."""
         return self._store.content.definitions.get(fingerprint, "") or self._texts.get(fingerprint, "")
 
     @property
     def next_end(self) -> float:
-        """When the next of them ends by its time, in unix seconds; 0: none does."""
+        """The earliest end of a grant by its time, in unix seconds; 0 without one."""
         return min((grant.expires_at for grant in self.all() if grant.expires_at), default=0.0)
 
     @property
     def has_ended_at_lock(self) -> bool:
-        """Whether one of those in memory has ended with the last lock of the screen."""
+        """Whether one of the grants in memory has ended with the last lock of the screen."""
         return any(not self.is_before_its_lock(grant) for grant in self._passing)
 
     def is_before_its_lock(self, grant: Grant) -> bool:
-        """Returns whether a grant that ends when the screen locks has not ended by that; any other has not."""
+        """Returns whether a grant has not ended by a lock of the screen; True for any grant without that end."""
         return not isinstance(grant, PassingGrant) or grant.lock == self._screen_lock.number
 
     def ending(self, grant: Grant, end: GrantEnd) -> Grant:
         """Returns a new grant with its end.
 
         Raises:
-            TooltrayError: it is to last until the screen locks, and no lock would be heard of.
+            TooltrayError: it would last until the screen locks, and a lock would not be reported.
         """
         if end.after_s is not None:
             grant = msgspec.structs.replace(grant, expires_at=grant.created_at + end.after_s)
@@ -183,17 +183,17 @@ class LiveGrants:
         return PassingGrant(**msgspec.structs.asdict(grant), lock=self._screen_lock.number)
 
     def forget(self, ids: Iterable[str]) -> None:
-        """Drops grants at once, whenever the disk is written."""
+        """Drops grants at once, before the disk is written."""
         self._gone.update(ids)
 
     async def write(self, grants: Iterable[Grant], definitions: Mapping[str, str]) -> None:
-        """Replaces all grants, one write at a time; those that pass are kept in memory only.
+        """Replaces all grants, one write at a time; grants until the screen locks are kept in memory only.
 
         Args:
-            definitions: texts by fingerprint, besides those that are kept already; what no grant needs is left out.
+            definitions: texts by fingerprint, besides the stored ones; texts that no grant needs are left out.
 
         Raises:
-            TooltrayError: the file cannot be written; what was allowed before stays as it was.
+            TooltrayError: the file cannot be written; the earlier grants stay unchanged.
         """
         given = list(grants)
         passing = tuple(grant for grant in given if isinstance(grant, PassingGrant))
@@ -213,8 +213,8 @@ def _needed(grants: Iterable[Grant], texts: Mapping[str, str]) -> dict[str, str]
 
 
 class GrantEnds:
-    """Publishes the ends of grants, so that pages hear of them. One timer runs for all grants, and none where nothing ends. Belongs to the
-    engine's loop.
+    """The ends of grants, which are published for pages. One timer runs for all grants, and none if no grant ends. Belongs to the engine's
+    loop.
     """
 
     def __init__(self, *, live_grants: LiveGrants, bus: EventBus) -> None:

@@ -1,6 +1,6 @@
-"""Grants that the user gives without a call: which tools one would be for, which calls of late it would have covered, and the grant.
+"""Grants that the user gives without a call: the tools that one would be for, the recent calls that it would have covered, and the grant.
 
-The journal has arguments only where the user wants that; other calls of the past cannot be judged.
+The journal has arguments only if the user wants that; other calls of the past cannot be judged.
 """
 
 import asyncio
@@ -34,13 +34,13 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 
 class ToolGrants:
-    """Grants of tools by name, or of all of a server that read. Has no state of its own."""
+    """The grants of tools by name, or of all tools of a server that read. Has no state of its own."""
 
     def __init__(self, *, servers: ServerManager, tools: ToolManager, grants: GrantBook) -> None:
         self._servers, self._tools, self._grants = servers, tools, grants
 
     async def preview(self, server: str, kind: str, tool: str) -> list[CoveredTool]:
-        """See ApprovalsApi.preview_grant."""
+        """Implements ApprovalsApi.preview_grant."""
         routes = await self._routes_for(server, kind, tool)
         revision = _revision(routes)
         listed = [(each, routes.get(each.original_name)) for each in await self._tools.snapshots(server)]
@@ -49,7 +49,7 @@ class ToolGrants:
         ]
 
     async def allow(self, server: str, kind: str, tool: str, client: str, end: GrantEnd, seen: str) -> GrantSnapshot:
-        """See ApprovalsApi.add_grant."""
+        """Implements ApprovalsApi.add_grant."""
         check_end(end)
         routes = await self._routes_for(server, kind, tool)
         if seen and seen != _revision(routes):
@@ -58,7 +58,7 @@ class ToolGrants:
 
     async def definitions(self, server: str, kind: str, tool: str) -> list[str]:
         """Returns the tools that a grant would be for as they are defined now, each with the beginning of its mark."""
-        await self._tools.published(server)  # one that was never listed would be another one after the yes
+        await self._tools.published(server)  # one that was never listed would have changed after the approval
         routes = reads(self._tools, server) if kind == "reads" else self._tools.routes(server)
         wanted = routes if kind == "reads" else {tool: routes[tool]} if tool in routes else {}
         return [named_with_mark(name, mark(route)) for name, route in wanted.items()]
@@ -67,7 +67,7 @@ class ToolGrants:
         """Returns the tools that a grant would be for.
 
         Raises:
-            TooltrayError: there is no such server, tool or kind, or nothing that it would allow.
+            TooltrayError: there is no such server, tool or kind, or the grant would allow nothing.
         """
         self._servers.get(server)
         await self._tools.published(server)  # waits for one that was never listed
@@ -93,12 +93,12 @@ class ToolGrants:
 
 
 def _revision(routes: Mapping[str, Route]) -> str:
-    """Changes with each of some tools, and with which these are."""
+    """Returns a revision that changes with each of some tools, and with which tools these are."""
     return revision_of({name: mark(route) for name, route in routes.items()})
 
 
 MOST_PAST = 200  # calls of a tool that are judged: those of the last days, in a fraction of a second
-LONGEST_LINE = 200  # characters of what a call was called with
+LONGEST_LINE = 200  # characters of a call's arguments
 
 
 class _PastCall(NamedTuple):
@@ -110,7 +110,7 @@ class _PastCall(NamedTuple):
 
 
 class RuleGrants:
-    """Grants of calls by a rule on their arguments. Belongs to the engine's loop."""
+    """The grants of calls by a rule on their arguments. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class RuleGrants:
         self._pending, self._reader, self._masked = pending_approvals, journal_reader, masked
 
     async def preview(self, server: str, given: object) -> RulePreview:
-        """See ApprovalsApi.preview_rule."""
+        """Implements ApprovalsApi.preview_rule."""
         rule = read_rule(given)
         self._servers.get(server)
         names = await self._names(server, rule)
@@ -147,7 +147,7 @@ class RuleGrants:
         return RulePreview(words(rule), rule.members(), (*cautions(rule, place), *led), problems, tuple(judged), unknown)
 
     async def allow(self, server: str, given: object, client: str, end: GrantEnd) -> GrantSnapshot:
-        """See ApprovalsApi.add_rule."""
+        """Implements ApprovalsApi.add_rule."""
         check_end(end)
         rule = read_rule(given)
         self._servers.get(server)
@@ -169,7 +169,7 @@ class RuleGrants:
         return await self._grants.allow(server, "rule", routes, client=client, end=end, rule=rule.members())
 
     async def definitions(self, server: str, rule: CallRule) -> list[str]:
-        """Returns the tools that a rule is about as they are defined now, each with the beginning of its mark."""
+        """Returns a rule's tools as they are defined now, each with the beginning of its mark."""
         await self._tools.published(server)
         return [named_with_mark(name, mark(route)) for name, route in self._routes(server, rule).items()]
 
@@ -182,7 +182,7 @@ class RuleGrants:
         return list(self._routes(server, rule))
 
     def _past(self, server: str, names: Iterable[str]) -> tuple[list[_PastCall], int]:
-        """Returns calls of the past, the newest first, and how many there are of which too little is known. Reads the journal."""
+        """Returns calls of the past, the newest first, and the number of calls whose arguments are missing or cut. Reads the journal."""
         if not (tools := tuple(names)):
             return [], 0
         wanted = ActivityFilter(kinds=("call",), servers=(server,), tools=tools)

@@ -1,6 +1,6 @@
 """Tool calls that wait for the user's approval, and calls that were refused a short while ago because the user could not be asked.
 
-A user who answers a refused one, as at a terminal, allows the next call that is the same.
+A user who allows a refused call, as at a terminal, allows the next equal call.
 """
 
 from collections.abc import Hashable, Iterator
@@ -20,7 +20,7 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.records.journal.happenings import APPROVAL, Happened
 
-WAIT_S = 120.0  # a user who is there sees it; a longer wait helps no model
+WAIT_S = 120.0  # a user at the computer sees it; a longer wait helps no model
 KEPT_FOR_S = 600.0  # the user reads that a call was refused, allows it, and the model calls again
 MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # more are not answered with care
 MOST_REFUSED = 32
@@ -32,14 +32,14 @@ MOST_CLIENTS = 256
 
 PendingCall = Question[AskedCall, ApprovalSnapshot]
 CALL: Kind[AskedCall, ApprovalSnapshot] = Kind(WAIT_S, ID_BYTES, ApprovalAsked, ApprovalEnded)
-"""A call that waits; `answered_by` is "person" at the desktop or a terminal, "client" at the AI client, or a program's name."""
+"""A waiting call; `answered_by` is "person" at the desktop or a terminal, "client" at the AI client, or a program's name."""
 REFUSED: Kind[AskedCall, ApprovalSnapshot] = Kind(KEPT_FOR_S, ID_BYTES, is_awaited=False)
-"""A call that was refused already: an answer counts for the next one that is the same."""
+"""A call that was refused already: an answer counts for the next equal call."""
 
 # besides what the user answers, EXPIRED and WITHDRAWN
 CHANGED, UNASKED, TOO_MANY = "changed", "unasked", "too many"
 OUTCOMES = {REFUSE: "refused", EXPIRED: "late", UNASKED: "late", WITHDRAWN: "cancelled", CHANGED: "cancelled"}
-"""What the journal calls an answer; an approval is called as it is."""
+"""The journal's words for answers; an approval is recorded unchanged."""
 _REFUSED_ALREADY = Phrase("nobody answered when it was called, and it was refused")
 
 
@@ -67,7 +67,7 @@ class PendingApprovals:
         bus.subscribe(ToolListChanged, self._on_tool_list_changed)
 
     def __iter__(self) -> Iterator[PendingCall]:
-        """Yields all that can be answered: those that were refused, then those that wait, each the oldest first."""
+        """Yields all calls that can be answered: first the refused ones, then the waiting ones, each the oldest first."""
         yield from (*self._inbox.of(REFUSED), *self._inbox.of(CALL))
 
     @property
@@ -86,7 +86,7 @@ class PendingApprovals:
     # calls that wait
 
     def same(self, call: AskedCall) -> PendingCall | None:
-        """Returns the question that waits about the same call of the same session."""
+        """Returns the waiting question about the same call of the same session."""
         return self._inbox.same(CALL, call.same_in_session)
 
     def has_room(self, server: str) -> bool:
@@ -97,7 +97,7 @@ class PendingApprovals:
         """Opens a question.
 
         Args:
-            before: the definition that was allowed or shown before, where the tool has another one now.
+            before: the definition that was allowed or shown before, if the tool has another one now.
         """
 
         def view(id: str, ends_at: float) -> ApprovalSnapshot:
@@ -107,7 +107,7 @@ class PendingApprovals:
         return self._inbox.open(CALL, call, call.same_in_session, view)
 
     def close(self, question: PendingCall) -> None:
-        """Removes a question that has waited, and records how it has ended."""
+        """Removes a question, and records how it has ended."""
         self._inbox.close(question)
         self.record(question)
 
@@ -138,7 +138,7 @@ class PendingApprovals:
 
     def refuse(self, call: AskedCall, how: str = "Nobody can be asked here") -> Envelope:
         """Refuses a call without the user's answer, and remembers it as a question that the user can still answer. The text is for a model:
-        it names the question, and nothing that a model with a shell could do about it.
+        it names the question, but no command with which a model with a shell could answer it.
 
         Args:
             how: why the user has not answered.
@@ -157,7 +157,7 @@ class PendingApprovals:
         return refused(f"{why}. {how}. {waits}")
 
     def refresh_refused(self) -> None:
-        """Asks about the tool as it is now where it is defined in another way since the call was refused."""
+        """Replaces a refused call's question by one about the present tool if the tool has changed since."""
         for question in self._inbox.of(REFUSED):
             self.refresh(question)
 
@@ -175,10 +175,10 @@ class PendingApprovals:
         return self._keep_refused(other, definition_text(call.route.definition), replaces=question.id).id
 
     def answer_refused(self, question: PendingCall, *, passes: bool, is_refused: bool) -> None:
-        """Removes a refused call that has its answer, which counts for the next call that is the same.
+        """Removes a refused call that has its answer, which counts for the next equal call.
 
         Args:
-            passes: that call goes through, once.
+            passes: whether the next equal call is allowed, once.
             is_refused: the user has refused it.
         """
         self._inbox.drop(question)
@@ -195,15 +195,15 @@ class PendingApprovals:
             self._inbox.drop(question)
         return self._inbox.open(REFUSED, call, call.same, partial(self._snapshots.of, call, before, _REFUSED_ALREADY, replaces=replaces))
 
-    # an approval of one call that comes (again)
+    # an approval of one later call
 
     def let_pass(self, key: Hashable) -> None:
-        """Lets the next call of this kind go through, within KEPT_FOR_S."""
+        """Allows the next call of this kind, within KEPT_FOR_S."""
         self._passes.add(key)
         self._refusals.take(key)
 
     def passes(self, key: Hashable) -> bool:
-        """Returns whether a call of this kind may go through; once."""
+        """Returns whether a call of this kind is allowed; an approval counts once."""
         return self._passes.take(key)
 
     def _count_unattended(self, client: str) -> None:
@@ -212,18 +212,18 @@ class PendingApprovals:
         self._unattended[client] = self._unattended.get(client, 0) + 1
 
     def _on_tool_list_changed(self, event: ToolListChanged) -> None:
-        """Ends questions about tools that are other tools now."""
+        """Ends questions about tools that have changed."""
         for question in self._inbox.of(CALL):
             if question.subject.route.server == event.server and not question.subject.is_current():
                 question.end(CHANGED)
 
 
 def refused(message: str) -> Envelope:
-    """Returns what answers a call that is not carried out."""
+    """Returns the reply to a call that is not carried out."""
     return failure(CONNECTION_CLOSED, message)
 
 
 def _flow(call: AskedCall) -> str:
-    """Returns what the session had read, and what it wanted to send with: why the flow guard has a call ask."""
+    """Returns why the flow guard makes a call ask: what the session had read, and the tool with which it wanted to send."""
     read = call.state.flow if call.decision.flow else None
     return f"{' '.join(filter(None, [read.tool or read.server, read.place]))} → {call.route.definition.name}" if read else ""

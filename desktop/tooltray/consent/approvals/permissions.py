@@ -1,6 +1,6 @@
-"""What runs without asking, for each server and tool, and why; and what the user chooses for one tool.
+"""Lists what runs without asking, for each server and tool, and why; and changes the user's choice for one tool.
 
-Decides nothing about a call: ApprovalRules and GrantBook do.
+Calls are not decided here, but in ApprovalRules and GrantBook.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,23 +31,23 @@ REASONS: Mapping[str, Phrase] = {
     "hint:closed-world": Phrase("Its server says that it reaches nothing outside"),
     "hint:non-destructive": Phrase("Its server says that it destroys nothing"),
 }
-"""By the rule that lets a tool through."""
+"""Reasons by the rule that allows a tool."""
 ASKS_READING = Phrase("It reads, and reading asks first here")
 ASKS_WRITING = Phrase("It changes things, or may")
 
 
 class Permissions:
-    """What runs without asking, and the choices of the user. Has no state of its own."""
+    """The tools that run without asking, and the choices of the user. Has no state of its own."""
 
     def __init__(self, *, config: McpConfHelper, servers: ServerManager, tools: ToolManager, grants: GrantBook) -> None:
         self._config, self._servers, self._tools, self._grants = config, servers, tools, grants
 
     async def all(self) -> list[ServerPermissions]:
-        """See ApprovalsApi.get_permissions."""
+        """Implements ApprovalsApi.get_permissions."""
         return [await self._of(server) for server in tuple(self._servers)]
 
     def rules(self, server: str) -> tuple[str, ...]:
-        """Returns the rules of a server that count now.
+        """Returns the rules of a server that apply now.
 
         Raises:
             NotFound: there is no such server in a file.
@@ -61,7 +61,7 @@ class Permissions:
 
         Raises:
             NotFound: there is no such server in a file, or it is known to have no such tool.
-            TooltrayError: this is no choice.
+            TooltrayError: this is not a valid choice.
         """
         rules, names = self.rules(server), self._tools.known_names(server)
         if names and tool not in names:
@@ -76,10 +76,10 @@ class Permissions:
         await self._config.change_server(server, auto_approve=tuple(rules))
 
     async def revoke_grants(self, server: str, tool: str) -> None:
-        """Revokes what was allowed for one tool by its name, for it to ask from now on.
+        """Revokes the grants for one tool by its name, so that it asks from now on.
 
         Raises:
-            TooltrayError: that cannot be written.
+            TooltrayError: the change cannot be written.
         """
         for grant in self._grants.snapshots():
             if grant.kind != "reads" and (grant.server, grant.tool) == (server, tool):

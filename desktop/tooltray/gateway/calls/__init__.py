@@ -1,1 +1,1 @@
-"""The way of a request: to a tool, a prompt, a resource or a completion of the right server, and back."""
+"""The path of a request: to a tool, a prompt, a resource or a completion of the right server, and back."""

@@ -1,6 +1,6 @@
 """The API about what servers offer, by the names that AI clients see: tools, prompts, resources; calls of them, and servers' questions.
 
-What is requested here goes the way of an AI client's request, for a caller that cannot be asked anything.
+Requests from here are handled like an AI client's, for a caller that cannot be asked anything.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ def checked_result(reply: Envelope, failed: str) -> dict[str, Any]:
     """Returns the result object of a server's reply.
 
     Args:
-        failed: what did not work, in words.
+        failed: the title of the error.
 
     Raises:
         TooltrayError: the reply is an error.
@@ -56,12 +56,12 @@ def listed(listing: Raw, member: str) -> list[dict[str, Any]]:
 
 
 def is_of(server: str | None, owner: tuple[str, str] | None) -> bool:
-    """Returns whether a definition belongs to a server; None: any is wanted."""
+    """Returns whether a definition belongs to a server; any does for None."""
     return server is None or (owner is not None and owner[0] == server)
 
 
 def completion_params(ref: Mapping[str, str], argument: str, value: str, given: Mapping[str, str]) -> Envelope:
-    """Returns a request to complete an argument of what `ref` refers to."""
+    """Returns a request to complete an argument of the prompt or template that `ref` refers to."""
     params = {"ref": ref, "argument": {"name": argument, "value": value}, "context": {"arguments": dict(given)}}
     return Envelope(method="completion/complete", params=dump(params))
 
@@ -93,7 +93,7 @@ class ToolsApi:
         self._changes, self._proposals, self._calls = definition_changes, proposals, calls
 
     async def get_all_tool_definitions(self, server: str | None = None) -> list[dict[str, Any]]:
-        """The definitions that AI clients see, with the names that they see.
+        """Returns the definitions of tools that AI clients see, with the names that they see.
 
         Raises:
             NotFound: there is no such server.
@@ -102,7 +102,7 @@ class ToolsApi:
         return [envelope.load(route.published(name)) for name, route in await self._tools.published(server)]
 
     async def get_tools(self, server: str | None = None) -> list[ToolSnapshot]:
-        """All tools known, also those switched off.
+        """Returns all known tools, also disabled ones.
 
         Raises:
             NotFound: there is no such server.
@@ -114,7 +114,7 @@ class ToolsApi:
 
     @verb(trusted=when_enabled)
     async def set_tool_enabled(self, server: str, tool: str, enabled: bool) -> None:
-        """Offers a tool to AI clients or no longer. `tool`: the server's own name for it.
+        """Enables or disables a tool for AI clients. `tool`: the server's own name for it.
 
         Raises:
             NotFound: there is no such server.
@@ -145,15 +145,15 @@ class ToolsApi:
 
     @verb("call")
     async def run_tool_call(self, call: MCPToolCall) -> MCPToolResponse:
-        """Carries out a tool call of a model. What fails is a response too, which the model can read.
+        """Carries out a tool call of a model. A failure is a response too, which the model can read.
 
         Args:
-            call: as one of the formats gave it; its `name` as AI clients see the tool.
+            call: as one of the formats has it; its `name` as AI clients see the tool.
         """
         return await self._calls.run(call, is_models=True)
 
     async def reset_tool_names(self) -> None:
-        """Forgets the published names; AI clients may then know tools by other names."""
+        """Drops the published names of tools; AI clients may then see tools under other names."""
         await self._tools.forget_names()
         await self._prompts.forget_names()
 
@@ -173,7 +173,7 @@ class PromptsApi:
         self._guard = flow_guard
 
     async def get_all_prompts(self, server: str | None = None) -> list[dict[str, Any]]:
-        """The definitions of prompts as AI clients see them; `server`: this one's only.
+        """Returns the definitions of prompts as AI clients see them; with `server` only that server's.
 
         Raises:
             NotFound: there is no such server.
@@ -185,7 +185,7 @@ class PromptsApi:
 
     @verb("call")
     async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """A prompt by the name that AI clients see, filled in: the result object.
+        """Returns a filled-in prompt, by the name that AI clients see, as the result object.
 
         Raises:
             TooltrayError: there is no such prompt, or its server failed.
@@ -197,7 +197,7 @@ class PromptsApi:
 
     @verb("call")
     async def complete_prompt(self, name: str, argument: str, value: str, given: Mapping[str, str] | None = None) -> list[str]:
-        """What an argument of a prompt could be, by what is written so far; empty where its server proposes nothing.
+        """Returns possible values for an argument of a prompt by the text so far; empty if the server proposes nothing.
 
         Args:
             name: the prompt, by the name that AI clients see.
@@ -227,7 +227,7 @@ class ResourcesApi:
         self._followed, self._caller, self._held = followed, caller, held
 
     async def get_all_resources(self, server: str | None = None) -> list[dict[str, Any]]:
-        """The resources as AI clients see them; `server`: this one's only.
+        """Returns the resources as AI clients see them; with `server` only that server's.
 
         Raises:
             NotFound: there is no such server.
@@ -237,7 +237,7 @@ class ResourcesApi:
         return [resource for resource in resources if is_of(server, self._resources.target(resource["uri"]))]
 
     async def get_all_resource_templates(self, server: str | None = None) -> list[dict[str, Any]]:
-        """The templates of resources as AI clients see them; `server`: this one's only.
+        """Returns the templates of resources as AI clients see them; with `server` only that server's.
 
         Raises:
             NotFound: there is no such server.
@@ -248,7 +248,7 @@ class ResourcesApi:
 
     @verb("call")
     async def read_resource(self, uri: str) -> dict[str, Any]:
-        """What a resource holds, by the URI that AI clients see: the result object.
+        """Returns the content of a resource, by the URI that AI clients see, as the result object.
 
         Raises:
             TooltrayError: there is no such resource, or its server failed.
@@ -260,7 +260,7 @@ class ResourcesApi:
 
     @verb("call")
     async def complete_resource(self, template: str, variable: str, value: str, given: Mapping[str, str] | None = None) -> list[str]:
-        """What a variable of a template could be, by what is written so far; empty where its server proposes nothing.
+        """Returns possible values for a variable of a template by the text so far; empty if the server proposes nothing.
 
         Args:
             template: its text, as AI clients see it.
@@ -275,16 +275,16 @@ class ResourcesApi:
 
     @verb("call")
     async def subscribe_resource(self, uri: str) -> None:
-        """Has its server tell when a resource changes: `ResourceUpdated`. Each subscription is ended by one `unsubscribe_resource`.
+        """Subscribes to a resource: each change is an event `ResourceUpdated`. One `unsubscribe_resource` ends one subscription.
 
         Raises:
-            TooltrayError: there is no such resource, or its server does not tell.
+            TooltrayError: there is no such resource, or its server sends no updates.
         """
         await self._followed.follow(uri)
 
     @verb("call")
     async def unsubscribe_resource(self, uri: str) -> None:
-        """Ends one subscription; does nothing for a resource that nobody follows."""
+        """Ends one subscription; does nothing for a resource without subscriptions."""
         await self._followed.leave(uri)
 
 
@@ -302,6 +302,6 @@ class QuestionsApi:
         """Answers a server's question: "accept" with the values of its form, "decline", or "cancel" for no answer at all.
 
         Raises:
-            TooltrayError: it has ended, or the answer does not fit.
+            TooltrayError: the question has ended, or the answer does not fit.
         """
         self._elicitations.answer(id, action, content)

@@ -1,4 +1,4 @@
-"""The stage that lets a call through: by the rules, or once the user has allowed it."""
+"""The stage that authorises a call: by the rules, or once the user has allowed it."""
 
 from collections.abc import Coroutine
 from functools import partial

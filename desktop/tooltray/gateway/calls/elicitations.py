@@ -1,7 +1,7 @@
 """Questions of servers to the user at the desktop, where no AI client can be asked.
 
-The event bus carries a question and its end to the desktop. An answer goes to the server that asked and nowhere else: it is not kept, and
-is in no event and no log.
+The event bus carries a question and its end to the desktop. An answer is sent only to the server that asked: it is not kept, and is in no
+event and no log.
 """
 
 import asyncio
@@ -20,13 +20,13 @@ from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, Envelope,
 from tooltray.protocol.sessions.elicitation_form import LONGEST_MESSAGE, CannotAsk, plain, read_form, read_url
 from tooltray.records.journal.happenings import QUESTION, Happened
 
-ANSWER_WAIT_S = 600.0  # a person may be away for a while; the call that waits for the answer may not wait for ever
+ANSWER_WAIT_S = 600.0  # the user may be away for a while; the call that waits for the answer may not wait for ever
 MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # in line; one sheet is shown at a time
 NOBODY_THERE = "nobody can be asked: no AI client of this call takes questions, and no Tooltray window is there to show them"
 TOO_MANY = "too many questions wait for the person already"
 ACTIONS = ("accept", "decline", "cancel")
-DESK = "tooltray"  # who is asked, for the journal: the person at the desktop
-_NO_ANSWER = {"action": "cancel"}  # what the protocol has for a question that was left alone
+DESK = "tooltray"  # who is asked, for the journal: the user at the desktop
+_NO_ANSWER = {"action": "cancel"}  # the protocol's word for a question without an answer
 
 
 class Elicitations:
@@ -50,7 +50,7 @@ class Elicitations:
         """Shows a server's question and waits for the answer; cancelled when the server withdraws it or is gone.
 
         Args:
-            attempt: of a call that a person makes by hand, during which the server asks.
+            attempt: of a call that the user makes by hand, during which the server asks.
         """
         if not self.are_shown:
             return failure(INTERNAL_ERROR, NOBODY_THERE)
@@ -63,14 +63,14 @@ class Elicitations:
         return success(await self._answer_to(question))
 
     def answer(self, id: str, action: str, content: Mapping[str, Any] | None = None) -> None:
-        """Gives a person's answer to a question.
+        """Answers a question with the user's answer.
 
         Args:
             action: "accept", "decline" or "cancel".
             content: with "accept" the values of a form by the names of its fields.
 
         Raises:
-            TooltrayError: the question has ended, or this is no answer to it.
+            TooltrayError: the question has ended, or the answer does not fit.
         """
         question, answer = self._waiting.get(id, (None, None))
         if question is None or answer is None or answer.done():

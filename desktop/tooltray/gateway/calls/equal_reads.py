@@ -1,9 +1,9 @@
-"""Equal calls at the same moment that run once: the first one goes to the server, and all get its reply.
+"""Merges equal calls at the same moment: the first one is sent to the server, and all get its reply.
 
 Calls are equal if the same running copy of the same server gets the same tool, arguments and `_meta` (so the same trace and log level) in
-the same era, for the same URIs; the progress token is each caller's own. Only tools are meant that declare that they only read and may be
+the same era, for the same URIs; the progress token is each caller's own. Only tools take part that declare that they only read and may be
 called again; no call that may become a task, or continues with a client's answers. If the server asks the client something, the answer is
-private to that client: the others send calls of their own then.
+private to that client: the others then send their own calls.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ class EqualReads:
         return self._sent(key, exchange, then) if key else then(exchange)
 
     async def _sent(self, key: Hashable, exchange: Exchange, send: Work) -> Envelope:
-        """Returns the reply to a call: its own, or that of an equal one which is under way.
+        """Returns the reply to a call: its own, or the reply to an equal one which is under way.
 
         Args:
             send: sends it, if it is the first.
@@ -71,7 +71,7 @@ class EqualReads:
 
 
 def _key(managed: ManagedServer, route: Route, exchange: Exchange) -> Hashable | None:
-    """Returns what equal calls have in common; None: this one runs by itself."""
+    """Returns a key that equal calls share; None: the call must not be merged."""
     params = exchange.request.params
     copy_of_server = managed.client_for(exchange.era, exchange.session)
     if copy_of_server is None or exchange.head.request_state or exchange.head.input_responses or len(memoryview(params)) > LONGEST_PARAMS:

@@ -1,7 +1,7 @@
-"""Methods that the specification does not define: which servers claim them, and to which one a request or a notification goes.
+"""Methods that the specification does not define: which servers claim them, and which one gets a request or a notification.
 
-The method's own name says of which extension it is. A method that is named after no extension is claimed by each server with one that the
-hub does not answer itself; if several servers claim it, the tool, prompt or URI in the parameters decides.
+The method's own name shows which extension it belongs to. A method that is named after no extension is claimed by each server with one that
+the hub does not answer itself; if several servers claim it, the tool, prompt or URI in the parameters decides.
 """
 
 from urllib.parse import quote
@@ -31,7 +31,7 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 NOTIFICATIONS = "notifications/"
 HANDLED = frozenset({eras.META_PREFIX + name for name in ("ui", "skills", "tasks")})
-"""Extensions that other parts of the hub know: that a server has one says nothing of a method with another name."""
+"""Extensions that other parts of the hub know: a server with one of these does not thereby claim a method with another name."""
 DEFINED = frozenset(
     {
         *("initialize", "ping", "server/discover", "subscriptions/listen", "completion/complete", "logging/setLevel"),
@@ -42,7 +42,7 @@ DEFINED = frozenset(
         *("notifications/tasks/status", "notifications/elicitation/complete"),
     }
 )
-"""What the specification itself defines, in either era: where the hub does not answer it, it is of no extension."""
+"""Methods that the specification itself defines, in either era: where the hub does not answer them, they belong to no extension."""
 
 
 class Claimed(msgspec.Struct, frozen=True):
@@ -57,7 +57,7 @@ class Claimed(msgspec.Struct, frozen=True):
 
 
 class ExtensionClaims:
-    """Which servers claim a method: those that declared an extension, and that the session reaches. Has no state of its own."""
+    """The servers' claims to methods: of servers that declared an extension, and that the session reaches. Has no state of its own."""
 
     def __init__(self, *, servers: ServerManager, server_declarations: ServerDeclarations, views: Views) -> None:
         self._servers, self._declarations, self._views = servers, server_declarations, views
@@ -108,7 +108,7 @@ def _able(servers: list[ManagedServer]) -> list[ManagedServer]:
 
 
 class ExtensionRoutes:
-    """To which server a request or a notification goes, where a session has all servers. Has no state of its own."""
+    """The routes of requests and notifications to servers, for sessions with all servers. Has no state of its own."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class ExtensionRoutes:
         self._names, self._resources, self._relay, self._uses = names, resources, relay, server_uses
 
     async def answer(self, exchange: Exchange) -> Envelope:
-        """Answers a request whose method belongs to no part of the hub: the server does whose extension it is."""
+        """Answers a request whose method belongs to no part of the hub, by the server with the extension."""
         request, session = exchange.request, exchange.session
         claimed = self._claims.of(session, request.method, exchange.era)
         if claimed is None:
@@ -183,7 +183,7 @@ def _ambiguous(claimed: Claimed, method: str) -> Envelope:
 
 
 def _read(params: Raw, member: str) -> str | None:
-    """Returns a member of params; None where it is no string."""
+    """Returns a member of params; None unless it is a string."""
     try:
         value = load(opened(params).get(member, NOTHING)) if params else None
     except ValueError:

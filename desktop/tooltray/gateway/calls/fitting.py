@@ -26,7 +26,7 @@ class Fitting:
         return partial(self._fitted, terms.route, then)
 
     async def _fitted(self, route: Route, then: Work, exchange: Exchange) -> Envelope:
-        """Returns the reply, cut if need be. What is done here is not the server's time, and does not change how the call ended."""
+        """Returns the reply, cut if need be. The time for this is not the server's, and the outcome of the call is not changed."""
         reply, course = await then(exchange), exchange.course
         if course.outcome == REFUSED or not reply.result or not (terms := self._limits.of_call(route, exchange.session.state)):
             return reply

@@ -1,8 +1,8 @@
-"""What modern AI clients want to hear of: each `subscriptions/listen` names resources, tasks, and things of extensions.
+"""The listens of modern AI clients: each `subscriptions/listen` names resources, tasks, and things of extensions.
 
-A server notifies a modern client of what that has asked for, and of nothing else (2026-07-28, "subscriptions"). So the members that the
-specification does not define go to the servers that may know them, in a listen of their own for each, and what comes on it goes back on
-the client's. A server that starts later is asked then.
+A server notifies a modern client only of what the client has asked for (2026-07-28, "subscriptions"). So the members that the specification
+does not define are sent to the servers that may know them, in a separate listen for each server, and the notifications from there are
+passed on to the client's listen. A server that starts later is asked then.
 """
 
 import asyncio
@@ -31,21 +31,21 @@ from tooltray.servers.upstream.server_listen import ACKNOWLEDGED
 
 logger = logging.getLogger(__name__)
 DEFINED = frozenset({"toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions", "taskIds"})
-"""What other parts of the hub listen for."""
+"""Members that other parts of the hub listen for."""
 MEMBER = "notifications"  # of the params
-MOST_BYTES = 65_536  # of what is asked of extensions in one listen: it stays for as long as that is open
-ACKNOWLEDGED_WITHIN_S = 5.0  # a server that is slow or silent does not keep the client from its other news
+MOST_BYTES = 65_536  # of the members for extensions in one listen, which are kept while the listen is open
+ACKNOWLEDGED_WITHIN_S = 5.0  # a server that is slow or silent does not delay the client's other notifications
 
 Tell = Callable[[str, Raw], None]
 """Takes a notification for the client's listen: its method and its params."""
-LISTENS_WITHIN_S = 5.0  # a server may be slow to say that it tells updates; the client is answered all the same
+LISTENS_WITHIN_S = 5.0  # a server may be slow to confirm that it sends updates; the client is answered all the same
 
 
 class Wish(msgspec.Struct, frozen=True, eq=False):
     """The members of one client's listen that concern extensions.
 
     Attributes:
-        params: of the client's request, with nothing but that in `notifications`.
+        params: of the client's request, with only these members in `notifications`.
         server: the one server that the session has; None: all.
         tell: takes the notifications of servers.
     """
@@ -85,7 +85,7 @@ class ExtensionListens:
             params: of the client's request.
 
         Returns:
-            What it asks of extensions and servers have acknowledged.
+            The members for extensions that servers have acknowledged.
         """
         wanted = {name: value for name, value in opened(opened(params)[MEMBER]).items() if name not in DEFINED}
         if not wanted or sum(map(len, map(bytes, wanted.values()))) > MOST_BYTES:

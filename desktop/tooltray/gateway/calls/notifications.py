@@ -29,14 +29,14 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 PREFIX = "notifications/"  # how the methods of all of them begin
 PROGRESS, ROOTS_CHANGED = "notifications/progress", "notifications/roots/list_changed"
-TOLD_EVERY_S = 0.25  # a server may write a line of a log with each update; who hears of it reads the whole again
+TOLD_EVERY_S = 0.25  # a server may write a line of a log with each update; each reader then reads the whole log again
 
 
 class Notifications:
-    """What sessions send and get outside of requests. Has no state of its own.
+    """The notifications that sessions send and get. Has no state of its own.
 
     Attributes:
-        listens: what modern clients want to hear of.
+        listens: the listens of modern clients.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Notifications:
         return self._views.follow(session.state, tell)
 
     def named(self, state: SessionState) -> None:
-        """Notes that a session's client has introduced itself: the names that it sees may be others from now on."""
+        """Records that a session's client has introduced itself: it may see other names from now on."""
         self._views.named(state)
 
     def concerns(self, session: Session, server: str, changed: str) -> bool:
@@ -76,7 +76,7 @@ class Notifications:
         return self._views.is_plain(session.state) or self._views.reaches(session.state, server)
 
     def told_of_tools(self, session: Session) -> None:
-        """Notes that a session's client was notified of changed tools."""
+        """Records that a session's client was notified of changed tools."""
         self._views.told(session.state)
 
     def hearers(self, client: McpClient, params: Raw) -> tuple[str, list[tuple[Session, str]]]:
@@ -132,7 +132,7 @@ class Notifications:
 
 
 class FollowedResources:
-    """Resources that the window and programs follow: updates become events, of each resource not too often.
+    """The resources that the window and programs watch: updates become events, not too often for one resource.
 
     URIs are those that AI clients see. Belongs to the engine's loop.
     """
@@ -149,13 +149,13 @@ class FollowedResources:
     ) -> None:
         """
         Args:
-            told_every_s: updates of one resource within this time become one event, behind the first.
+            told_every_s: updates of one resource within this time after its last event become one event.
         """
         self._resources, self._subscriptions, self._notifications = resources, subscriptions, notifications
         self._caller, self._bus = caller, bus
         self._told_every_s = told_every_s
-        self._followers: Counter[str] = Counter()  # how many follow each
-        self._just_told: dict[str, bool] = {}  # by URI: whether there was an update since it was told
+        self._followers: Counter[str] = Counter()  # subscriptions to each
+        self._just_told: dict[str, bool] = {}  # by URI: whether there was an update since the last event
         bus.subscribe(ServerNotified, self._on_server_notified)
 
     async def follow(self, uri: str) -> None:

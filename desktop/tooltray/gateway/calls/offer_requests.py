@@ -24,20 +24,20 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 NO_VALUES = Raw(b'{"completion":{"values":[]}}')
 PROMPT, RESOURCE = "ref/prompt", "ref/resource"
-_KEYS = {PROMPT: "name", RESOURCE: "uri"}  # the member of a reference that says which one
+_KEYS = {PROMPT: "name", RESOURCE: "uri"}  # the member of a reference that identifies it
 LISTS = {"prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates"}
 """The member of each list's result that has its elements."""
 NO_SUCH_CURSOR = "Invalid cursor: this list has one page"
 
 
 class Completion:
-    """`completion/complete` over all servers: goes to the server of the prompt or resource, under its own name. Has no state of its own."""
+    """The handler of `completion/complete` over all servers, sent to the prompt's or resource's server by its own name; without state."""
 
     def __init__(self, *, servers: ServerManager, prompts: PromptManager, resources: ResourceManager, relay: ServerRelay) -> None:
         self._servers, self._prompts, self._resources, self._relay = servers, prompts, resources, relay
 
     async def complete(self, exchange: Exchange, *, is_reached: Callable[[str], bool] = anybody) -> Envelope:
-        """Carries one `completion/complete` of an AI client to the right server; one that completes nothing has no values to offer.
+        """Passes one `completion/complete` of an AI client to the right server; a server without completions has no values to offer.
 
         Args:
             is_reached: whether the session may have anything of a server, by its name.
@@ -117,7 +117,7 @@ class OfferRequests:
         return await self._completion.complete(exchange, is_reached=self._bounds(exchange)[0])
 
     def _bounds(self, exchange: Exchange) -> tuple[Callable[[str], bool], Callable[[str], None]]:
-        """Returns the test whether the session may have anything of a server, and what is called with the server that it uses."""
+        """Returns the test whether the session may have anything of a server, and a function to call with the server that it uses."""
         state = exchange.session.state
         return partial(self._views.reaches, state), partial(self._uses.used, state)
 
@@ -149,7 +149,7 @@ class OfferRequests:
         return {name: client for name, (client, first) in copies.items() if client and client is not first}
 
     def _copies_of_projects(self, exchange: Exchange) -> dict[str, McpClient | None]:
-        """Returns the session's connections to servers that start for a project, where the shared lists are those of another project."""
+        """Returns the session's connections to servers that start for a project, if the shared lists belong to another project."""
         copies = {server.name: (server, server.client_for(exchange.era, exchange.session)) for server in self._servers.deferred()}
         return {name: client for name, (server, client) in copies.items() if client is None or client is not server.first.client}
 
@@ -167,7 +167,7 @@ def in_era(exchange: Exchange, result: Raw) -> Envelope:
 
 
 def is_continued(exchange: Exchange) -> bool:
-    """Returns whether a client asks for a further page of a list that the hub makes; those have but one."""
+    """Returns whether a client asks for a further page of a list that the hub makes; such lists have only one page."""
     params = exchange.request.params
     cursor = opened(params).get("cursor", NOTHING) if params else NOTHING
     return bytes(cursor).startswith(b'"') and cursor != dump("")

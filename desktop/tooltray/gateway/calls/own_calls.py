@@ -1,5 +1,5 @@
-"""Calls of tools for ourselves: the command line, the desktop and programs go the way of an AI client's call. The caller cannot be asked
-anything, unless the user watches the call, and works on a project only where the call names one.
+"""Calls of tools for the command line, the desktop and programs, handled like an AI client's call. The caller cannot be asked anything,
+unless the user watches the call, and works on a project only where the call names one.
 """
 
 import time
@@ -24,7 +24,7 @@ from tooltray.sources.projects.projects import Projects
 UNREADABLE = "The tool's result is nested too deeply to be read."
 OWN_CLIENT_NAME = "tooltray"  # calls of the command line and the desktop, in the records
 Watched = tuple[str, Callable[[OwnCaller], Caller]]
-"""The progress token of a call that the user watches, and what makes the caller that is asked and notified in place of our own."""
+"""The progress token of a call that the user watches, and a function that makes the caller to ask and notify instead of our own."""
 
 
 def error_message(reply: Envelope) -> str:
@@ -33,7 +33,7 @@ def error_message(reply: Envelope) -> str:
 
 
 def result_of(reply: Envelope) -> dict[str, Any]:
-    """Returns the result of a reply that is no error."""
+    """Returns the result of a successful reply."""
     try:
         result: dict[str, Any] = envelope.load(reply.result)
     except ValueError:
@@ -42,7 +42,7 @@ def result_of(reply: Envelope) -> dict[str, Any]:
 
 
 class OwnCalls:
-    """Makes calls for the command line, the desktop and programs. Belongs to the engine's loop."""
+    """The calls of the command line, the desktop and programs. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class OwnCalls:
         Args:
             call: its `name` as AI clients see the tool.
             project: the folder of the project for which a server that waits for one answers.
-            watched: the caller that is asked and notified meanwhile; None: there is none.
+            watched: the caller that is asked and notified meanwhile; None without one.
             is_models: a model reads the result.
 
         Raises:

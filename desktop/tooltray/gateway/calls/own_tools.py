@@ -1,4 +1,4 @@
-"""The stage that answers calls of the hub's own tools here, and those of its tools that depend on who calls."""
+"""The stage that answers calls of the hub's own tools here, and those of the hub's tools that depend on the caller."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -13,9 +13,9 @@ from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.builtin.hub_server import HubServer
 
 OwnTool = Work
-"""A tool of a built-in server that has to know who calls: the hub answers it itself."""
+"""A tool of a built-in server that has to know its caller: the hub answers it itself."""
 OwnTools = Mapping[tuple[str, str], OwnTool]
-"""By (built-in server, tool); they may wait for the user."""
+"""Tools by (built-in server, tool); they may wait for the user."""
 
 
 class AnsweredHere:
@@ -36,7 +36,7 @@ async def _answered(own: OwnTool, server: str, exchange: Exchange) -> Envelope:
 
 
 class SeenServers:
-    """One of the hub's tools about servers (an OwnTool): a session hears of the servers that exist for it."""
+    """One of the hub's tools about servers (an OwnTool): it reports to a session only the servers that exist for it."""
 
     def __init__(self, hub: HubServer, tool: str, *, sees: Callable[[SessionState, str], bool]) -> None:
         """

@@ -1,4 +1,4 @@
-"""The outermost stage of a tool call: calls under way, statistics, and the events that say how a call ended."""
+"""The outermost stage of a tool call: it records calls under way, statistics, and the events of how calls ended."""
 
 import time
 from functools import partial
@@ -63,12 +63,12 @@ class Recording:
         )
         course.record = record
         self._bus.publish(ToolCallResult(record))
-        if not (outcome == REFUSED and reply and not reply.error):  # a modern client is being asked, and comes again
+        if not (outcome == REFUSED and reply and not reply.error):  # a modern client is being asked, and calls again
             self._bus.publish(_happened(route, exchange, payload, record, ended_at - course.received_at))
 
 
 def outcome_of(reply: Envelope) -> str:
-    """Returns ERROR for a failed call; looks at the ends of large results only, where every known server says so."""
+    """Returns ERROR for a failed call; reads only the ends of large results, where every known server has `isError`."""
     if reply.error:
         return ERROR
     view = memoryview(reply.result)

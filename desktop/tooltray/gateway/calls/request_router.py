@@ -1,4 +1,4 @@
-"""Where each request of an AI client goes: to a list of the hub's own, to the state that clients share, or to one server.
+"""Routes each request of an AI client: to a list of the hub's own, to the state that clients share, or to one server.
 
 Sessions with one server reach it also by methods that are not known here.
 """
@@ -35,15 +35,15 @@ from tooltray.servers.upstream.server_manager import ServerManager
 from tooltray.sources.projects.projects import Projects
 
 CALL, READ = "tools/call", "resources/read"
-USES = frozenset({"prompts/get", READ})  # of a server that a session has not activated: from then on it has
+USES = frozenset({"prompts/get", READ})  # these activate a server for the session
 LISTS_OF_ONE = LISTS | {LIST_SKILLS: SKILLS.member}
-FIRST_LISTS = frozenset({"tools/list", *LISTS_OF_ONE})  # which wait for what a session's project adds
+FIRST_LISTS = frozenset({"tools/list", *LISTS_OF_ONE})  # which wait for the servers of a session's project
 PRIVATE = Raw(b'"private"')
-DECLARES_ROOTS = b'"roots"'  # stands in the capabilities of a client that can be asked for them
+DECLARES_ROOTS = b'"roots"'  # in the capabilities of a client that can be asked for its roots
 
 
 class ProjectWaits:
-    """What requests wait for until the folder of a session, and the servers there, are known. Has no state of its own."""
+    """The waits of requests until the folder of a session, and the servers there, are known. Has no state of its own."""
 
     def __init__(self, *, tools: ToolManager, projects: Projects, look_at_project: Callable[[Session], Awaitable[None]]) -> None:
         """
@@ -59,7 +59,7 @@ class ProjectWaits:
             await self._projects.before_listing(exchange.session, exchange.server)
 
     async def question(self, exchange: Exchange) -> Envelope | None:
-        """Returns what a modern client is asked before its request is answered; None: nothing."""
+        """Returns the question to a modern client before its request is answered; None without one."""
         if exchange.request.method not in MAY_ASK:
             return None
         target = self._tools.target(exchange.head.name, exchange.server) if exchange.request.method == "tools/call" else None
@@ -80,7 +80,7 @@ class AllServers:
     ) -> None:
         """
         Args:
-            extensions: answers what no table here knows.
+            extensions: answers methods that no table here has.
         """
         self._extensions = extensions
         of_all: dict[str, Work] = {**offer_requests.handlers(), **server_tasks.handlers(), **skills.handlers()}
@@ -179,10 +179,10 @@ class OneServer:
 
 
 class RequestRouter:
-    """Belongs to the engine's loop; has no state of its own.
+    """The router of all requests. Belongs to the engine's loop; has no state of its own.
 
     Attributes:
-        notifications: what sessions send and get outside of requests.
+        notifications: the notifications that sessions send and get.
     """
 
     def __init__(
@@ -241,7 +241,7 @@ def _no_method(exchange: Exchange) -> Envelope:
 
 
 def _least_fresh(first: dict[str, Raw], page: dict[str, Raw]) -> dict[str, Raw]:
-    """Returns the caching hints of a list whose pages become one: of the page that is stale first, and private if one is."""
+    """Returns the caching hints of a list whose pages become one: from the page that is stale first, and private if any page is."""
     if "ttlMs" not in first:
         return {}
     stale_first = min(first, page, key=lambda members: _milliseconds(members.get("ttlMs", NOTHING)))
@@ -250,7 +250,7 @@ def _least_fresh(first: dict[str, Raw], page: dict[str, Raw]) -> dict[str, Raw]:
 
 
 def _milliseconds(written: Raw) -> int:
-    """Returns a number of at least 0; 0 for what is no number."""
+    """Returns a number of at least 0; 0 for anything but a number."""
     try:
         return max(0, int(bytes(written)))
     except ValueError:
@@ -258,7 +258,7 @@ def _milliseconds(written: Raw) -> int:
 
 
 def _next_cursor(reply: Envelope, era: Era) -> Raw:
-    """Returns the cursor of a list that has further pages, else nothing. In the modern era an empty cursor is one like any other."""
+    """Returns the cursor of a list that has further pages, else nothing. In the modern era an empty cursor is valid like any other."""
     if not reply.result or b'"nextCursor"' not in bytes(reply.result):
         return NOTHING
     cursor = opened(reply.result).get("nextCursor", NOTHING)

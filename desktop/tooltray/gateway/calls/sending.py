@@ -19,9 +19,9 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 
 class Relisting:
-    """A stage without a state of its own: a call whose headers its server refuses is made again with those of the server's list of now.
+    """A stage without a state of its own: a call whose headers its server refuses is repeated with the headers of the server's new list.
 
-    A server that refuses headers has not carried out the call. One that the user has allowed is not made again.
+    A server that refuses headers has not carried out the call. A call that the user has allowed is not repeated.
     """
 
     def __init__(self, *, resolver: ToolResolver) -> None:
@@ -58,7 +58,7 @@ def _addressed(own_name: str, wraps_content: bool | None, then: Work, exchange: 
 
 
 class NotingTasks:
-    """A stage without a state of its own: a task with which a server answers is known before the client hears of it."""
+    """A stage without a state of its own: a task with which a server answers is recorded before the client gets the answer."""
 
     def __init__(self, *, server_tasks: ServerTasks) -> None:
         self._tasks = server_tasks

@@ -1,8 +1,8 @@
-"""How many calls of a server's tools are under way at once, and begin in a minute; the others wait for their turn.
+"""Limits how many calls of a server's tools are under way at once, and begin in a minute; the others wait for their turn.
 
-The turn goes round the sessions, so that one with five hundred calls holds up another by one call. A call gives its place away while its
-client is asked a question: what the client calls to find the answer would otherwise wait for the call that waits for it. A call that goes
-on where it stopped (a modern client brings its answers) does not wait again.
+Sessions take turns, so that one with five hundred calls delays another by one call. A call gives up its place while its client is asked a
+question: otherwise the calls that the client makes to find the answer would wait for the call that waits for them. A call that continues
+where it stopped (a modern client brings its answers) does not wait again.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from tooltray.servers.upstream.managed_server import ServersConfigured
 from tooltray.servers.upstream.server_manager import ServerManager
 
 MINUTE_S = 60.0
-MOST_WAITING = 1000  # calls of one server; whoever has more is in a loop
+MOST_WAITING = 1000  # calls of one server; a client with more is in a loop
 
 
 class ServerLimits:
@@ -35,7 +35,7 @@ class ServerLimits:
     ) -> None:
         """
         Args:
-            now: seconds, of any clock that goes on.
+            now: seconds, of any clock that is never set back.
         """
         self._servers, self._deadlines, self._now = servers, deadlines, now
         self._queues: dict[str, _Queue] = {}
@@ -68,7 +68,7 @@ class ServerLimits:
         return managed.config if managed else None
 
     def _on_changed(self, event: Event) -> None:
-        """Limits are others, or a server is gone: those that wait for it are to hear so."""
+        """Applies changed limits, and wakes the calls that wait for a removed server."""
         for server, queue in list(self._queues.items()):
             queue.go_on()
             if isinstance(event, ServerRemoved) and event.name == server and not queue.working:
@@ -79,7 +79,7 @@ class _Queue:
     """The calls of one server.
 
     Attributes:
-        working: those that the server has, but for those whose client is being asked.
+        working: calls at the server, except those whose client is being asked.
     """
 
     def __init__(self, config: Callable[[], MCPServerConfig | None], deadlines: DeadlineWheel, now: Callable[[], float]) -> None:
@@ -101,7 +101,7 @@ class _Queue:
         return not (self.working or self._waiting or self._given or self._begun)
 
     async def turn(self, exchange: Exchange) -> None:
-        """Waits for it, where others are before this call or the limit is reached."""
+        """Waits for the call's turn, if others are before it or the limit is reached."""
         if not self._waiting and self._has_room():
             self._begin()
             return
@@ -203,4 +203,4 @@ class _InPlace(CallerBehind):
         finally:
             self._open_questions -= 1
             if not self._open_questions:
-                self._queue.working += 1  # the server goes on with it, whatever has begun meanwhile
+                self._queue.working += 1  # the server continues with it, whatever has begun meanwhile

@@ -1,4 +1,4 @@
-"""What follows when a session uses a server: it counts as activated, views of its tools may be open, and the flow guard takes note."""
+"""Records that a session uses a server: it counts as activated, views of its tools may be open, and the flow guard is informed."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ from tooltray.protocol.sessions.session_state import SessionState
 
 
 class Activating:
-    """A stage without a state of its own: what a session calls is shown to it from now on."""
+    """A stage without a state of its own: a server that a session calls is shown to it from now on."""
 
     def __init__(self, *, views: Views) -> None:
         self._views = views
@@ -32,7 +32,7 @@ class Activating:
 
 
 class FlowNotes:
-    """A stage without a state of its own: notes what a call has brought, while the flow guard is on for some client."""
+    """A stage without a state of its own: records the content that a call has brought, while the flow guard is on for some client."""
 
     def __init__(self, *, flow_guard: FlowGuard) -> None:
         self._guard = flow_guard
@@ -53,11 +53,11 @@ class ServerUses:
         self._views, self._guard = views, flow_guard
 
     def used(self, state: SessionState, server: str) -> None:
-        """Notes that a session gets a prompt or a resource of a server, or asks it for something of an extension."""
+        """Records that a session gets a prompt or a resource of a server, or asks it for something of an extension."""
         self._views.used(state, server)
         self.passed(state, server)
 
     def passed(self, state: SessionState, server: str) -> None:
-        """Notes that a server has sent something, which strangers may have written. Asking for it activates nothing."""
+        """Records that a server has sent something, which strangers may have written. Asking for it activates nothing."""
         if self._guard.is_on:
             self._guard.note_other(server, state)

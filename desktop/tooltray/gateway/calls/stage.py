@@ -1,4 +1,4 @@
-"""What the stages of a tool call share. `tool_call.STAGES` lists them in the order in which a call passes them."""
+"""The base of the stages of a tool call. `tool_call.STAGES` lists the stages in the order in which a call passes them."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -13,14 +13,14 @@ OK, ERROR, REFUSED, CANCELLED = "ok", "error", "refused", "cancelled"  # how a c
 
 
 class Terms(msgspec.Struct, frozen=True):
-    """What decides which stages a call passes, equal for all calls of one tool from sessions of one kind.
+    """The terms that decide which stages a call passes, equal for all calls of one tool from sessions of one kind.
 
     Attributes:
         era: of the client.
         is_alone: the session has this server only, under the server's own names.
-        is_plain: the settings keep no tool from the session.
+        is_plain: the settings hide no tool from the session.
         shows_views: the client shows the views of tools.
-        may_be_task: the client takes a task for an answer.
+        may_be_task: the client accepts a task as an answer.
         is_free: the rules let the call through; False once the user has been asked.
     """
 
@@ -34,12 +34,12 @@ class Terms(msgspec.Struct, frozen=True):
 
 
 Rest = Callable[[Terms], Work]
-"""Composes the stages behind one; with other terms than its own where these have changed meanwhile."""
+"""Composes the stages behind one, perhaps with terms that have changed meanwhile."""
 
 
 class Stage(Protocol):
     """One feature on the way of a call. The last stage has no rest, and answers."""
 
     def bind(self, terms: Terms, rest: Rest) -> Work:
-        """Returns what does this stage's part of each such call and goes on with the rest: `rest(terms)` itself where nothing is to do."""
+        """Returns a function that does this stage's part of such calls, then the rest; `rest(terms)` itself if the stage has no part."""
         ...

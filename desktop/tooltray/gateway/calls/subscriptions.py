@@ -1,8 +1,8 @@
-"""Resources whose updates AI clients want to hear of, counted over clients for each copy of a server.
+"""AI clients' subscriptions to resources, counted over clients for each copy of a server.
 
 The first client that subscribes asks the server, the last one withdraws, and a copy that starts again is asked again. A legacy server takes
-`resources/subscribe`; at a modern one the URI becomes part of the hub's own listen. URIs are those of
-the servers here.
+`resources/subscribe`; at a modern one the URI becomes part of the hub's own listen. URIs are the
+servers' own ones.
 """
 
 import asyncio
@@ -24,20 +24,20 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 logger = logging.getLogger(__name__)
 START_WAIT_S = 20.0  # how long a subscription waits for its server, as a call does
-ANSWER_TIMEOUT_S = 30.0  # a server has nothing to do but note it
+ANSWER_TIMEOUT_S = 30.0  # a server only has to record it
 
 
 class _Placed:
-    """What one copy was asked to tell."""
+    """The subscriptions at one copy."""
 
     def __init__(self) -> None:
         self.uris: set[str] = set()
-        self.refused: set[str] = set()  # when it was asked last
+        self.refused: set[str] = set()  # by the copy's last answer
         self.lock = asyncio.Lock()  # a subscription and its end arrive in their order
 
 
 class _Wanted:
-    """What one client wants: by server, in the era in which it asked for it."""
+    """The subscriptions of one client, by server, in the era of its request."""
 
     def __init__(self) -> None:
         self.subscribed: dict[str, set[str]] = {}
@@ -54,7 +54,7 @@ class _Wanted:
 
 
 class Subscriptions:
-    """What sessions have subscribed to, and what servers were asked for. Belongs to the engine's loop."""
+    """The subscriptions of sessions, and those at servers. Belongs to the engine's loop."""
 
     def __init__(self, *, servers: ServerManager, listens: ServerListens, spawn: Spawn, bus: EventBus) -> None:
         self._servers, self._listens, self._spawn = servers, listens, spawn
@@ -71,7 +71,7 @@ class Subscriptions:
             return failure(CONNECTION_CLOSED, session.state.words(error))
         uris = self._wanted.setdefault(session, _Wanted()).subscribed.setdefault(managed.name, set())
         is_kept = uri in uris
-        uris.add(uri)  # before it is asked for, so that nobody withdraws it meanwhile
+        uris.add(uri)  # before the request, so that another client does not withdraw it meanwhile
         try:
             reply = await self._place(client, uri)
             is_kept = is_kept or not reply.error
@@ -89,13 +89,13 @@ class Subscriptions:
         return await self._withdraw(managed, client, uri) if client else success({})
 
     def set_listened(self, session: Session, key: bytes, wanted: Mapping[str, frozenset[str]]) -> list["asyncio.Task[None]"]:
-        """Replaces what one `subscriptions/listen` of a modern client wants, by server; with nothing when it ends.
+        """Replaces the URIs of one `subscriptions/listen` of a modern client, by server; with none when the listen ends.
 
         Args:
-            key: identifies the listen among those of one client.
+            key: identifies the listen among the client's listens.
 
         Returns:
-            The tasks that end when the servers know.
+            The tasks that end when the servers have been informed.
         """
         of_session = self._wanted.setdefault(session, _Wanted())
         before = of_session.servers
@@ -163,7 +163,7 @@ class Subscriptions:
             self._spawn(self._settle(managed, client), name=f"subscriptions of '{managed.name}'")
 
     async def _follow(self, managed: ManagedServer, era: Era, session: Session) -> None:
-        """Makes the copy that a client uses tell what is wanted; starts it if need be."""
+        """Makes the copy that a client uses send the wanted updates; starts the copy if need be."""
         client = managed.client_for(era, session)
         wanted = self._wanted.get(session)
         if client is None and wanted and wanted.uris(managed.name, era):
@@ -175,7 +175,7 @@ class Subscriptions:
             await self._settle(managed, client)
 
     async def _settle(self, managed: ManagedServer, client: McpClient) -> None:
-        """Makes the subscriptions at one copy those that sessions want."""
+        """Makes the subscriptions at one copy equal to those of the sessions."""
         placed = self._placed.get(client)
         has = placed.uris if placed else set()
         wanted = self._wanted_at(managed, client)

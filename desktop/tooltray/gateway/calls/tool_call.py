@@ -1,4 +1,4 @@
-"""The way of a `tools/call`: the stages in the order in which a call passes them, composed once for all calls of the same terms."""
+"""The path of a `tools/call`: the stages in the order in which a call passes them, composed once for all calls of the same terms."""
 
 import time
 from collections.abc import Coroutine, Sequence

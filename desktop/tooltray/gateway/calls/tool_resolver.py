@@ -1,9 +1,9 @@
-"""Where a tool call goes: to which tool of which server, or why nowhere.
+"""Resolves a tool call: to which tool of which server, or why to none.
 
-Views of MCP Apps know their tools by their own server's names, and the client passes these on; nothing in such a call says which view makes
-it, nor that one does. So a name leads to the one server that has a tool of this name and whose view may be open, and where several could be
-meant, to none: no view reaches another server's tool while its own has one of that name. JointListing makes sure that a client's list has
-no name that a view could mean otherwise.
+Views of MCP Apps know their tools by their own server's names, and the client passes these on; nothing in such a call shows which view
+makes it, nor that one does. So a name leads to the one server that has a tool of this name and whose view may be open, and where several
+are possible, to none: no view reaches another server's tool while its own has one of that name. JointListing makes sure that a client's
+list has no name that a view could mean otherwise.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Coroutine
@@ -30,7 +30,7 @@ LISTED = "the names that are listed tell them apart"
 
 
 class ToolResolver:
-    """Finds the tool of a call. Has no state of its own."""
+    """The lookup of a call's tool. Has no state of its own."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class ToolResolver:
         self._look_at_project, self._is_paused = look_at_project, is_paused
 
     def resolve(self, exchange: Exchange) -> Route | None:
-        """Returns the listed tool that is called; None where that is not known without waiting."""
+        """Returns the listed tool that is called; None if it is not known without waiting."""
         return self._routes.route_now(exchange)
 
     async def resolve_late(self, exchange: Exchange) -> Route | None:
@@ -82,7 +82,7 @@ class ToolResolver:
         return await self._routes.route(exchange)
 
     async def refuse(self, exchange: Exchange) -> Envelope:
-        """Returns the error that says why a call goes nowhere."""
+        """Returns the error with the reason why a call has no tool."""
         name, state = exchange.head.name, exchange.session.state
         target = self._tools.target(name, exchange.server)
         if target and self._views.reaches(state, target[0]) and (managed := self._servers.find(target[0])):
@@ -118,7 +118,7 @@ class AppCalls:
         """Gives a `tools/call` that a view may have made the published name of the tool of its own server.
 
         Returns:
-            An error where it could be the tool of several servers whose views are open; None: the call goes on.
+            An error if several servers whose views are open have such a tool; None: the call continues.
         """
         state, name = exchange.session.state, exchange.head.name
         if exchange.server is not None:

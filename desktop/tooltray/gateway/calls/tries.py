@@ -26,8 +26,8 @@ from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump
 from tooltray.protocol.sessions.caller import OwnCaller, Session
 from tooltray.protocol.sessions.elicitation_form import plain
 
-TOLD_EVERY_S = 0.1  # a person reads no faster; a server that counts to a million costs the window ten drawings a second
-LONGEST_MESSAGE = 300  # characters; it stands on one line below a bar
+TOLD_EVERY_S = 0.1  # a user reads no faster; a server that counts to a million costs the window ten drawings a second
+LONGEST_MESSAGE = 300  # characters, on one line below a bar
 ELICITATION, PROGRESS = "elicitation/create", "notifications/progress"
 
 
@@ -38,7 +38,7 @@ class _Progress(msgspec.Struct):
 
 
 class ToldProgress:
-    """Of one attempt: publishes the latest, not too often, and nothing once it has ended."""
+    """The progress of one attempt: publishes the latest, not too often, and nothing once the attempt has ended."""
 
     def __init__(self, attempt: str, bus: EventBus, *, every_s: float = TOLD_EVERY_S) -> None:
         self._attempt, self._bus, self._every_s = attempt, bus, every_s
@@ -68,7 +68,7 @@ class ToldProgress:
 
 
 class TryCaller:
-    """Who one attempt is for: the person, who can be asked while a window shows questions. Satisfies Caller."""
+    """The caller of one attempt: the user, who can be asked while a window shows questions. Satisfies Caller."""
 
     def __init__(self, own: OwnCaller, ask: Callable[[Raw], Awaitable[Envelope]] | None, progress: ToldProgress) -> None:
         """
@@ -101,12 +101,12 @@ class TriesApi:
 
     @verb("call")
     async def try_tool(self, attempt: str, name: str, arguments: Mapping[str, Any], project: str | None = None) -> MCPToolResponse:
-        """Calls a tool by hand. What fails is a response, too; while it runs, `TryProgressed` tells how far it is.
+        """Calls a tool by hand. A failure is a response, too; `TryProgressed` reports the progress of the call.
 
         A question of its server is an `ElicitationAsked` with the same attempt. The call is given up when its caller is gone.
 
         Args:
-            attempt: an id that the caller has made up, by which it knows progress and questions, and can give it up.
+            attempt: an id that the caller has made up, which progress and questions carry, and which `cancel_try` takes.
             name: as AI clients see the tool.
             project: the folder of the project for which a server that waits for one answers; one that is allowed.
 
@@ -134,7 +134,7 @@ class TriesApi:
 
     @verb("call")
     async def cancel_try(self, attempt: str) -> None:
-        """Gives up a call that `try_tool` makes; its server is told. Does nothing if it has ended."""
+        """Cancels a call of `try_tool` and notifies its server. Does nothing if the call has ended."""
         if task := self._running.get(attempt):
             task.cancel()
 

@@ -73,12 +73,12 @@ class FeedbackApi:
         """Answers a report.
 
         Raises:
-            TooltrayError: it waits no longer, the answer is empty, or a picture or file cannot be taken; says why.
+            TooltrayError: it waits no longer, the answer is empty, or a picture or file cannot be sent; the error has the reason.
         """
         await self._feedbacks.answer(id, text, attachments)
 
     async def dismiss_feedback(self, id: str) -> None:
-        """Closes a report without an answer, which the model learns.
+        """Closes a report without an answer, and reports that to the model.
 
         Raises:
             TooltrayError: it waits no longer.

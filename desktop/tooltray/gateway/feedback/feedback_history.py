@@ -60,7 +60,7 @@ class FeedbackHistory:
                 logger.warning("the history of reports could not be written: %s", error.strerror or error)
 
     def end_lost(self) -> None:
-        """Marks waiting reports of earlier hubs as expired. To be called before this hub adds anything."""
+        """Marks waiting reports of earlier hubs as expired. Must be called before this hub adds anything."""
         with self._lock:
             for path in self._files():
                 with suppress(OSError):  # logged when the file is written or read
@@ -84,7 +84,7 @@ class FeedbackHistory:
             try:
                 yield from self._kept(path)
                 room -= path.stat().st_size
-            except FileNotFoundError:  # there is none, or it was set aside
+            except FileNotFoundError:  # it does not exist, or was set aside
                 continue
             except OSError as error:
                 logger.warning("the history of reports in %s cannot be read: %s", path.name, error.strerror or error)

@@ -37,7 +37,7 @@ class Asked(msgspec.Struct, frozen=True):
 
     Attributes:
         project_path: empty if unknown.
-        waits_s: how many seconds the person has.
+        waits_s: how many seconds the user has.
         names_path: whether the model itself named the project's folder.
     """
 
@@ -50,10 +50,10 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """How a report ended.
+    """The end of a report.
 
     Attributes:
-        outcome: ANSWERED, DISMISSED (closed by the person), EXPIRED, WITHDRAWN (no client was left to receive an answer), or REPLACED (by a
+        outcome: ANSWERED, DISMISSED (closed by the user), EXPIRED, WITHDRAWN (no client was left to receive an answer), or REPLACED (by a
             newer report of its session).
         at: time in unix seconds.
     """
@@ -65,7 +65,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, eq=False):
-    """Belongs to the engine's loop.
+    """A report that is open or answered; belongs to the engine's loop.
 
     Attributes:
         session: key of the session that opened it; later calls of the same session find its answer.
@@ -108,7 +108,7 @@ class Report(msgspec.Struct, eq=False):
         return (snapshot.client, snapshot.project_path, snapshot.summary) == (asked.client, asked.project_path, asked.summary)
 
     def leave_alone(self) -> None:
-        """Ends the waiting of calls; the person may still answer on the command line. At most once for each time the report is opened."""
+        """Ends the waiting of calls; the user may still answer on the command line. At most once for each time the report is opened."""
         self.left_alone.set_result(None)
 
     def stop_clock(self) -> None:
@@ -161,7 +161,7 @@ class KeptAnswers:
             self._add(report, REPEATED_FOR_S)
 
     def take(self, session: str, asked: Asked) -> Report | None:
-        """Removes and returns the answered report that a request repeats; None if there is none."""
+        """Removes and returns the answered report that a request repeats; None without such a report."""
         found = [report for report in self._reports.values() if _is_for(report, session, asked)]
         if not found:
             return None
@@ -215,7 +215,7 @@ def answer_blocks(answer: Answer) -> list[dict[str, Any]]:
 
 
 def nobody_blocks(report_id: str, how: str) -> list[dict[str, Any]]:
-    """Returns the blocks for a report that no person sees now. `how` says why not."""
+    """Returns the blocks for a report that no user sees now. `how`: the reason."""
     return [
         text_block(
             f"{how}. The report is kept: it waits in Tooltray as {report_id}, where the user can read and answer it. "
@@ -232,7 +232,7 @@ def notes_block(notes: Iterable[str]) -> list[dict[str, Any]]:
 
 
 def late_note(report: Report, summary: str) -> str:
-    """Says to which report an answer belongs that came before this call."""
+    """Returns the note about the report to which an answer belongs that came before this call."""
     at = time.strftime("%H:%M", time.localtime(report.snapshot.asked_at))
     if report.is_repeated:
         return f"This is once more the answer to the same report of {at}, in case it did not reach you. {NOT_SEEN_ANEW}"

@@ -38,9 +38,9 @@ from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.sources.projects.projects import ProjectReport, Projects
 
-LONGEST_SUMMARY = 20_000  # characters; a person reads no more
+LONGEST_SUMMARY = 20_000  # characters; a user reads no more
 LONGEST_PROJECT_NAME, LONGEST_SHOWN_PATH = 100, 4096
-LEAST_WAIT_S = 600.0  # models tend to give a person only half a minute
+LEAST_WAIT_S = 600.0  # models tend to give a user only half a minute
 MOST_WAIT_S = 86400.0  # a day; also the default
 NO_SUMMARY = "work_summary is missing: say in Markdown what you have done, and what you want to know"
 LONGEST_CLIENT = 100  # characters of a client's own name
@@ -56,14 +56,14 @@ _FORM = {
 
 
 class BadArguments(Exception):
-    """The required argument is missing; the text is for the model."""
+    """An error: the required argument is missing; the text is for the model."""
 
 
 class FeedbackArguments(msgspec.Struct, frozen=True):
     """
     Attributes:
         project_name, project_path: as the model wrote them; empty if missing.
-        wait_s: how many seconds the report waits for the person.
+        wait_s: how many seconds the report waits for the user.
         remarks: notes for the model about its arguments.
     """
 
@@ -132,7 +132,7 @@ def _number(value: object) -> float:
 
 
 class FeedbackTool:
-    """Satisfies OwnTool. Belongs to the engine's loop."""
+    """The tool itself, an OwnTool. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class FeedbackTool:
         self._feedbacks, self._projects, self._tools, self._spawn, self._offers = feedbacks, projects, tools, spawn, offers
 
     async def __call__(self, exchange: Exchange) -> Envelope:
-        """Waits for the person; a call that is given up leaves the report open."""
+        """Waits for the user; a cancelled call leaves the report open."""
         state, era = exchange.session.state, exchange.era
         try:
             params = envelope.load(exchange.request.params)
@@ -201,7 +201,7 @@ class FeedbackTool:
         params = {"progressToken": token, "progress": waited_s, "message": f"Waiting for the person's answer.{how}"}
         exchange.tell("notifications/progress", dump(params))
 
-    # the client's own person
+    # the client's own user
 
     def _can_ask(self, report: Report, exchange: Exchange) -> bool:
         method, caller = "elicitation/create", exchange.caller

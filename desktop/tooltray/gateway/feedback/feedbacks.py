@@ -26,9 +26,9 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.protocol.sessions.session_state import SessionForgotten, SessionState
 
-MOST_OPEN = 5  # windows; a person cannot handle more
+MOST_OPEN = 5  # windows; a user cannot handle more
 ID_BYTES = 4  # short, since people type ids; a hub has few at a time
-MOST_REPLACED = 100  # ids of replaced reports that are remembered, for a person who still looks at one
+MOST_REPLACED = 100  # ids of replaced reports that are remembered, for a user who still looks at one
 PROGRESS_EVERY_S = 15.0  # the shortest time-out of AI clients that progress notifications reset is 30 s
 LONGEST_ANSWER = 100_000  # characters for the model
 LONGEST_ID = 40  # characters of an unknown id in an error
@@ -68,7 +68,7 @@ class Feedbacks:
         return self._has_window and self._bus.is_heard(FeedbackAsked)
 
     async def start(self) -> None:
-        """Marks reports that were open when a hub died as expired. To be called once, before models report."""
+        """Marks reports that were open when a hub died as expired. Must be called once, before models report."""
         await self._notes.start()
 
     # for the tool
@@ -132,7 +132,7 @@ class Feedbacks:
         """Keeps the answer for the session's next call, since the waiting call cannot take it now."""
         self._kept.keep(report)
 
-    # for the person
+    # for the user
 
     def waiting(self) -> list[FeedbackSnapshot]:
         """Returns the open reports; see FeedbackApi.get_feedback_requests."""
@@ -172,7 +172,7 @@ class Feedbacks:
     # opening
 
     def _wait_on(self, report: Report, state: SessionState, asked: Asked) -> Report:
-        """Reopens a repeated report, until the later of its deadline and that of the new call."""
+        """Reopens a repeated report, until the later of its deadline and the new call's deadline."""
         now = self._now()
         until = max(now + asked.waits_s, report.until if report.waiters else 0.0)
         if until != report.until:
@@ -226,7 +226,7 @@ class Feedbacks:
     # ending
 
     async def _find(self, id: str) -> Report:
-        """Returns an open report; suspends only if there is none.
+        """Returns an open report; suspends only if it is not open.
 
         Raises:
             TooltrayError: the report is not open; the error has the reason.

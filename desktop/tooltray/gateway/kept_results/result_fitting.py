@@ -164,7 +164,7 @@ class ResultFitting:
 
 
 def without_repetition(result: Raw, reads: str) -> Raw | None:
-    """Returns a result without what its client does not read; None if the two say different things."""
+    """Returns a result without the part that its client does not read; None if the two parts have different content."""
     members = opened(result)
     parts = parts_of(members)
     if not parts or not repeated(parts):

@@ -89,7 +89,7 @@ class ResultPart(msgspec.Struct, frozen=True):
         kind: TEXT and JSON are read page by page, a BLOCK as a whole.
         raw: the block as it is in the result; of JSON the value.
         string: of TEXT: the JSON string that it is in.
-        title: says to the model what it is: "text", "image image/png", ...
+        title: describes it for the model: "text", "image image/png", ...
     """
 
     kind: str
@@ -110,7 +110,7 @@ class ResultPart(msgspec.Struct, frozen=True):
 
     @property
     def block_tokens(self) -> int:
-        """How many tokens a BLOCK has, estimated."""
+        """The estimated number of tokens of a BLOCK."""
         return IMAGE_TOKENS if self.title.startswith("image") else round(len(memoryview(self.raw)) / BASE64_BYTES_PER_TOKEN)
 
 
@@ -182,7 +182,7 @@ def _word(value: Raw | None) -> str:
 
 
 def repeated(parts: Sequence[ResultPart]) -> ResultPart | None:
-    """Returns the text that the structured content repeats; None if it has something of its own, or there is none.
+    """Returns the text that the structured content repeats; None if it has other content, or does not exist.
 
     It repeats the only text if both are the same JSON but for white space, or if it is the object that SDKs put around a text.
     """

@@ -62,7 +62,7 @@ class Answer(msgspec.Struct, frozen=True):
 
     Attributes:
         block: of the content.
-        note: where this is in the part, and how to go on.
+        note: where this is in the part, and how to continue.
     """
 
     block: Raw
@@ -100,7 +100,7 @@ class ResultReading:
         return self._tools.routes(kept.server).get(kept.tool)
 
     def _read(self, kept: KeptResult, arguments: ReadArguments) -> Answer:
-        """Reads what was asked for; blocks.
+        """Reads the requested part, line or byte range; blocks.
 
         Raises:
             TooltrayError: there is no such part, line or byte; in words for a model.
@@ -170,7 +170,7 @@ class _PartReader:
         """Returns where some lines begin and end.
 
         Raises:
-            TooltrayError: the part has not so many lines.
+            TooltrayError: the part has fewer lines.
         """
         start, end = self._line_start(first), self._line_start(last + 1)
         if start is None:
@@ -180,7 +180,7 @@ class _PartReader:
         return start, self._part.size if end is None else end
 
     def _line_start(self, number: int) -> int | None:
-        """Returns where a line begins; None if the part has not so many."""
+        """Returns where a line begins; None if the part has fewer lines."""
         at, ends = 0, number - 1  # line ends before the line
         for block in self._blocks(self._part.size):
             inside = block.count(b"\n")
@@ -229,7 +229,7 @@ def line_range(lines: str) -> tuple[int, int]:
     """Returns the first line and the last one, from 1: of "100-200", "100-" or "100".
 
     Raises:
-        TooltrayError: it is no such range; in words for a model.
+        TooltrayError: the range is malformed; in words for a model.
     """
     match = _LINES.fullmatch(lines)
     first = int(match[1]) if match else 0

@@ -65,12 +65,12 @@ class KeptResult(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """The size in bytes."""
         return sum(part.size for part in self.parts)
 
 
 class NoRoom(OSError):
-    """A result is larger than all results together may be."""
+    """An error: a result is larger than all results together may be."""
 
 
 class ResultStore:
@@ -137,7 +137,7 @@ class ResultStore:
         return file.tell() - before
 
     def find(self, handle: str) -> KeptResult | None:
-        """Returns the result of a handle; None if there is none, or its day is over."""
+        """Returns the result of a handle; None for an unknown handle, or if its day is over."""
         found = self._kept.get(handle)
         return found if found and not self._is_old(found) else None
 

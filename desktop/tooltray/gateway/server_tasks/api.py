@@ -10,7 +10,7 @@ from tooltray.protocol.eras import TASKS_EXTENSION, Era
 from tooltray.protocol.task_messages import TaskState
 from tooltray.servers.upstream.server_manager import ServerManager
 
-CANCEL_WITHIN_S = 30.0  # a server says that it has heard; it need not have ended the work by then
+CANCEL_WITHIN_S = 30.0  # a server confirms the request; it need not have ended the work by then
 START_WAIT_S = 20.0  # as a call waits for its server
 
 

@@ -24,9 +24,9 @@ LARGEST_BYTES = 64 * 2**20  # as many tasks as are kept, each with the longest i
 logger = logging.getLogger(__name__)
 MOST_TASKS = 10_000  # a client that begins more has its oldest forgotten
 ID_BYTES = 16  # of chance, so that an id cannot be guessed; it is all that protects tasks of clients without an identity
-KEPT_WITHOUT_TTL_S = 7 * 86400.0  # of which their servers do not say how long they keep them
-GRACE_S = 3600.0  # behind a task's time: its server says better than the hub that it is gone
-LONGEST_KEPT_S = 30 * 86400.0  # whatever a server says
+KEPT_WITHOUT_TTL_S = 7 * 86400.0  # for tasks whose servers do not declare how long they keep them
+GRACE_S = 3600.0  # after a task's time: its server knows better than the hub that the task is gone
+LONGEST_KEPT_S = 30 * 86400.0  # whatever a server declares
 SWEPT_EVERY_S = 60.0  # looking through 10,000 tasks takes milliseconds
 WORKS_FOR_S = 86400.0  # a task without a time of its own keeps its server from being stopped as idle for so long
 
@@ -43,7 +43,7 @@ class ServerTask(msgspec.Struct, kw_only=True):
         is_modern: it belongs to the connection for modern clients.
         status: the last that was seen.
         created_at: unix seconds.
-        ttl_s: how long its server keeps it, in seconds; None: it does not say, or without end.
+        ttl_s: how long its server keeps it, in seconds; None: not declared, or without end.
     """
 
     id: str
@@ -111,7 +111,7 @@ class TaskBook:
         return iter(list(self._by_id.values()))
 
     def find(self, id: str) -> ServerTask | None:
-        """Returns the task of an id that clients of all servers know; None if there is none."""
+        """Returns the task of an id that clients of all servers know; None for an unknown id."""
         return self._unexpired(self._by_id.get(id))
 
     def at(self, server: str, own_id: str) -> list[ServerTask]:

@@ -1,7 +1,7 @@
-"""What servers send about their tasks: changes of state and questions. Both reach only the sessions of the task's own client.
+"""The news that servers send about their tasks: changes of state and questions. Both reach only the sessions of the task's own client.
 
-News are not guaranteed. The last one of a task whose beginning the client has not heard of waits for that answer; news for a client that is
-away are dropped.
+News are not guaranteed. Until a client has the answer that begins a task, the task's last news waits for that answer; news for a client
+that is away are dropped.
 """
 
 import asyncio
@@ -60,8 +60,8 @@ class TaskNews:
         """
         Args:
             connected: the sessions of AI clients that are connected now.
-            publisher: gives the URIs by which clients of all servers know those of a server, by its name; None: they stay.
-            record_delivery: called when the outcome of a task goes to a session.
+            publisher: returns for a server's name the published forms of its URIs; None: they stay unchanged.
+            record_delivery: called when the outcome of a task is sent to a session.
         """
         self._book, self._places, self._connected, self._publisher = book, places, connected, publisher
         self._record_delivery = record_delivery

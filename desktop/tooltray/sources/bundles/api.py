@@ -23,38 +23,38 @@ class BundlesApi:
             source: an absolute path, or an address that begins with `file:`, `https:` or, on this computer, `http:`.
 
         Raises:
-            TooltrayError: it cannot be had, or is no bundle that could be used; says why.
+            TooltrayError: it cannot be read, or is not a usable bundle; the error has the reason.
         """
         return await self._bundles.read(source)
 
     @verb("manage", trusted=always)
     async def preview_bundle(self, source: str, sha256: str, values: Mapping[str, FieldValue]) -> NewServer:
-        """Returns the server that a bundle would be, for the user to look at.
+        """Returns the server that a bundle would add, for the user to review.
 
         Args:
             sha256: of the bundle that was read.
-            values: what was given for its fields, by their keys; a field that is not given has its default.
+            values: the answers for its fields, by their keys; a field without an answer has its default.
 
         Raises:
-            Conflict: another bundle is there by now.
+            Conflict: the source has another bundle now.
             TooltrayError: a value is missing or wrong.
         """
         return await self._bundles.preview(source, sha256, values)
 
     @verb(trusted=always)
     async def install_bundle(self, source: str, sha256: str, values: Mapping[str, FieldValue], server: str = "") -> str:
-        """Installs a bundle and adds its server, which starts; or updates the server that an older one of its name is.
+        """Installs a bundle and adds and starts its server; or updates the server of an older bundle with the same name.
 
         Args:
-            sha256, values: as of `preview_bundle`; a secret that is not given stays as it is.
-            server: the name of a new server, or of the one to update; empty: the one that is here, else a new one by the bundle's name.
+            sha256, values: as in `preview_bundle`; a secret that is not given stays unchanged.
+            server: the name of a new server, or of the one to update; empty: the existing one, else a new one with the bundle's name.
 
         Returns:
             The server's name.
 
         Raises:
-            Conflict: another bundle is there by now, or the name is taken.
-            Denied: a program asks, not the user.
+            Conflict: the source has another bundle now, or the name is taken.
+            Denied: the caller is a program, not the user.
             TooltrayError: it cannot run here, a value is missing or wrong, or something cannot be written. Then
                 nothing is left on the disk.
         """
@@ -68,7 +68,7 @@ class BundlesApi:
         """Removes a bundle's server, its secrets, and its folder as soon as nothing runs from it.
 
         Raises:
-            NotFound: it is no server of a bundle.
+            NotFound: the server does not come from a bundle.
             TooltrayError: it cannot be removed.
         """
         await self._bundles.remove(server)

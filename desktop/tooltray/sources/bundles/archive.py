@@ -117,7 +117,7 @@ def read_archive(path: Path) -> Archive:
     """Checks everything in a bundle, and unpacks only its manifest.
 
     Raises:
-        TooltrayError: it cannot be read, or something in it would not stay inside its folder; says what.
+        TooltrayError: it cannot be read, or something in it would not stay inside its folder; the error names it.
     """
     try:
         with open(path, "rb") as file, _opened(file) as archive:
@@ -141,10 +141,10 @@ def unpack(path: Path, target: Path, *, programs: Collection[str] = ()) -> None:
 
     Args:
         target: the folder to be; its parent's parent is where it is unpacked before it gets its name.
-        programs: names of files that have to be executable whatever the archive says of them.
+        programs: names of files that have to be executable whatever their mode in the archive.
 
     Raises:
-        TooltrayError: it is not what `read_archive` accepts, or the disk does not take it.
+        TooltrayError: `read_archive` does not accept it, or it cannot be written.
     """
     try:
         root = target.parent.parent
@@ -216,7 +216,7 @@ def _write(archive: zipfile.ZipFile, info: zipfile.ZipInfo, folder: Path, *, is_
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         return
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with archive.open(info) as source, open(path, "xb") as written:  # zipfile gives no more than the directory says, and checks the sum
+    with archive.open(info) as source, open(path, "xb") as written:  # zipfile reads no more than the directory's size, and checks the sum
         start = source.read(_CHUNK_BYTES)
         written.write(start)
         shutil.copyfileobj(source, written, _CHUNK_BYTES)

@@ -1,9 +1,9 @@
-"""The command of a bundle: its manifest's command with everything filled in.
+"""The command of a bundle: the manifest's command with all placeholders filled in.
 
 As in the reference, one system's command, args and env replace the whole of the others; a list replaces only a whole argument; a boolean is
 "true" or "false". Other than there:
 
-- What is filled in is not looked at again, so that no value can name another.
+- A value that is filled in is not searched for placeholders, so that no value can name another.
 - A setting that was not given is empty; an argument or variable that is nothing but this setting is left out.
 - A placeholder that is not known is a problem, as it would be filled in from the user's environment, or from among the secrets.
 - It runs in the bundle's folder, as the examples of the specification have paths from there.

@@ -35,7 +35,7 @@ _OF_BUNDLE = ("command", "args", "env", "cwd", ORIGIN)
 
 
 class _Plan(HidesFields, frozen=True):
-    """What installing would do.
+    """The changes that an installation would make.
 
     Attributes:
         secrets: values to store, by the secrets' names.
@@ -54,7 +54,7 @@ class _Plan(HidesFields, frozen=True):
 
 
 class BundleInstalls:
-    """Installs, updates and removes servers of bundles. Belongs to the engine's loop."""
+    """The installation, update and removal of servers of bundles. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -225,7 +225,7 @@ class BundleInstalls:
 
     def _snapshot(self, server: str, origin: Mapping[str, str], entry: Mapping[str, Any]) -> BundleSnapshot:
         found = next((each for each in self._store.records if each.sha256 == origin.get("sha256")), None)
-        if found is None:  # the list of bundles was lost; the entry says as much
+        if found is None:  # the list of bundles was lost; the entry has the same facts
             name, version, folder = origin.get("name", ""), origin.get("version", ""), str(entry.get("cwd", ""))
             return BundleSnapshot(server, name, name, version, "", origin.get("sha256", ""), "", folder, 0.0)
         return BundleSnapshot(
@@ -242,7 +242,7 @@ class BundleInstalls:
 
 
 def _origin(entry: Mapping[str, Any]) -> Mapping[str, str]:
-    """Returns the origin in an entry; empty if that is no bundle."""
+    """Returns the origin in an entry; empty if the origin is not a bundle."""
     origin = entry.get(ORIGIN)
     if not isinstance(origin, dict) or origin.get("kind") != "bundle":
         return {}

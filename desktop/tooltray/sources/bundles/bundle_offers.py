@@ -76,7 +76,7 @@ class BundleReading(msgspec.Struct, frozen=True):
 
 
 class BundleReader:
-    """Reads bundles and finds out what they would be here. Belongs to the engine's loop."""
+    """A reader of bundles, which finds out what they would run here. Belongs to the engine's loop."""
 
     def __init__(self, *, root: Path, user_folder: Path, environ: Callable[[], Awaitable[Mapping[str, str]]]) -> None:
         """
@@ -91,7 +91,7 @@ class BundleReader:
         """Reads a bundle.
 
         Raises:
-            TooltrayError: it is no bundle that can be used.
+            TooltrayError: it is not a usable bundle.
         """
         return await asyncio.to_thread(self._read, file)
 

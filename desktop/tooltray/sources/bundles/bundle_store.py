@@ -182,7 +182,7 @@ def folder_name(name: str, version: str, sha256: str) -> str:
 
 
 def plain_values(values: Mapping[str, FieldValue]) -> Mapping[str, str | float | bool | tuple[str, ...]]:
-    """Values as they are kept: lists as tuples."""
+    """Returns values in the form in which they are stored: lists as tuples."""
     return {key: value if isinstance(value, str | float | int | bool) else tuple(value) for key, value in values.items()}
 
 
@@ -205,10 +205,10 @@ def _listed(folder: Path) -> list[Path]:
 
 
 class BundleFolders:
-    """Deletes the folders of bundles that are not needed. Belongs to the engine's loop.
+    """The deletion of bundles' folders that are not needed. Belongs to the engine's loop.
 
     Attributes:
-        changing: held by who installs: a folder is there before an entry names it.
+        changing: a lock for installations: a folder exists before an entry names it.
     """
 
     def __init__(

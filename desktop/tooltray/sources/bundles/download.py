@@ -1,7 +1,7 @@
 """Downloads a bundle, through the user's proxies and with their certificate authorities.
 
-Only over https, or over http from this computer itself. Each redirection is held to the same, and none leads from elsewhere to this
-computer, where programs trust its users.
+Only https is allowed, or http from this computer itself. Each redirection has to follow the same rule, and none may lead from elsewhere to
+this computer, where programs trust its users.
 """
 
 import asyncio
@@ -32,14 +32,14 @@ _HEADERS = {
 
 
 async def download(url: str, into: Callable[[bytes], None], *, environ: Mapping[str, str], most_bytes: int) -> None:
-    """Hands over what is at an address, piece by piece.
+    """Downloads the content of an address, piece by piece.
 
     Args:
-        into: takes each piece, in a thread; what it raises ends the download.
+        into: takes each piece, in a thread; an error that it raises ends the download.
         environ: the user's.
 
     Raises:
-        TooltrayError: it cannot be had.
+        TooltrayError: it cannot be downloaded.
     """
     target = checked_address(url, None)
     try:
@@ -82,7 +82,7 @@ def checked_address(url: str, before: URL | None) -> URL:
         before: the address that redirects there; None: the user gave it.
 
     Raises:
-        TooltrayError: it is no such address; names the reason.
+        TooltrayError: the address is not allowed; the error has the reason.
     """
     try:
         target = URL(url)

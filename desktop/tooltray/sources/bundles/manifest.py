@@ -32,7 +32,7 @@ class Author(msgspec.Struct, frozen=True):
 
 
 class Override(msgspec.Struct, frozen=True):
-    """What counts in the place of the rest on one system; a member that is given replaces the whole of the other."""
+    """The members that replace others on one system; each replaces the whole of the other."""
 
     command: str | None = None
     args: tuple[str, ...] | None = None
@@ -46,7 +46,7 @@ class McpConfig(msgspec.Struct, frozen=True):
     platform_overrides: Mapping[str, Override] = {}
 
     def on(self, platform: str) -> "McpConfig":
-        """Returns what counts on a system (`linux`, `darwin`, `win32`)."""
+        """Returns the members that apply on a system (`linux`, `darwin`, `win32`)."""
         own = self.platform_overrides.get(platform, Override())
         return McpConfig(
             own.command or self.command,
@@ -113,7 +113,7 @@ def read_manifest(data: bytes) -> Manifest:
     """Decodes a manifest.
 
     Raises:
-        TooltrayError: it is no manifest; names the member that is wrong, and the reason.
+        TooltrayError: it is not a valid manifest; the error names the wrong member and the reason.
     """
     try:
         manifest = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=Manifest)
@@ -143,7 +143,7 @@ def _why_not(manifest: Manifest) -> str:
 
 
 class Answers(HidesFields, frozen=True):
-    """The answers that count.
+    """The checked answers of the user.
 
     Attributes:
         values: without secrets; as they are filled into arguments and variables.
@@ -172,7 +172,7 @@ def form_of(
 
 
 def answers_to(fields: Sequence[FormField], given: Mapping[str, FieldValue]) -> Answers:
-    """Checks what was given, and takes defaults where nothing was.
+    """Checks the given values, and uses defaults for missing ones.
 
     Raises:
         TooltrayError: see read_answers; or a value has a placeholder in it.
@@ -209,7 +209,7 @@ def _field(key: str, setting: Setting, folders: Mapping[str, str], kept: FieldVa
         is_required=setting.required and not is_stored,
         is_secret=setting.sensitive,
         is_list=is_list,
-        default=None if setting.sensitive else shown,  # a value that every manifest has is no secret, and no answer either
+        default=None if setting.sensitive else shown,  # a value that every user gets with the manifest is neither a secret nor an answer
         minimum=setting.min,
         maximum=setting.max,
     )

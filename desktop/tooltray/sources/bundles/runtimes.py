@@ -1,7 +1,7 @@
-"""Whether a bundle can run on this computer: its system, and the programs and versions that it needs and does not bring along.
+"""Finds out whether a bundle can run on this computer: the system, and the programs and versions that it needs and does not contain.
 
 Versions are ranges as manifests write them: `>=16.0.0`, `>=3.8,<4.0`, `^1.2`, `~1.2.3`, `18.x`, `1 - 2`, `a || b`. A range that is not
-understood excludes nothing: a mistake in it is no reason to keep a user from a server.
+understood excludes nothing: a mistake in a range must not keep a user from a server.
 """
 
 import re
@@ -31,7 +31,7 @@ AskVersion = Callable[[str, Mapping[str, str]], str]
 
 
 def version_in(text: str) -> Version | None:
-    """Returns the first version in what a program prints; None if there is none."""
+    """Returns the first version in a program's output; None without a version."""
     found = _VERSION.search(text)
     return (int(found[1]), int(found[2] or 0), int(found[3] or 0)) if found else None
 

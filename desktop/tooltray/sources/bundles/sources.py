@@ -1,4 +1,4 @@
-"""Where bundles come from: a file, or an address. A copy of what was read is kept, so that exactly that is installed."""
+"""The sources of bundles: a file, or an address. A copy of each bundle that was read is kept, so that exactly this copy is installed."""
 
 import asyncio
 import hashlib
@@ -21,7 +21,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
 
 MAX_BYTES = 2**30  # of a bundle; one with a browser in it has 300 MB
-MOST_KEPT = 3  # between reading and installing; who reads more than that installs none of the first
+MOST_KEPT = 3  # between reading and installing; if more bundles are read, the first ones can no longer be installed
 READING = ".reading-"  # what is read, under a name that the next start removes
 _CHUNK_BYTES = 2**20
 
@@ -70,7 +70,7 @@ class BundleSources:
             source: an absolute path, or an address that begins with `file:`, `https:` or, on this computer, `http:`.
 
         Raises:
-            TooltrayError: it cannot be had; says why.
+            TooltrayError: it cannot be read; the error has the reason.
         """
         file = await self._copied(source)
         for key, kept in list(self._kept.items()):
@@ -84,7 +84,7 @@ class BundleSources:
         """Returns a bundle that was read before, or reads it again.
 
         Raises:
-            Conflict: another bundle is there by now.
+            Conflict: the source has another bundle now.
             TooltrayError: as `read`.
         """
         kept = self._kept.get((source, sha256))

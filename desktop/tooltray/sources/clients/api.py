@@ -36,7 +36,7 @@ class AiClientsApi:
         """Reads the files of all AI clients, without starting anything: which are installed, which use Tooltray, which servers they have.
 
         Args:
-            projects: absolute folders whose own files are read, too, besides those of the projects that are known here.
+            projects: absolute folders whose own files are read, too, besides the files of the projects that are known here.
         """
         return await self._scans.scan(projects)
 
@@ -52,7 +52,7 @@ class AiClientsApi:
         return await self._edits.preview("connect", clients)
 
     async def preview_disconnect(self, clients: Sequence[str] = ()) -> list[ClientEdit]:
-        """Returns what taking Tooltray out of AI clients' files would change, those of known projects included.
+        """Returns what removing Tooltray from AI clients' files would change, files of known projects included.
 
         Args:
             clients: ids of `scan_ai_clients`; empty: all.
@@ -63,7 +63,7 @@ class AiClientsApi:
         return await self._edits.preview("disconnect", clients)
 
     async def apply_client_edits(self, edits: Mapping[str, str]) -> list[ClientChange]:
-        """Makes edits that were previewed. Each file for itself: what went wrong with one is in the `problem` of its change.
+        """Makes edits that were previewed. Each file is written independently; an error is in the `problem` of the file's change.
 
         Args:
             edits: the revision of each edit by its id; a file that has changed since is not written. An empty revision accepts any.
@@ -84,7 +84,7 @@ class AiClientsApi:
         Raises:
             NotFound: there is no such change, or it is older than 30 days.
             Conflict: it was undone already, or something else is in its place.
-            Denied: it would put something into the file, and the user has not confirmed that.
+            Denied: the undo would add something to the file, and the user has not confirmed that.
             TooltrayError: the file cannot be read or written.
         """
         if await self._edits.undoing_writes(id):
@@ -100,9 +100,9 @@ class AiClientsApi:
         """Returns what can be imported, and how it compares with what is here: each server once, however many clients have it.
 
         Args:
-            clients: ids, as of `scan_ai_clients`; empty: all. Unused where a text or a file is given.
-            text: in the place of the clients' files: what a client's file has in it, a block or a command from a README, a URL.
-            file: absolute path, in the place of a text.
+            clients: ids, as in `scan_ai_clients`; empty: all. Unused if a text or a file is given.
+            text: instead of the clients' files: the content of a client's file, a block or a command from a README, a URL.
+            file: absolute path, instead of a text.
 
         Raises:
             NotFound: there is no such client.
@@ -128,13 +128,13 @@ class AiClientsApi:
         Args:
             choices: ids of candidates, as `preview_client_import` gave them for the same clients, text or file.
             names: under which they are added, by their ids; others get the proposed ones.
-            values: what was asked for, by their ids and the fields' keys.
-            tidy: what has listed its tools leaves the clients' own files, which `undo_client_change` brings back; files of projects stay as
-                they are.
-            clients, text, file: as of `preview_client_import`.
+            values: the answers to the candidates' fields, by the candidates' ids and the fields' keys.
+            tidy: removes servers that have listed their tools from the clients' own files, which `undo_client_change` undoes; files of
+                projects stay unchanged.
+            clients, text, file: as in `preview_client_import`.
 
         Raises:
-            Conflict: an import runs already, or one of the chosen servers is another one by now; nothing was imported.
+            Conflict: an import runs already, or one of the chosen servers has changed; nothing was imported.
             Denied: the user has not confirmed it.
         """
         if not text or tidy:
@@ -142,12 +142,12 @@ class AiClientsApi:
         return await self._imports.run(choices, names=names, values=values, tidy=tidy, clients=clients, text=text, file=file)
 
     async def cancel_import(self) -> None:
-        """Ends the import that runs, if one does: no further server is added, none is waited for, and no client's file is changed."""
+        """Cancels the running import: no further server is added or waited for, and no client's file is changed."""
         self._imports.cancel()
 
     async def put_back_moved_servers(self) -> list[ClientChange]:
-        """Brings back into the clients' files what imports have taken out in the last 30 days, keys in plain text included, unless it
-        was undone. The servers here and their secrets stay.
+        """Restores in the clients' files the entries that imports have removed in the last 30 days, keys in plain text included, unless
+        that was undone already. The servers here and their secrets stay.
 
         Raises:
             Denied: the user has not confirmed it.

@@ -20,7 +20,7 @@ from tooltray.sources.clients.entry_words import url_of, words_of
 from tooltray.sources.clients.found_entries import FoundEntry
 
 KEY = "tooltray"
-"""Of the entry. With the prefix that each client makes of it, a tool's longest name is within the limit of the strictest one."""
+"""The entry's key. With the prefix that each client makes of the key, a tool's longest name is within the strictest client's limit."""
 
 CALL_TIMEOUT_S = 3600  # a call may wait for the user, or work for long; the most that Roo Code accepts
 START_TIMEOUT_S = 60  # the bridge answers within a second, unless it has to start the hub on a slow machine
@@ -119,10 +119,10 @@ _SHAPES: Mapping[Shape, Callable[[str, list[str]], Entry]] = {
     "roo": _cline,
     "vscode": _typed,
 }
-"""Those that are not listed take `command` and `args`."""
+"""Entries by shape; shapes that are not listed have `command` and `args`."""
 
 ORDER: Sequence[Connection] = ("connected", "outdated", "broken", "none")
-"""The best first."""
+"""The states of an entry, the best first."""
 
 
 class OwnEntry(msgspec.Struct, frozen=True):

@@ -1,6 +1,6 @@
 """The record of changes in AI clients' files, with a copy of each file from before: `~/.tooltray/client-changes/`. Blocks on the disk.
 
-A copy may hold keys: it is encrypted with one key that is a secret itself, and goes with its record KEPT_DAYS later.
+A copy may contain keys: it is encrypted with one key that is a secret itself, and deleted with its record after KEPT_DAYS.
 """
 
 import asyncio
@@ -37,13 +37,13 @@ _LIST_OF_TEXTS = list[str]
 
 
 class EntryRecord(msgspec.Struct, frozen=True):
-    """What a change did with one entry. The entry from before is in the copy of the file.
+    """The change of one entry. The former entry is in the copy of the file.
 
     Attributes:
-        place: keys from the document to the entry; that of an item in a list is its name.
+        place: keys from the document to the entry; the key of an item in a list is its name.
         made: the outermost holder that was made for the entry; empty: none.
         written: `digest_of` of the entry as it was written; empty: it was taken out.
-        is_new: there was none before.
+        is_new: there was no such entry before.
     """
 
     place: tuple[str, ...]
@@ -60,7 +60,7 @@ class ChangeRecord(msgspec.Struct, frozen=True):
         id: sorts by time.
         at: unix seconds.
         path: as its client has it; a link is not followed in it.
-        before, after: `digest_of_bytes` of the file; empty: there was none.
+        before, after: `digest_of_bytes` of the file; empty: there was no file.
         state: "undone" by a later change, or "made"; "begun" in records of earlier versions whose process ended too soon.
         undoes: the change that this one reverses; of the action "undo".
         folders: those that were made for the file, the outermost first.
@@ -125,7 +125,7 @@ class CopyKeys:
         self._lock = asyncio.Lock()  # two changes at once make one key
 
     async def get_or_make(self) -> CopyKey | None:
-        """Returns the key, made if there is none yet; None if nothing keeps it, it is locked, or something else is in its place."""
+        """Returns the key, made if it does not exist; None if nothing stores it, it is locked, or something else is in its place."""
         if self._secrets.kind == "memory":  # it would be gone before the copy is needed
             return None
         async with self._lock:
@@ -155,7 +155,7 @@ class ChangeStore:
         self._folder, self._now = folder, now
 
     def save(self, record: ChangeRecord, before: bytes | None, key: CopyKey | None) -> ChangeRecord:
-        """Saves the record of a change that is about to be made, with a new id and the time of now, and the copy of its file.
+        """Saves the record of a change that is about to be made, with a new id and the present time, and the copy of its file.
 
         Args:
             before: the file's content; None: there is no file.

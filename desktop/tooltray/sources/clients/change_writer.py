@@ -29,7 +29,7 @@ ASIDE = ".tooltray-removed"
 
 
 class ChangeWriter:
-    """Belongs to one process; several threads may use it one after the other."""
+    """The writer of AI clients' files; belongs to one process, and several threads may use it one after the other."""
 
     def __init__(self, store: ChangeStore, files: EditedFiles | None = None) -> None:
         self.store, self._files = store, files or EditedFiles()
@@ -158,7 +158,7 @@ class ChangeWriter:
             raise TooltrayError(title, message, hint_for(error, "")) from None
 
     def _write(self, record: ChangeRecord, content: bytes | None) -> None:
-        """Writes a file that is still what was read; None: the file goes, and the folders that were made for it."""
+        """Writes a file that is unchanged since it was read; None deletes the file, and the folders that were made for it."""
         path = Path(record.path)
         try:
             if content is None:
@@ -183,7 +183,7 @@ def reversed_text(record: ChangeRecord, document: Document, before: object, own_
     """Returns the present text of a file without what a change did to it, as far as that is still there.
 
     Args:
-        before: the document before the change; None: it is not known, or there was none.
+        before: the document before the change; None: it is not known, or did not exist.
         own_url: as for `kind_of`.
 
     Raises:
@@ -215,7 +215,7 @@ def _check_is_ours(entry: EntryRecord, current: object, own_url: str | None) -> 
 
 
 def _without_new(text: str, record: ChangeRecord, entry: EntryRecord) -> str:
-    """Takes out a new entry, and of the holders that were made for it those in which nothing else is."""
+    """Removes a new entry, and the holders that were made for it if nothing else is in them."""
     text = without(text, record.format, entry.place)
     for length in range(len(entry.place) - 1, len(entry.made) - 1 if entry.made else len(entry.place), -1):
         holder = member_of(content_of(text, record.format), entry.place[:length])

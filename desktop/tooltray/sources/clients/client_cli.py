@@ -1,7 +1,7 @@
 """Changes made by a client's own command, such as `claude mcp add-json`: bounded, without a shell, and only while the client runs.
 
-A client that runs has its file in memory and writes it whenever it likes; its
-own command is made for that. One that does not run has its file changed by us, which keeps every byte.
+A client that runs has its file in memory and may write it at any time; its
+own command is made for that. The file of a client that does not run is changed by Tooltray, which keeps every byte.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Connects and disconnects AI clients, takes imported servers out of their files, and undoes these changes.
 
-Each file for itself: one that fails does not stop the others, and its result has the reason. What changes files is imported with the
-first change, since most starts of a hub need none.
+Each file is changed independently: one that fails does not stop the others, and its result has the reason. The code that changes files is
+imported with the first change, since most starts of a hub need none.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ SWEPT_EVERY_S = 24 * 3600.0
 
 
 class ClientEdits:
-    """Belongs to the engine's loop. One change at a time."""
+    """The edits of AI clients' files, one at a time. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class ClientEdits:
         """Makes edits.
 
         Args:
-            edits: revisions by the id of the edit; an empty revision accepts whatever the file is now.
+            edits: revisions by the id of the edit; an empty revision accepts any content.
         """
         async with self._lock:
             return [await self._apply(edit, revision) for edit, revision in edits.items()]
@@ -161,7 +161,7 @@ class ClientEdits:
         return _shown(record, "exact", edit.kind)
 
     async def _made_by_command(self, edit: "FileEdit", look: "ClientLook", key: "CopyKey | None") -> "ChangeRecord | None":
-        """Has the client make an edit; returns None if it has no command for it, or that did not do it."""
+        """Has the client make an edit; returns None if it has no command for the edit, or if the command did not make it."""
         from tooltray.sources.clients import client_cli
 
         command = await asyncio.to_thread(client_cli.command_for, edit, look)

@@ -1,6 +1,6 @@
-"""Servers from AI clients, a file or a text: what there is to import, and the import of what was chosen.
+"""Servers from AI clients, a file or a text: the candidates for an import, and the import of the chosen ones.
 
-What reads files is imported with the first use, since most starts of a hub need none.
+The code that reads files is imported with the first use, since most starts of a hub do not need it.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ClientImports:
-    """Belongs to the engine's loop."""
+    """The import of servers; belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -46,14 +46,14 @@ class ClientImports:
         self._home, self._scans, self._imports = user_folder, client_scans, imports
 
     async def preview(self, clients: Sequence[str], text: str, file: str) -> ImportPlan:
-        """Returns what there is to import; see `AiClientsApi.preview_client_import`."""
+        """Returns the candidates for an import; see `AiClientsApi.preview_client_import`."""
         offers, problems = await self._offers(clients, text, file)
         return ImportPlan(tuple(offer.candidate for offer in offers), problems)
 
     async def run(
         self, choices: Sequence[str], *, names: Mapping[str, str], values: Values, tidy: bool, clients: Sequence[str], text: str, file: str
     ) -> list[ImportedServer]:
-        """Imports what was chosen; see `AiClientsApi.import_servers`."""
+        """Imports the chosen servers; see `AiClientsApi.import_servers`."""
         offers, _ = await self._offers(clients, text, file)
         known = {offer.candidate.id: offer for offer in offers}
         if missing := [id for id in choices if id not in known]:

@@ -53,7 +53,7 @@ class ClientFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     windows: tuple[str, ...] = ()
 
     def of(self, platform: str) -> tuple[str, ...]:
-        """Returns the patterns for a system, the one where a new file goes first.
+        """Returns the patterns for a system, first the one where a new file is made.
 
         Args:
             platform: as `sys.platform` names it.
@@ -105,18 +105,18 @@ class ClientKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         id: in commands, such as "claude-code".
         format: of its files; for a project's file its ending decides, if it is `.json`, `.toml` or `.yaml` (`format_of`).
-        places: keys from the document to its servers. A new entry goes to the first one. Empty keys: the servers are the document itself.
+        places: keys from the document to its servers. A new entry is written to the first. Empty keys: the document itself has the servers.
         shape: how an entry is written.
         is_list: the servers are a list whose items have a `name`.
         files: where it keeps servers; the first pattern of a system without `*` is where a file is made.
-        also_reads: files with entries of an older version of the client: they are read and entries leave them, but none goes there.
-        creates: False: sources disagree on where its file is, or none names it: it is changed where it exists, and never made.
-        home_variable: what moves its files.
+        also_reads: files with entries of an older version of the client: they are read and entries are removed from them, but never added.
+        creates: False: sources disagree on where its file is, or do not name it: an existing file is changed, and a new one is never made.
+        home_variable: the variable that moves its files.
         project_files: below the folder of a project; `*` as in `files`.
         project_places: as `places`, in files of projects; empty: the same ones.
-        processes: names of its programs while they run; empty: those of `signs`.
+        processes: names of its programs while they run; empty: the programs of `signs`.
         command: the client's own commands.
-        way: how an entry gets there: "file"; "command": by `command`, where its program is found, else the file; "link": a link to click.
+        way: how an entry is added: "file"; "command": by `command`, if its program is found, else the file; "link": a link to click.
         link: for the way "link"; `{base64}` is replaced by `{"mcpServers": {...}}` in Base64.
         client_info: the name that it gives in `initialize`: its limits are in resources/client-profiles.json.
         note: a key of what the user should know after a change, see `note_of`.

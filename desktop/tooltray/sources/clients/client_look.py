@@ -1,6 +1,6 @@
-"""The files of all AI clients of this computer, read once: what scanning, connecting and importing start from.
+"""The files of all AI clients of this computer, read once, for scanning, connecting and importing.
 
-One file that is in a bad state never hides the others.
+A file that cannot be read never hides the others.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from tooltray.sources.clients.client_kinds import ClientKind
 from tooltray.sources.clients.client_places import ClientPlace, ClientPlaces
 from tooltray.sources.clients.found_entries import Approvals, FoundEntry, approvals_of, entries_in, is_extension_off
 
-MAX_SERVERS = 2000  # in all files; what is found goes to a window or a command in one piece
+MAX_SERVERS = 2000  # in all files; the result is sent to a window or a command in one piece
 MAX_PROJECTS = 100  # a user has some; each costs forty file names
 
 
@@ -60,7 +60,7 @@ class ClientLook:
         self._found = 0
 
     def files(self, kind: ClientKind) -> list[ReadFile]:
-        """Returns a client's own files, also one that could be made, and those of the projects."""
+        """Returns a client's own files, also one that could be made, and the client's files of the projects."""
         if kind.id not in self._files:
             own = [(place, "") for place in self.places.files(kind)]
             of_projects = [(place, str(folder)) for folder in self._projects for place in self.places.project_files(kind, folder)]
@@ -114,7 +114,7 @@ class ClientLook:
 
 
 def _without_frames(error: CannotOpen) -> CannotOpen:
-    """Returns an error to keep: one that was raised holds the frames it went through, and with them all that was read of its file."""
+    """Returns an error to keep: a raised one refers to the frames it went through, and so to everything that was read of its file."""
     return CannotOpen(error.reason, error.line, error.digest)
 
 
@@ -131,7 +131,7 @@ def _problem(path: Path, error: CannotOpen) -> Problem:
 
 
 def _doubled(kind: ClientKind, document: Document, *, is_project: bool) -> tuple[Problem | None, int]:
-    """Finds a key that is there twice on the way to a server, or in one: programs disagree on which one counts."""
+    """Finds a key that occurs twice on the way to a server, or in its entry: programs disagree on which one counts."""
     places = kind.places_in(is_project=is_project)
     for place, line in document.repeated():
         if any(place[: len(each)] == each[: len(place)] for each in places):

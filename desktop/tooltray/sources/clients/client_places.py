@@ -1,4 +1,4 @@
-"""Where AI clients keep their files on this computer, whether they are installed, and whether they run.
+"""Finds AI clients' files on this computer, and whether the clients are installed, and whether they run.
 
 Nothing here starts a program, reads a file or walks through a folder: a pattern is resolved part by part.
 """
@@ -34,7 +34,7 @@ class ClientPlace(msgspec.Struct, frozen=True):
 
 
 class ClientPlaces:
-    """Resolves the places of clients' files; what is installed and what runs is detected once."""
+    """The places of clients' files on this computer; installed and running clients are detected once."""
 
     def __init__(self, environ: Mapping[str, str], platform: str = sys.platform, proc: str = PROC) -> None:
         """

@@ -1,4 +1,4 @@
-"""What there is on this computer: which AI clients are installed, which servers their files have, and which of them use Tooltray.
+"""Describes this computer: which AI clients are installed, which servers their files have, and which of the clients use Tooltray.
 
 Nothing here starts a program. Names of secrets in plain text leave this module, values never.
 """

@@ -1,6 +1,6 @@
 """Reads the files of the AI clients on this computer for a hub, with the user's variables and the projects that the hub knows.
 
-What reads the files is imported with the first use, since most starts of a hub need none.
+The code that reads the files is imported with the first use, since most starts of a hub do not need it.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ClientScans:
-    """Belongs to the engine's loop."""
+    """The scans of AI clients; belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class ClientScans:
         """Describes all clients.
 
         Args:
-            projects: absolute folders whose files are read, besides those that are known.
+            projects: absolute folders whose files are read, besides the known ones.
         """
         from tooltray.sources.clients.client_kinds import read_client_kinds
         from tooltray.sources.clients.client_scanner import scan

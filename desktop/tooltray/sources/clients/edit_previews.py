@@ -1,6 +1,6 @@
 """The preview of an edit: a unified difference, short even in large files, and without secrets.
 
-A file may hold keys that Tooltray does not know, also in comments; so each word is judged with the one before it, which may be its name.
+A file may contain keys that Tooltray does not know, also in comments; so each word is judged with the word before it, perhaps its name.
 """
 
 import difflib
@@ -30,7 +30,7 @@ _HUNK = re.compile(r"@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 
 
 def previews(action: Action, clients: Sequence[str], look: ClientLook, mask: Callable[[str], str]) -> list[ClientEdit]:
-    """Returns the edits that connect or disconnect some clients, and why those that are named cannot be connected.
+    """Returns the edits that connect or disconnect some clients, and why clients that are named cannot be connected.
 
     Args:
         clients: ids; empty: all that are installed, or have an entry.
@@ -64,7 +64,7 @@ def preview_of(edit: FileEdit, look: ClientLook, mask: Callable[[str], str]) -> 
 
 
 def diff_of(before: str, after: str, path: str, *, is_new: bool, mask: Callable[[str], str]) -> str:
-    """Returns the difference of two texts; empty if there is none.
+    """Returns the difference of two texts; empty if they are equal.
 
     Args:
         is_new: there is no file yet.

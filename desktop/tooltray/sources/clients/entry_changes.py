@@ -15,13 +15,13 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.sources.clients.found_entries import FoundEntry
 
 NamedPlace: TypeAlias = tuple[str, ...]
-"""Keys from the document to an entry; that of an item in a list is its name."""
+"""Keys from the document to an entry; the key of an item in a list is its name."""
 
 
 class EntryChange(HidesFields, frozen=True):
     """
     Attributes:
-        content: what the entry becomes, an item of a list with its name; MISSING: it goes.
+        content: the new entry, an item of a list with its name; MISSING removes it.
     """
 
     hidden: ClassVar = ("content",)
@@ -32,7 +32,7 @@ class EntryChange(HidesFields, frozen=True):
 
 
 def named_place(entry: FoundEntry) -> NamedPlace:
-    """Returns an entry's place by names, so that it is found again when others come and go."""
+    """Returns an entry's place by names, so that it is found again when others are added and removed."""
     *above, last = entry.place
     return (*map(str, above), entry.name if isinstance(last, int) else str(last))
 

@@ -1,7 +1,7 @@
 """The parts of an entry of any AI client: the command line, the URL, variables and headers, whatever the keys are called; and whether it is
 Tooltray, in any form that the bridge's entry has ever had, or leads to Tooltray through another program.
 
-What has an unexpected type counts as absent.
+A member of an unexpected type counts as absent.
 """
 
 import itertools

@@ -1,6 +1,6 @@
-"""What connecting, disconnecting and removing would change in which file; nothing is written here. Blocks for as long as reading takes.
+"""Plans the edits of clients' files that connect, disconnect or remove entries; nothing is written here. Blocks while files are read.
 
-An edit that was previewed is computed again before it is made, and its revision compared, so that it is based on what the file is now.
+An edit that was previewed is computed again before it is made, and its revision compared, so that it is based on the file as it is now.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +26,7 @@ from tooltray.sources.clients.found_entries import FoundEntry
 
 Action: TypeAlias = Literal["connect", "disconnect", "mend", "remove"]
 ABSENT = "absent"
-"""The revision of a file that is not there."""
+"""The revision of a file that does not exist."""
 SIGNS = ("tooltray_bridge", "tooltray-bridge")  # one of them is in every entry that starts the bridge
 
 
@@ -70,7 +70,7 @@ class FileEdit(HidesFields, frozen=True):
 
 
 def parse_edit_id(id: str) -> tuple[Action, str, str]:
-    """Returns action, client and path of an edit's id; those of a malformed id belong to no client."""
+    """Returns action, client and path of an edit's id; for a malformed id a client that does not exist."""
     action, _, rest = id.partition(":")
     client, _, path = rest.partition(":")
     return (cast(Action, action), client, path) if action in get_args(Action) else ("connect", "", id)
@@ -167,7 +167,7 @@ def connecting(kind: ClientKind, look: ClientLook) -> Iterator[FileEdit]:
 
 
 def disconnecting(kind: ClientKind, look: ClientLook) -> Iterator[FileEdit]:
-    """Yields the edits that take every entry of ours out of a client's files, those of projects included."""
+    """Yields the edits that remove every entry of Tooltray from a client's files, files of projects included."""
     for file in look.files(kind):
         ours = [entry for entry in file.entries if entry.kind == "bridge"]
         if ours:
@@ -175,7 +175,7 @@ def disconnecting(kind: ClientKind, look: ClientLook) -> Iterator[FileEdit]:
 
 
 def removing(entries: Iterable[FoundEntry]) -> Iterator[FileEdit]:
-    """Yields the edits that take servers out of their files. An entry that is another one by now is a problem; one that is gone is none."""
+    """Yields the edits that remove servers from their files. An entry that has changed is a problem; one that is gone is not."""
     for _, group in groupby(sorted(entries, key=_file_of), key=_file_of):
         found = list(group)
         yield _removal(found[0].client, found[0].path, found)
@@ -186,7 +186,7 @@ def _file_of(entry: FoundEntry) -> tuple[str, str]:
 
 
 def _targets(kind: ClientKind, look: ClientLook) -> list[ReadFile]:
-    """Returns the files that a client needs an entry in: the first one that it reads, and that of each of its profiles."""
+    """Returns the files in which a client needs an entry: the first one that it reads, and the file of each of its profiles."""
     own = [file for file in look.files(kind) if not file.project and file.place.path not in _only_read(kind, look)]
     of_profiles = {place.path for place in look.places.files(_with_files(kind, kind.files, has_star=True))}
     profiles = [file for file in own if file.place.path in of_profiles]
@@ -210,7 +210,7 @@ def _new(kind: ClientKind, file: ReadFile, words: Sequence[str]) -> FileEdit:
     content = document.content if document else None
     holder = _holder(kind, content)
     entry = bridge_entry_for(kind.shape, words)
-    if len(holder) > 1 and kind.shape == "opencode":  # its second version, where other keys say so
+    if len(holder) > 1 and kind.shape == "opencode":  # its second version, which has other keys
         del entry["enabled"], entry["timeout"]
     place = (*holder, KEY)
     edit = _edit(kind, "connect", file, [EntryChange(place, entry, kind.is_list)])
@@ -221,7 +221,7 @@ def _new(kind: ClientKind, file: ReadFile, words: Sequence[str]) -> FileEdit:
 
 
 def _holder(kind: ClientKind, content: object) -> tuple[str, ...]:
-    """Returns where a new entry goes: the innermost of the client's places that is there, else the first one."""
+    """Returns the place for a new entry: the innermost existing one of the client's places, else the first one."""
     there = [place for place in kind.places if place and isinstance(member_of(content, place), dict | list)]
     return max(there, key=len, default=next((place for place in kind.places if place), ()))
 

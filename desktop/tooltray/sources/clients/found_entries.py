@@ -17,7 +17,7 @@ State: TypeAlias = Literal["on", "off", "waits"]
 
 EXTENSION_SETTINGS = "Claude Extensions Settings"
 MAX_ENTRIES = 1000  # of one file; real ones have less than a tenth
-_MIXED = ("goose", "zed")  # shapes whose places also hold what is no server
+_MIXED = ("goose", "zed")  # shapes whose places also contain things other than servers
 
 
 class FoundEntry(HidesFields, frozen=True):
@@ -67,7 +67,7 @@ class Approvals(HidesFields, frozen=True):
 def entries_in(
     kind: ClientKind, document: Document, *, project: str = "", approvals: Approvals | None = None, own_url: str | None = None
 ) -> list[FoundEntry]:
-    """Finds the servers of a document; what is no server, or malformed, is left out.
+    """Finds the servers of a document; other and malformed members are left out.
 
     Args:
         project: the folder whose file it is; empty: the client's own file.
@@ -120,7 +120,7 @@ def _members(
     """Yields key, name and entry of each member.
 
     Args:
-        is_bare: other things may be there, too, so that only what has a command or a URL is a server.
+        is_bare: other things may be there, too, so that only a member with a command or a URL is a server.
         others: keys that hold servers, or something else, in their turn.
     """
     if isinstance(holder, list):

@@ -1,4 +1,4 @@
-"""One server that can be imported: how it is shown, and what goes into the settings and among the secrets."""
+"""One server that can be imported: how it is shown, and the entry and the secrets that are stored."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -42,7 +42,7 @@ class Offer(HidesFields, frozen=True):
 
         Args:
             name: under which it is added.
-            given: the values that were asked for.
+            given: the user's values for the fields.
             known: values of other secrets, which are found in every text.
 
         Raises:
@@ -70,7 +70,7 @@ def masked(name: str, entry: Mapping[str, object], known: Collection[str]) -> Po
         known: values of secrets, which are found in every text.
 
     Raises:
-        CannotUse: a secret and a placeholder are in one text, and what is among the secrets is filled in as it is.
+        CannotUse: a secret and a placeholder are in one text: stored secrets are filled in unchanged, so the placeholder would stay.
     """
     found = without_secrets(name, entry, known)
     mixed = {secret: value for secret, value in found.values.items() if "${" in value}
@@ -85,7 +85,7 @@ def found_secrets(values: Mapping[str, str]) -> tuple[FoundSecret, ...]:
     """Returns what is shown of secrets: their keys, and by what they were recognised.
 
     Args:
-        values: of secrets by their names, as of `masked`.
+        values: of secrets by their names, as in `masked`.
     """
     return tuple(FoundSecret(secret.rpartition("/")[2], "form" if looks_secret("", value) else "name") for secret, value in values.items())
 

@@ -1,4 +1,4 @@
-"""What can be imported: every server once, however many clients have it, and how it compares with what is here.
+"""The servers that can be imported: every server once, however many clients have it, compared with the servers here.
 
 A plan is computed for each preview and each import, so that nothing is imported that has changed since it was shown: its id differs then.
 Settings and secrets are read and never changed.
@@ -55,7 +55,7 @@ class _Here(HidesFields, frozen=True):
 
 
 class ImportPlanner:
-    """Belongs to the engine's loop."""
+    """The planner of imports; belongs to the engine's loop."""
 
     def __init__(
         self, *, config: McpConfHelper, secrets: SecretStore, environ: Callable[[], Awaitable[Mapping[str, str]]], user_folder: Path
@@ -89,7 +89,7 @@ class ImportPlanner:
 
 
 class _Values:
-    """Reads secrets until their place cannot be reached; a keyring that hangs is asked only once."""
+    """The values of secrets, read until their place cannot be reached; a keyring that hangs is asked only once."""
 
     def __init__(self, secrets: SecretStore) -> None:
         self._secrets, self._is_reachable = secrets, True
@@ -107,7 +107,7 @@ class _Values:
 
 
 class _Names:
-    """Gives each server a name that neither a server here nor another one of the plan has."""
+    """The names for new servers, which neither a server here nor another one of the plan has."""
 
     def __init__(self, here: Iterable[str]) -> None:
         self.here = {*here, *BUILTIN_NAMES}

@@ -68,7 +68,7 @@ def of_text(text: str, *, path: str = "", own_url: str | None = None, kinds: Seq
     Args:
         path: of the file that the text is from; empty: none.
         own_url: at which the hub listens; entries with it are left out.
-        kinds: of clients: by the name of a file it is known whose it is.
+        kinds: of clients; the name of a file shows which client it belongs to.
 
     Raises:
         TooltrayError: there is no server in it, with the reason.

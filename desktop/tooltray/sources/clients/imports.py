@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 class ImportWaits:
-    """Belongs to the engine's loop; has no state of its own."""
+    """The waits of an import; belongs to the engine's loop, and has no state of its own."""
 
     def __init__(
         self,
@@ -54,12 +54,12 @@ class ImportWaits:
     ) -> None:
         """
         Args:
-            listed_within_s: how long the tools of one server are waited for; what takes longer has come in, and stays in its client.
+            listed_within_s: how long to wait for the tools of one server; a slower one is imported, and also stays in its client.
         """
         self._config, self._servers, self._tools, self._spawn, self._listed_within_s = config, servers, tools, spawn, listed_within_s
 
     async def outcome(self, id: str, name: str, cancelled: asyncio.Event) -> ImportedServer:
-        """Waits until a server that was added has listed its tools, or cannot; returns what has become of it.
+        """Waits until an added server has listed its tools, or cannot; returns the outcome.
 
         Args:
             id: of its candidate.
@@ -75,7 +75,7 @@ class ImportWaits:
         return self._outcome(id, server)
 
     async def unless_cancelled(self, work: Coroutine[object, None, T], cancelled: asyncio.Event) -> T | None:
-        """Does work that may wait for a prompt of the keyring; None: the import was cancelled, and the work undoes itself meanwhile."""
+        """Runs work that may wait for a prompt of the keyring; None: the import was cancelled, and the work undoes itself meanwhile."""
         doing = self._spawn(with_current_asker(work), name="import a server")
         ending = self._spawn(cancelled.wait(), name="end of an import")
         try:
@@ -108,7 +108,7 @@ class ImportWaits:
 
 
 class Imports:
-    """Belongs to the engine's loop."""
+    """The import that runs, if there is one; belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class Imports:
         self._has_asked = False
 
     def cancel(self) -> None:
-        """Ends the import that runs, if there is one: no server is added any more, none is waited for, and no file is changed."""
+        """Cancels the running import: no further server is added or waited for, and no file is changed."""
         if self._cancelled:
             self._cancelled.set()
 
@@ -137,7 +137,7 @@ class Imports:
 
         Args:
             names: under which they are added, by their ids; others get the proposed one.
-            tidy: what has listed its tools leaves the clients' own files.
+            tidy: removes servers that have listed their tools from the clients' own files.
 
         Raises:
             Conflict: an import runs already.
@@ -188,7 +188,7 @@ class Imports:
             return error.problem
 
     async def _open_secrets(self, total: int) -> None:
-        """Opens the place of secrets, once for all servers of an import: one that is locked shows one prompt.
+        """Opens the place of secrets, once for all servers of an import: a locked place shows one prompt.
 
         Raises:
             TooltrayError: it cannot be used.
@@ -214,7 +214,7 @@ class Imports:
     # what leaves the clients
 
     async def _tidied(self, offers: "Sequence[Offer]", made: Sequence[ImportedServer]) -> list[ImportedServer]:
-        """Takes what has listed its tools out of the clients' files; what cannot be taken out stays, with a problem in its result."""
+        """Removes servers that have listed their tools from the clients' files; a failure is a problem in the server's result."""
         leaving = [_leaving(offer) if each.state == "listed" else [] for offer, each in zip(offers, made, strict=True)]
         entries = [entry for each in leaving for entry in each]
         try:
@@ -255,9 +255,9 @@ def _with_problem(server: ImportedServer, problem: Problem) -> ImportedServer:
 
 
 async def put_back(edits: ClientEdits) -> list[ClientChange]:
-    """Brings back into the clients' files what imports have taken out, keys included; the last change first.
+    """Restores in the clients' files the entries that imports have removed, keys included; the last change first.
 
-    What cannot be brought back is in the result, with the reason. The servers here stay.
+    Entries that cannot be restored are in the result, with the reason. The servers here stay.
     """
     made: list[ClientChange] = []
     for change in moved_by(await edits.changes()):

@@ -1,7 +1,4 @@
-"""The API about servers to find: in the official registry, and in the list of well-known ones.
-
-Below it: the copy of the registry, the forms, and ServerAddition, through which everything goes that is added.
-"""
+"""The API about servers to find: in the official registry, and in the list of well-known ones."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -29,11 +26,11 @@ from tooltray.sources.entries.pasted_names import guess_name
 from tooltray.sources.entries.server_entries import free_name
 
 NO_BUNDLES = Problem(Phrase("Bundles cannot be installed here"))
-MOST_HITS = 200  # of one search; nobody reads more
+MOST_HITS = 200  # of one search; more than a user reads
 
 
 class Bundles(Protocol):
-    """What installs bundles, which are had by their address."""
+    """The installation of bundles from their addresses."""
 
     async def preview(self, source: str, sha256: str, values: Mapping[str, FieldValue]) -> NewServer: ...
     async def install(self, source: str, sha256: str, values: Mapping[str, FieldValue], server: str = "") -> str: ...
@@ -52,7 +49,7 @@ class DiscoveryApi:
     ) -> None:
         """
         Args:
-            bundles: None: they cannot be had.
+            bundles: None if bundles cannot be installed.
         """
         self._config, self._copy, self._updates = config, registry_copy, registry_updates
         self._starters, self._servers, self._bundles = starters, servers_api, bundles
@@ -60,10 +57,10 @@ class DiscoveryApi:
     # the registry
 
     async def search_registry(self, text: str, limit: int = 50) -> RegistrySearch:
-        """Servers of the official registry that match, the best first, from the copy on this disk. Waits for no network.
+        """Returns matching servers of the official registry, the best first, from the copy on this disk. Does not wait for the network.
 
         Args:
-            text: words or their beginnings, as a person types them; empty: all.
+            text: words or their beginnings, as the user types them; empty: all.
             limit: how many at most.
         """
         found = await self._copy.search(text, max(0, min(limit, MOST_HITS)))
@@ -72,10 +69,11 @@ class DiscoveryApi:
         return RegistrySearch(hits, found.total, await self._copy.status())
 
     async def get_registry_server(self, name: str, version: str = "") -> RegistryServer:
-        """One server of the registry, and the ways to have it. What a bundle asks for, `read_bundle` says of the option's label.
+        """Returns one server of the registry, and the options to install it. For the fields of a bundle, pass the option's label to
+        `read_bundle`.
 
         Args:
-            version: empty: the latest; another one than the latest is asked for at the registry.
+            version: empty: the latest; any other version is fetched from the registry.
 
         Raises:
             NotFound: there is no such server, or no such version of it.
@@ -85,15 +83,15 @@ class DiscoveryApi:
 
     @verb("manage")
     async def preview_registry_server(self, name: str, version: str, option: str, values: Mapping[str, FieldValue]) -> NewServer:
-        """The server as it would be added. Nothing is stored.
+        """Returns the server as it would be added. Nothing is stored.
 
         Args:
-            option: which way to have it; empty: the first that works here.
+            option: the option to install; empty: the first that works here.
             values: by the keys of the option's fields.
 
         Raises:
             NotFound: there is no such server, or no such version of it.
-            TooltrayError: it cannot be had so, or a value is missing or is none that can be given; says which.
+            TooltrayError: the option cannot be installed, or a value is missing or not allowed; the error names the value.
         """
         described = await self._copy.get(name, version)
         choice = find_choice(described, option)
@@ -105,18 +103,18 @@ class DiscoveryApi:
         return _new_server(here, entry, made, choice, f"{described.name} {described.version}")
 
     async def add_registry_server(self, name: str, version: str, option: str, values: Mapping[str, FieldValue], server: str = "") -> str:
-        """Adds a server of the registry, pinned to the version; its secrets go among the secrets. What a program adds waits for a
-        person's yes, unless its token is trusted.
+        """Adds a server of the registry, pinned to the version; its secrets are stored among the secrets. A server that a program adds
+        waits for a person's consent, unless the program's token is trusted.
 
         Args:
-            version, option, values: as of the preview.
+            version, option, values: as in the preview.
             server: its name here; empty: the proposed one.
 
         Returns:
             Its name here.
 
         Raises:
-            NotFound, Conflict, TooltrayError: as of the preview, or the name is taken, or it cannot be stored.
+            NotFound, Conflict, TooltrayError: as in the preview, or the name is taken, or it cannot be stored.
         """
         described = await self._copy.get(name, version)
         choice = find_choice(described, option)
@@ -128,27 +126,27 @@ class DiscoveryApi:
         return await self._servers.add_mcp_server(here, entry, secrets=made.secrets)
 
     async def refresh_registry(self) -> RegistryStatus:
-        """Asks the registry for what has changed, now; what goes wrong stands in `problem`."""
+        """Fetches the registry's changes now; an error is in `problem` of the result."""
         return await self._copy.refresh()
 
     async def get_registry_updates(self) -> list[RegistryUpdate]:
-        """The servers here whose registry has a newer version, as far as the copy knows."""
+        """Returns the servers here for which the copy of the registry has a newer version."""
         return await self._updates.pending()
 
     async def update_registry_server(self, server: str) -> None:
-        """Pins a server to the newest version; what was given for the one before counts for it. Tools that are others then are held until
-        a person has looked at them. What a program asks for waits for a person's yes, unless its token is trusted.
+        """Pins a server to the newest version and keeps the values given for the former one. Changed tools are blocked until reviewed. A
+        program's update waits for a person's consent, unless the program's token is trusted.
 
         Raises:
             NotFound: there is no such server, or it is not from the registry.
-            TooltrayError: there is nothing newer, or the new version asks for something that was not given.
+            TooltrayError: there is no newer version, or the new version requires a value that was not given.
         """
         await self._updates.update(server)
 
     # well-known servers
 
     async def get_starter_servers(self) -> list[StarterServer]:
-        """Well-known servers, by category."""
+        """Returns the well-known servers, by category."""
         return self._starters.snapshots(self._config.entries)
 
     async def add_starter_server(self, id: str, values: Mapping[str, FieldValue], server: str = "") -> str:
@@ -157,7 +155,7 @@ class DiscoveryApi:
         Raises:
             NotFound: there is no such server in the list.
             Conflict: the name is taken.
-            TooltrayError: a value is missing or is none that can be given, or it cannot be stored.
+            TooltrayError: a value is missing or not allowed, or the server cannot be stored.
         """
         starter = self._starters.get(id)
         here = server or self._free_name(id)
@@ -175,12 +173,12 @@ class DiscoveryApi:
 
 
 def _bundle(choice: Choice) -> Package | None:
-    """The bundle that a choice is; None if it is something else."""
+    """Returns the bundle of a choice; None for any other kind."""
     return choice.what if isinstance(choice.what, Package) and choice.what.kind == BUNDLE else None
 
 
 def _short_name(name: str) -> str:
-    """How a server may be called here, without the namespace."""
+    """Returns a name for a server here, without the namespace."""
     last = name.rpartition("/")[2]
     short = guess_name(["npx", last])
     return short if short not in ("npx", "server") else last

@@ -1,7 +1,7 @@
-"""What may be made of a package: which programs start it, and the words before and behind its name; with what is wrong with one.
+"""The command of a package: the program that starts it, the words before and behind its name, and reasons to refuse a package.
 
-Above it: server_forms. Below it: registry_json. Nothing here is ever given to a shell: words stay words. Still a word may be an option of
-the program that starts the package, so what a stranger wrote is held to what names of packages look like.
+No word is ever given to a shell. Still a word may be an option of the program that starts the package, so texts of strangers must match the
+patterns of package names.
 """
 
 import re
@@ -20,23 +20,23 @@ _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+!_-]{0,254}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _BRACES = re.compile(r"\{")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_PLACEHOLDER = re.compile(r"\$\{[^}]*\}")  # of ours: one in a stranger's text could name the secret of another server
+_PLACEHOLDER = re.compile(r"\$\{[^}]*\}")  # Tooltray's: one in a stranger's text could name the secret of another server
 
 
 class Launcher(msgspec.Struct, frozen=True):
-    """How packages of one kind are started.
+    """The program that starts packages of one kind, with its words.
 
     Attributes:
         program: the command.
-        hints: what publishers call it.
-        name: what an identifier looks like.
-        usual: the part of the host's name of the usual place before its last one; packages elsewhere are refused.
-        flags: options of the program that a publisher may use, and that stand for themselves; with another one, or with a word behind one
-            of these, something else than the package could run.
+        hints: publishers' names for the program.
+        name: the pattern of an identifier.
+        usual: the last but one label of the usual place's host name; packages elsewhere are refused.
+        flags: options of the program without a value that a publisher may use; with another option, or with a word behind one of these,
+            something else than the package could run.
         valued: the same for options with a value.
-        first: words before everything, each left out where the publisher has it, too.
+        first: words before everything else; those that the publisher has, too, are not repeated.
         pin: between name and version.
-        behind: words behind the package, before its own arguments.
+        behind: words behind the package, before the package's arguments.
     """
 
     program: str
@@ -107,7 +107,7 @@ LAUNCHERS: Mapping[str, Launcher] = {
 
 
 def problem_of(package: Package) -> Problem | None:
-    """Why a package cannot be had here; None if it can, as far as its own words go."""
+    """Returns why a package cannot be installed here; None if nothing in its description is against it."""
     if package.kind == BUNDLE:
         return _bundle_problem(package)
     launcher = LAUNCHERS.get(package.kind)
@@ -147,7 +147,7 @@ def refused(why: str) -> Problem:
 
 
 def check_words(texts: Sequence[str]) -> Problem | None:
-    """Whether a stranger's texts may go into an entry at all."""
+    """Returns why a stranger's texts must not be used in an entry; None if they may."""
     for text in texts:
         if _CONTROL.search(text):
             return refused(Phrase("'{text}' has a character in it that cannot be seen", text=shown(text)))
@@ -157,11 +157,11 @@ def check_words(texts: Sequence[str]) -> Problem | None:
 
 
 def odd_runtime_word(package: Package) -> str:
-    """The first of a publisher's words for the launcher that is none of its harmless options; empty: none.
+    """Returns the first of a publisher's words for the launcher that is not a harmless option; empty if all are harmless.
 
-    A word that is no option, or a value behind one that takes none, would be the package in the place of the real one.
+    A word that is not an option, or a value behind an option without a value, would run as the package instead of the real one.
     """
-    launcher, waits = LAUNCHERS[package.kind], False  # for the value of the option before
+    launcher, waits = LAUNCHERS[package.kind], False  # waits: for the value of the previous option
     for each in package.runtime_arguments:
         word = each.name or each.input.value
         if waits and not each.name:
@@ -184,7 +184,7 @@ def odd_runtime_word(package: Package) -> str:
 
 
 def _is_asked(argument: Argument) -> bool:
-    """Whether an option gets a value from a person."""
+    """Reports whether an option gets a value from the user."""
     value = argument.input
     return bool(
         value.default or value.choices or value.placeholder or value.is_required or value.is_secret or argument.hint
@@ -195,7 +195,7 @@ def _is_asked(argument: Argument) -> bool:
 
 
 def pinned(package: Package) -> str:
-    """The package as the launcher wants it, with its version."""
+    """Returns the package in the launcher's spelling, with its version."""
     if package.kind != "oci":
         return f"{package.identifier}{LAUNCHERS[package.kind].pin}{package.version}" if package.version else package.identifier
     image = package.identifier
@@ -221,7 +221,7 @@ def _is_usual(url: str, launcher: Launcher) -> bool:
 
 
 def host(url: str) -> str:
-    """The host of an address, with its port; empty if there is none."""
+    """Returns the host of an address, with its port; empty for any other text."""
     try:
         parts = urlsplit(url)
         return parts.netloc.rpartition("@")[2].lower() if parts.scheme in ("https", "http") else ""
@@ -230,6 +230,6 @@ def host(url: str) -> str:
 
 
 def shown(text: str) -> str:
-    """A stranger's text in a sentence: what cannot be seen is spelled out, and the rest of a long one is left out."""
+    """Returns a stranger's text for a sentence: invisible characters are spelled out, and a text is cut after 80 characters."""
     spelled = "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text[:80])
     return f"{spelled}…" if len(text) > 80 else spelled

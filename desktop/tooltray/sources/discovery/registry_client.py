@@ -1,7 +1,7 @@
-"""Asks a registry of MCP servers over HTTP: its list page by page, what has changed, and one version of one server.
+"""Reads a registry of MCP servers over HTTP: its list page by page, what has changed, and one version of one server.
 
-Above it: RegistryCopy, which imports it when it is first needed: the HTTP library takes a quarter of a second. Below it: aiohttp.
-What comes is bounded in bytes, pages, entries and time; a page is read whole before anything of it counts.
+RegistryCopy imports this module only when it is needed, since the HTTP library takes a quarter of a second. Answers are bounded in bytes,
+pages, entries and time; a page is used only after it was read completely.
 """
 
 import asyncio
@@ -30,18 +30,18 @@ MAX_PAGES = 2000
 MAX_ENTRIES = 200_000
 MAX_REDIRECTS = 3
 MAX_CURSOR = 2000  # characters
-RETRIES_AFTER_S = (1.0, 5.0)  # when the registry says that it has a fault of its own, or does not answer
+RETRIES_AFTER_S = (1.0, 5.0)  # when the registry reports an error of its own, or does not answer
 PATH = "v0.1/servers"
 OK, NOT_MODIFIED, NOT_FOUND, OWN_FAULT = 200, 304, 404, 500
 
 
 class Page(msgspec.Struct, frozen=True):
-    """One page of the list.
+    """A page of the list.
 
     Attributes:
         items: entries, each as JSON.
-        is_unchanged: the registry says that nothing has changed since the same was asked.
-        address: what was asked for; etag, modified: to be sent when the same is asked again.
+        is_unchanged: the registry reports that nothing has changed since the same request.
+        address: the requested URL; etag, modified: to be sent when the same URL is requested again.
     """
 
     items: tuple[bytes, ...] = ()
@@ -62,11 +62,11 @@ class _Body(msgspec.Struct):
 
 
 class _Fault(TooltrayError):
-    """Worth another try."""
+    """An error that is worth another try."""
 
 
 class RegistryClient:
-    """Belongs to one event loop; to be used with `async with`."""
+    """A client of one registry; belongs to one event loop, and is used with `async with`."""
 
     def __init__(
         self,
@@ -80,8 +80,8 @@ class RegistryClient:
         """
         Args:
             registry: its address, without the path of the API.
-            environ: the person's login-shell environment, for proxies.
-            trust: whose certificates are trusted.
+            environ: the user's login-shell environment, for proxies.
+            trust: the trusted certificates.
         """
         self._base = URL(registry.rstrip("/") + "/")
         self._environ, self._trust, self._page_limit_s, self._retries_after_s = environ, trust, page_limit_s, retries_after_s
@@ -100,14 +100,14 @@ class RegistryClient:
         await self._session.close()
 
     async def pages(self, *, since: str = "", before: Page = Page()) -> AsyncGenerator[Page, None]:  # noqa: B008 - frozen
-        """The list of the latest versions, page by page.
+        """Yields the list of the latest versions, page by page.
 
         Args:
-            since: what has changed from this moment on, in the registry's words; empty: everything.
-            before: the first page when this was last asked.
+            since: a time in the registry's spelling; only later changes are listed; empty: everything.
+            before: the first page of the last request.
 
         Raises:
-            TooltrayError: the registry does not answer, or with something else; says what. Pages that came before stay true.
+            TooltrayError: the registry does not answer, or with something else, which the error describes. Earlier pages stay valid.
         """
         query = {"limit": str(PAGE), "version": "latest"} | ({"updated_since": since} if since else {})
         seen, size, entries, cursor = set[str](), 0, 0, ""
@@ -129,10 +129,10 @@ class RegistryClient:
         raise _bad(Phrase("its list does not end"))
 
     async def version(self, name: str, version: str) -> bytes | None:
-        """One version of one server, as JSON; None if there is none.
+        """Returns one version of one server, as JSON; None if there is no such version.
 
         Raises:
-            TooltrayError: as of `pages`.
+            TooltrayError: as in `pages`.
         """
         encoded = [URL.build(path=f"/{part}", encoded=False).raw_path[1:].replace("/", "%2F") for part in (name, version)]
         status, body, _ = await self._get(URL(f"{self._base}{PATH}/{encoded[0]}/versions/{encoded[1]}", encoded=True), {})

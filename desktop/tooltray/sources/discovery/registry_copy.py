@@ -1,7 +1,6 @@
-"""The copy of a registry on this disk: kept up to date in the background, searched, and said how old it is.
+"""The copy of a registry on this disk: updated in the background, and searched without waiting for the network.
 
-Above it: the API of discovery. Below it: RegistryIndex, RegistryClient. Nothing waits for the network: a search answers with what is on the
-disk. The registry is first asked when somebody looks for a server, and then once an hour; a hub in which nobody does never asks.
+The registry is first read when the user searches for a server, and then once an hour; without any search it is never read.
 """
 
 import asyncio
@@ -34,15 +33,15 @@ logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-ASKED_EVERY_S = 3600.0  # the registry wants to be asked once an hour at most
-LOOKS_EVERY_S = 600.0  # whether it is time; a computer that sleeps stops longer clocks
-FILLED_EVERY_S = 30 * 86400.0  # all of it again: a deletion may have been missed
+ASKED_EVERY_S = 3600.0  # the registry permits one read an hour
+LOOKS_EVERY_S = 600.0  # checks whether it is time to read; a computer that sleeps stops longer clocks
+FILLED_EVERY_S = 30 * 86400.0  # everything is read again: a deletion may have been missed
 ALL_LIMIT_S = 900.0  # for all pages; 20,000 entries are 200 of them
 _TITLE = Phrase("The registry of servers cannot be read")
 
 
 class RegistryCopy:
-    """Belongs to the engine's loop."""
+    """The copy of the registry and its updates; belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -58,10 +57,10 @@ class RegistryCopy:
         """
         Args:
             registry_file: where the copy is.
-            default_registry: the address that counts where the settings have none.
-            environ: gives the person's login-shell environment, for proxies and certificates.
+            default_registry: the address if the settings have none.
+            environ: returns the user's login-shell environment, for proxies and certificates.
             clock: unix seconds.
-            looks_every_s: how often it is seen whether it is time to ask.
+            looks_every_s: how often to check whether it is time to read the registry.
         """
         self._looks_every_s = looks_every_s
         self._config, self._default, self._environ, self._spawn, self._clock = config, default_registry, environ, spawn, clock
@@ -75,26 +74,26 @@ class RegistryCopy:
 
     @property
     def address(self) -> str:
-        """Of the registry; empty: a person has switched it off."""
+        """The address of the registry; empty: the user has switched it off."""
         chosen = self._config.settings.discovery.registry
         if chosen is None or chosen is True:
             return self._default
         return chosen.strip() if isinstance(chosen, str) else ""
 
     async def status(self) -> RegistryStatus:
-        """How old the copy is, and what is wrong with it."""
+        """Returns the age of the copy, and the problem with it if there is one."""
         facts = await self._current() or Facts()
         return RegistryStatus(facts.servers, facts.updated_at, self._fetching is not None, self._problem)
 
     async def search(self, text: str, limit: int) -> Found:
-        """What the copy has; it is brought up to date meanwhile, if it is time for that."""
+        """Searches the copy, which is updated in the background from now on."""
         self._follow()
         return await self._read(self._index.search, text, limit) or Found() if await self._current() else Found()
 
     async def get(self, name: str, version: str = "") -> Described:
         """
         Args:
-            version: empty: the latest that the copy knows. Another one is asked for at the registry.
+            version: empty: the latest in the copy. Any other version is fetched from the registry.
 
         Raises:
             NotFound: there is no such server, or no such version of it.
@@ -110,11 +109,11 @@ class RegistryCopy:
         return await self._from_registry(name, version)
 
     async def get_all(self, names: Iterable[str]) -> Mapping[str, Described]:
-        """Those servers of these names that the copy has."""
+        """Returns the servers of these names, as far as the copy has them."""
         return await self._read(self._index.get_all, tuple(names)) or {} if await self._current() else {}
 
     async def refresh(self) -> RegistryStatus:
-        """Asks the registry now; what goes wrong stands in the status."""
+        """Reads the registry now; an error is in the status."""
         self._follow(is_asked=True)
         await self._fetched()
         return await self.status()
@@ -122,14 +121,14 @@ class RegistryCopy:
     # the file
 
     async def _current(self) -> Facts | None:
-        """What is known of the copy, unless it is that of another registry."""
+        """Returns the facts about the copy; None if there is no copy, or if it is of another registry."""
         if not self._is_read:
             self._facts, self._is_read = await self._read(self._index.facts), True
         is_another = self._facts is not None and self.address not in ("", self._facts.source)
         return None if is_another else self._facts
 
     async def _read(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
-        """Something that is read from the file; None if it cannot be used: then it is set aside, and fetched again."""
+        """Runs a function that reads the file; None if the file cannot be used: then it is set aside, and fetched again."""
         try:
             return await asyncio.to_thread(work, *args, **kwargs)
         except DamagedIndex as error:
@@ -153,7 +152,7 @@ class RegistryCopy:
     async def _keep_current(self) -> None:
         while True:
             if await self._is_due():
-                with contextlib.suppress(Exception):  # logged where it happened; costs this round, not all that come
+                with contextlib.suppress(Exception):  # logged where it happened; costs this round, not the later ones
                     await self._fetched()
             await asyncio.sleep(self._looks_every_s)
 
@@ -217,7 +216,7 @@ class RegistryCopy:
         pages = client.pages(since=facts.newest, before=before)
         async with contextlib.aclosing(pages):
             first = await anext(pages)
-            asked = first.address if facts.newest else ""  # the first page of all says nothing of the others
+            asked = first.address if facts.newest else ""  # an unchanged first page of everything does not mean that the others are, too
             facts = replace(facts, updated_at=self._clock(), asked=asked, etag=first.etag, modified=first.modified)
             if facts.newest and not first.items:
                 await self._read(self._index.write_facts, facts)
@@ -252,7 +251,7 @@ class RegistryCopy:
 
 
 def default_registry(path: Path) -> str:
-    """The address of the official registry.
+    """Returns the address of the official registry.
 
     Args:
         path: `mcp-registry.json`.
@@ -261,7 +260,7 @@ def default_registry(path: Path) -> str:
 
 
 def _put_away(path: Path) -> None:
-    """The file of an earlier damage goes: it is large, and nobody looks into two."""
+    """Sets the file aside and deletes files that were set aside earlier: they are large, and one is enough to look into."""
     for each in all_set_aside(path):
         with contextlib.suppress(OSError):
             each.unlink()

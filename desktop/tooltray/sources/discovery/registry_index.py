@@ -1,9 +1,7 @@
-"""The copy of a registry on this disk, and the search in it.
+"""The file with the copy of a registry, and the full-text search in it (SQLite). All functions block; call them in a thread.
 
-Above it: RegistryCopy. Below it: SQLite, with its full-text search. Nothing of it stays in memory: each search opens the file, which takes
-a millisecond, so that the file can be replaced at any time. A file that is damaged, cut off, or of another version counts as none.
-
-All functions block; call them in a thread.
+Each search opens the file, which takes a millisecond, and keeps nothing in memory, so that the file can be replaced at any time. A file
+that is damaged, cut off, or of another version counts as missing.
 """
 
 import contextlib
@@ -27,7 +25,7 @@ from tooltray.sources.discovery.registry_json import Described, read_described
 VERSION = 1  # of the tables; another one is another file
 MAX_QUERY = 200  # characters
 MAX_WORDS = 8  # of a query; each costs a look into the index
-MAX_RANKED = 1500  # matches of which each is judged by its words: 20 ms; of more, nobody sees the order
+MAX_RANKED = 1500  # matches that are ranked by their words: 20 ms; among more, a user does not see the order
 MAX_ENTRY_BYTES = 1_000_000  # unpacked; the largest published entry has 40 kB
 _WORD = re.compile(r"\w+")
 _HOSTERS = re.compile(r"^(?:io\.github|com|io|dev|ai|org|net|app|co|me|sh)\.")
@@ -45,19 +43,19 @@ CREATE VIRTUAL TABLE words USING fts5(name, title, description, content='', pref
 
 
 class DamagedIndex(Exception):
-    """The file cannot be used; it has to be fetched again."""
+    """An error: the file cannot be used and has to be fetched again."""
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """What is kept beside the servers.
+    """Facts about the copy, stored beside the servers.
 
     Attributes:
         source: the registry's address.
-        servers: how many there are.
+        servers: their number.
         updated_at: unix seconds of the registry's last answer.
-        filled_at: unix seconds of the last time that all of it was fetched.
-        newest: the time of the latest change, in the registry's words.
-        asked, etag, modified: the last request for changes, and what to say with the next one of the same address.
+        filled_at: unix seconds of the last time that everything was fetched.
+        newest: the time of the latest change, in the registry's spelling.
+        asked, etag, modified: the URL of the last request for changes, and the marks to send with the next one of the same URL.
     """
 
     source: str = ""
@@ -76,16 +74,16 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class RegistryIndex:
-    """Reads the file. Keeps nothing open."""
+    """A reader of the file, which keeps nothing open."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def facts(self) -> Facts | None:
-        """What is known of the copy; None if there is none.
+        """Returns the facts about the copy; None if there is no copy.
 
         Raises:
-            DamagedIndex: what is there cannot be used.
+            DamagedIndex: the file cannot be used.
         """
         if not self.path.exists():
             return None
@@ -93,7 +91,7 @@ class RegistryIndex:
             return _facts(database)
 
     def search(self, text: str, limit: int) -> Found:
-        """The best matches: exact names first, then beginnings of names, then words.
+        """Returns the best matches: exact names first, then beginnings of names, then words.
 
         Raises:
             DamagedIndex: the file cannot be used.
@@ -111,7 +109,7 @@ class RegistryIndex:
         return self.get_all([name]).get(name)
 
     def get_all(self, names: Iterable[str]) -> Mapping[str, Described]:
-        """Those servers of these names that it has.
+        """Returns the servers of these names, as far as the copy has them.
 
         Raises:
             DamagedIndex: the file cannot be used.
@@ -123,13 +121,13 @@ class RegistryIndex:
             return {each.name: each for row in rows if row and (each := _unpacked(row[0]))}
 
     def write_facts(self, facts: Facts) -> None:
-        """Keeps when the registry has answered, where no server has changed.
+        """Records when the registry has answered, if no server has changed.
 
         Raises:
             DamagedIndex: the file cannot be used.
         """
         with self._opened("rw") as database:
-            database.execute("PRAGMA journal_mode = MEMORY")  # no file is left over that would be taken for one of the next index
+            database.execute("PRAGMA journal_mode = MEMORY")  # leaves no file that would be taken for a journal of the next index
             with database:
                 _write_facts(database, facts)
 
@@ -146,7 +144,7 @@ class RegistryIndex:
 
 
 def _check_whole(path: Path) -> None:
-    """A file that was cut off is found out at once, and not when the missing part is asked for."""
+    """Detects a file that was cut off at once, and not only when the missing part is read."""
     with open(path, "rb", opener=open_regular) as file:
         head = file.read(100)
         size = file.seek(0, 2)
@@ -180,13 +178,13 @@ def _search(database: sqlite3.Connection, text: str, limit: int) -> Found:
 
 
 def _telling(text: str) -> list[str]:
-    """The words of a query without what stands in front of thousands of names."""
+    """Returns the words of a query without the beginnings that thousands of names share."""
     bare = _HOSTERS.sub("", text) if "/" in text or text.startswith("io.github.") else text
     return (_WORD.findall(bare) or _WORD.findall(text))[:MAX_WORDS]
 
 
 def _by_name(database: sqlite3.Connection, text: str, limit: int) -> Iterator[int]:
-    """Servers that are called so, then those whose names begin so."""
+    """Yields servers with exactly this name, then those whose names begin with the text."""
     end = f"{text}\U0010ffff"
     for column in ("last", "folded"):
         yield from (
@@ -199,7 +197,7 @@ def _by_name(database: sqlite3.Connection, text: str, limit: int) -> Iterator[in
 
 def _by_words(database: sqlite3.Connection, query: str, total: int, limit: int) -> Iterator[int]:
     order = "bm25(words, 8.0, 6.0, 1.0), rowid" if total <= MAX_RANKED else "rowid"
-    if total > MAX_RANKED:  # those that have it in their name or title
+    if total > MAX_RANKED:  # first the servers with the words in their name or title
         named = f"{{name title}} : ({query.replace(' ', ' AND ')})"
         yield from (id for (id,) in database.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ?", (named, limit)))
     yield from (id for (id,) in database.execute(f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY {order} LIMIT ?", (query, limit)))
@@ -222,7 +220,7 @@ def _numbered(database: sqlite3.Connection, ids: list[int]) -> Iterator[tuple[in
 
 
 class IndexWriter:
-    """Writes a whole new file beside the old one, and puts it in its place; to be used with `with`.
+    """A writer of a whole new file beside the old one, which the new one replaces in the end; used with `with`.
 
     A writer that fails, or whose process dies, leaves the old file as it was.
     """
@@ -230,19 +228,19 @@ class IndexWriter:
     def __init__(self, path: Path, *, is_new: bool) -> None:
         """
         Args:
-            is_new: it begins with nothing; else with what the old file has.
+            is_new: whether to begin with an empty file; else with a copy of the old one.
         """
         self._path, self._is_new = path, is_new
         self._target = path.with_name(f"{path.name}.new")
         self._database: sqlite3.Connection
-        self.newest = ""  # the latest change among those that were put in
+        self.newest = ""  # the latest change among the entries that were put in
 
     def __enter__(self) -> Self:
         self._target.unlink(missing_ok=True)
         if not self._is_new:
             shutil.copyfile(self._path, self._target)
         self._database = sqlite3.connect(self._target, isolation_level=None, check_same_thread=False)
-        self._database.execute("PRAGMA journal_mode = OFF")  # what is left half done is thrown away whole
+        self._database.execute("PRAGMA journal_mode = OFF")  # a half-written file is deleted as a whole
         self._database.execute("PRAGMA synchronous = OFF")
         if self._is_new:
             self._database.executescript(f"{_TABLES} PRAGMA user_version = {VERSION}")
@@ -263,13 +261,13 @@ class IndexWriter:
             self._target.unlink(missing_ok=True)
 
     def put(self, items: Iterable[bytes]) -> int:
-        """Adds or replaces servers, or removes those that the registry has deleted. Odd ones are left out, one by one.
+        """Adds or replaces servers, and removes servers that the registry has deleted. Unusable entries are skipped.
 
         Args:
             items: entries of the registry's list, as JSON.
 
         Returns:
-            How many of them were usable.
+            The number of usable entries.
         """
         return sum(self._put(item) for item in items)
 
@@ -309,18 +307,18 @@ def _write_facts(database: sqlite3.Connection, facts: Facts) -> None:
 
 
 def _sync(path: Path) -> None:
-    """What is renamed over the old file is on the disk."""
+    """Flushes the new file to the disk before it is renamed over the old one."""
     with open(path, "rb+", opener=open_regular) as file:
         os.fsync(file.fileno())
 
 
 def _words(described: Described) -> tuple[str, str, str]:
-    """What is searched: of a name what tells it from others."""
+    """Returns the texts that are searched; the name without the common beginnings of hosts."""
     return _HOSTERS.sub("", described.name), described.title, described.description
 
 
 def read_item(item: bytes) -> Described | None:
-    """Returns the server that an entry in JSON describes; None if it is none, or too large. An entry of a megabyte takes a second."""
+    """Returns the server that an entry in JSON describes; None if it is not one, or too large. An entry of a megabyte takes a second."""
     if len(item) > MAX_ENTRY_BYTES:
         return None
     try:

@@ -1,8 +1,8 @@
 """Reads `server.json`: one server as a registry describes it, of the schemas 2025-07-09 to 2025-12-11.
 
-Above it: the index, the forms, the starters. Below it: msgspec. What it reads was written by strangers: a member of the wrong kind counts
-as absent, a package that cannot be read is left out, and only what has no name, or one that cannot be one, is no server at all. Older
-entries are in snake_case, newer ones in camelCase; both are read. Nothing in here decides what may run: server_forms does.
+The entries are written by strangers: a member of the wrong kind counts as absent, a package that cannot be read is left out, and only an
+entry without a valid name is refused. Older entries are in snake_case, newer ones in camelCase; both are read. What may run is decided in
+server_forms.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 MAX_NAME = 200  # characters; the schema's own limit
-MAX_TEXT = 2000  # characters of a title, a description, a label; the schema says 100
+MAX_TEXT = 2000  # characters of a title, a description, a label; the schema permits 100
 MAX_WORD = 8192  # characters of a value, a default, an address
 MAX_ITEMS = 100  # packages, arguments, variables, choices of one list; the largest published have some forty
 MAX_TOOLS = 500  # names that a publisher claims
@@ -29,11 +29,11 @@ _TYPES = {
 
 
 class Input(msgspec.Struct, frozen=True):
-    """A value that somebody gives, or that is fixed.
+    """A value that the user gives, or a fixed one.
 
     Attributes:
         format: "string", "number", "boolean" or "filepath".
-        value: fixed; `{name}` in it stands for one of the variables.
+        value: the fixed value; `{name}` in it is replaced by one of the variables.
     """
 
     description: str = ""
@@ -52,7 +52,7 @@ class Argument(msgspec.Struct, frozen=True):
 
     Attributes:
         name: of an option, with its dashes; empty: the argument is positional.
-        hint: what a positional one is called.
+        hint: the name of a positional argument.
     """
 
     input: Input
@@ -65,9 +65,9 @@ class Package(msgspec.Struct, frozen=True):
     """
     Attributes:
         kind: "npm", "pypi", "nuget", "oci", "mcpb", or another one.
-        registry: the base URL of where it is; empty: the usual place.
+        registry: the base URL of the package's registry; empty: the usual one.
         transport: "stdio", "streamable-http" or "sse".
-        runtime: the program that starts it, as the publisher says.
+        runtime: the program that starts it, according to the publisher.
     """
 
     kind: str
@@ -83,7 +83,7 @@ class Package(msgspec.Struct, frozen=True):
 
 
 class Remote(msgspec.Struct, frozen=True):
-    """A server elsewhere; `{name}` in its URL stands for one of the variables."""
+    """A remote server; `{name}` in its URL is replaced by one of the variables."""
 
     type: str
     url: str
@@ -95,7 +95,7 @@ class Described(msgspec.Struct, frozen=True):
     """One version of one server.
 
     Attributes:
-        updated: when the registry changed the entry, as it says it; texts of one registry sort by time.
+        updated: when the registry changed the entry, in the registry's spelling; these texts of one registry sort by time.
         tools: names that the publisher claims.
     """
 
@@ -113,7 +113,7 @@ class Described(msgspec.Struct, frozen=True):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """How it can be had, each once."""
+        """The kinds of packages, and "remote" for a remote server, each once."""
         return tuple(dict.fromkeys((*(each.kind for each in self.packages), *(["remote"] if self.remotes else []))))
 
 
@@ -121,10 +121,10 @@ def read_described(item: object) -> Described | None:
     """Reads one entry of a registry's list.
 
     Args:
-        item: `{"server": {...}, "_meta": {...}}`, or a server with `_meta` in it, as of older registries.
+        item: `{"server": {...}, "_meta": {...}}`, or a server with `_meta` in it, as in older registries.
 
     Returns:
-        None if nothing could be said of it.
+        The server; None if the entry has no valid name.
     """
     if not isinstance(item, Mapping):
         return None
@@ -219,7 +219,7 @@ def _input(item: Mapping[str, object]) -> Input:
 
 
 def _keyed(item: Mapping[str, object], name: str) -> Iterator[tuple[str, Input]]:
-    """Inputs that have a name: variables of the environment, and headers."""
+    """Yields inputs with their names: variables of the environment, and headers."""
     yield from ((_word(each, "name"), _input(each)) for each in _objects(item, name) if _word(each, "name"))
 
 
@@ -230,7 +230,7 @@ def _variables(item: Mapping[str, object]) -> Iterator[tuple[str, Input]]:
 
 
 def _plain(item: Mapping[str, object]) -> Input:
-    """A variable has no variables of its own."""
+    """Reads a variable, which cannot have variables itself."""
     return _input({key: value for key, value in item.items() if key != "variables"})
 
 
@@ -257,13 +257,13 @@ def _objects(item: Mapping[str, object], name: str) -> Sequence[Mapping[str, obj
 
 
 def _word(item: Mapping[str, object], name: str) -> str:
-    """A text that means something to programs, as it is; nothing in the place of one that is far too long."""
+    """Returns a text for programs, unchanged; empty for a text that is far too long."""
     found = _member(item, name)
     return found if isinstance(found, str) and len(found) <= MAX_WORD else ""
 
 
 def _text(item: Mapping[str, object], name: str) -> str:
-    """A text for people: in one line, and with nothing in it that hides or turns around what is shown."""
+    """Returns a text for people: on one line, without characters that hide or reverse what is shown."""
     found = _member(item, name)
     return _shown(found) if isinstance(found, str) else ""
 
@@ -281,5 +281,5 @@ def _scalar(value: object) -> str | None:
 
 
 def _web_address(text: str) -> str:
-    """An address that may be opened in a browser; anything else is none."""
+    """Returns an address that may be opened in a browser; empty for anything else."""
     return text if text.startswith(("https://", "http://")) and not _CONTROL.search(text) and " " not in text else ""

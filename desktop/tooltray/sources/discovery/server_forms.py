@@ -1,7 +1,7 @@
-"""One server of a registry as it can be had here: the options, what has to be given for each, and the entry that is made of the answers.
+"""The options to install one server of a registry, the values that each needs, and the entry that is made of the answers.
 
-Above it: the API of discovery, the starters. Below it: registry_json, package_words. Pure: it stores nothing and starts nothing. Words stay
-words all the way; what a person gives stands where the description says, and a secret leaves only its placeholder in the entry.
+Nothing is stored or started here. Words are never joined or split; each of the user's values is put where the description has it, and of a
+secret only the placeholder is in the entry.
 """
 
 import json
@@ -45,18 +45,18 @@ _FOR_SHELLS = re.compile(r"[;&|`<>\n]|\$\(")
 _KINDS: Mapping[str, FieldKind] = {"number": "number", "boolean": "boolean", "filepath": "file"}
 _RUNS_MORE = re.compile(
     r"(?i)PATH|LD_\w+|DYLD_\w+|NODE_OPTIONS|NODE_PATH|PYTHON\w+|BASH_ENV|ENV|SHELL|COMSPEC|npm_config_\w+|UV_\w+|PIP_\w+|GIT_\w+|DOCKER_\w+"
-)  # variables with which a program runs something else than it seems to
+)  # variables with which a program runs something else than it appears to
 _REACHES_OUT = re.compile(r"-v|--volumes?|--mount|--network|--net|--pid|--ipc|--userns|--group-add|-u|--user|--add-host|-p|--publish")
 
 Store = Callable[[str, str], str]
-"""Keeps a secret: its key and its value; returns the placeholder."""
+"""Stores a secret by its key and value; returns the placeholder."""
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """One option with what it is made of.
+    """An option to install a server, with its source.
 
     Attributes:
-        places: for each field, by its key, the input behind it; several inputs may ask for the same.
+        keys: the key of the form's field for each input of the source.
     """
 
     option: RegistryOption
@@ -65,7 +65,7 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 class Made(HidesFields, frozen=True):
-    """What became of the answers; `secrets` are values by the names of their placeholders."""
+    """The result of the answers; `secrets` are values by the names of their placeholders."""
 
     hidden: ClassVar = ("secrets",)
 
@@ -76,12 +76,12 @@ class Made(HidesFields, frozen=True):
 
 
 class Keys:
-    """Gives each input of an option a key of its own, and remembers it."""
+    """The fields of an option's form, with a unique key for each input."""
 
     def __init__(self) -> None:
         self.fields: dict[str, FormField] = {}
         self._of: dict[int, str] = {}
-        self._inputs: list[Input] = []  # so that none is forgotten, and its id taken by another
+        self._inputs: list[Input] = []  # keeps them alive, so that an id is not reused by another input
 
     def ask(self, wanted: str, value: Input, *, is_list: bool = False) -> None:
         key = wanted
@@ -97,7 +97,7 @@ class Keys:
 
 
 def choices_of(server: Described) -> list[Choice]:
-    """Every way to have a server, those that work here as they are and those that do not."""
+    """Returns all options to install a server, also those that do not work here."""
     packages = [_of_package(f"{each.kind}-{number}", each) for number, each in enumerate(server.packages, 1)]
     return packages + [_of_remote(f"remote-{number}", each) for number, each in enumerate(server.remotes, 1)]
 
@@ -105,10 +105,10 @@ def choices_of(server: Described) -> list[Choice]:
 def find_choice(server: Described, option: str) -> Choice:
     """
     Args:
-        option: its id; empty: the first that can be had.
+        option: its id; empty: the first that can be installed.
 
     Raises:
-        TooltrayError: there is none, or it cannot be had.
+        TooltrayError: there is no such option, or it cannot be installed.
     """
     choices = choices_of(server)
     usable = (each for each in choices if each.option.problem is None)
@@ -123,14 +123,14 @@ def find_choice(server: Described, option: str) -> Choice:
 
 
 def made_of(choice: Choice, values: Mapping[str, FieldValue], *, server: str) -> Made:
-    """The entry that a person's answers make; not of a bundle, which is installed otherwise.
+    """Makes the entry of the user's answers; not for a bundle, which is installed in another way.
 
     Args:
-        values: by the keys of the option's fields; what is left out has its default.
-        server: the name that the server will have; its secrets are named for it.
+        values: by the keys of the option's fields; a field without a value has its default.
+        server: the name that the server will have; its secrets are named after it.
 
     Raises:
-        TooltrayError: a value is missing, or is none that can be given; says which.
+        TooltrayError: a value is missing or not allowed; the error names it.
     """
     answers = read_answers(choice.option.fields, values)
     filling = _Filling(choice.keys, answers, server)
@@ -140,7 +140,7 @@ def made_of(choice: Choice, values: Mapping[str, FieldValue], *, server: str) ->
 
 
 def fingerprint(entry: Mapping[str, Any]) -> str:
-    """The same as long as nobody has changed what was made here by hand."""
+    """Returns a hash that shows whether the members made here were changed by hand."""
     return sha256(json.dumps([entry.get(member) for member in MADE], sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -164,7 +164,7 @@ def _of_package(id: str, package: Package) -> Choice:
 
 
 def _too_many(values: Iterable[Input]) -> Problem | None:
-    """A form that nobody could fill in, and that would take long to make."""
+    """Refuses a form that is too long to fill in, and that would take long to make."""
     if sum(max(1, len(value.variables)) for value in values) <= MAX_FIELDS:
         return None
     return refused(Phrase("it asks for more than {most} values", most=MAX_FIELDS))
@@ -207,7 +207,7 @@ def _remote_problem(remote: Remote) -> Problem | None:
 
 
 def is_address(url: str) -> bool:
-    """Whether a server may be reached there: by https, or on this machine by http; and without a name and a password in it."""
+    """Reports whether a server may have this address: https, or http on this machine, without a user name or password."""
     try:
         parts = urlsplit(url)
         is_own = (parts.hostname or "") in ("localhost", "127.0.0.1", "::1")
@@ -227,7 +227,7 @@ def _ask_all(keys: Keys, package: Package) -> None:
 
 
 def _ask(keys: Keys, wanted: str, value: Input, *, is_list: bool = False) -> None:
-    """A value that is fixed asks for its variables alone."""
+    """Adds the fields of an input; a fixed value needs only its variables."""
     if value.value is None:
         keys.ask(wanted, value, is_list=is_list)
         return
@@ -238,7 +238,7 @@ def _ask(keys: Keys, wanted: str, value: Input, *, is_list: bool = False) -> Non
 
 
 def _is_flag(argument: Argument, *, is_runtime: bool) -> bool:
-    """An option that stands for itself: nothing says that it would have a value."""
+    """Reports whether an argument is an option without a value, since nothing in its description indicates one."""
     value = argument.input
     says = (value.default, value.choices, value.placeholder, argument.hint, value.is_required, value.is_secret, value.value is not None)
     return bool(argument.name) and not any(says) and value.format == "string" and (is_runtime or not value.description)
@@ -276,7 +276,7 @@ def _inputs(arguments: Iterable[Argument]) -> Iterator[Input]:
 
 
 def _texts(values: Iterable[Input]) -> list[str]:
-    """What a stranger has written into values."""
+    """Returns the texts that a stranger has written into values."""
     found: list[str] = []
     for value in values:
         found += [text for text in (value.value, value.default, *value.choices) if text]
@@ -288,7 +288,7 @@ def _texts(values: Iterable[Input]) -> list[str]:
 
 
 class _Filling:
-    """Makes one entry."""
+    """The making of one entry from answers."""
 
     def __init__(self, keys: Keys, answers: Mapping[str, tuple[str, ...]], server: str) -> None:
         self._keys, self._answers, self._server = keys, answers, server
@@ -298,7 +298,7 @@ class _Filling:
         self._placeholders: dict[tuple[str, str], str] = {}  # by key and value
 
     def kept(self) -> dict[str, Any]:
-        """The answers as they may stand in a file, for a newer version of the server; secrets as their placeholders."""
+        """Returns the answers to store for a newer version of the server, with placeholders for secrets."""
         kept: dict[str, Any] = {}
         for key, texts in self._answers.items():
             if placed := [self._placeholders.get((key, text), text) for text in texts]:
@@ -330,7 +330,7 @@ class _Filling:
         return {"type": kind, "url": url} | ({"headers": headers} if headers else {})
 
     def _in_url(self, found: re.Match[str], known: Mapping[str, Input]) -> str:
-        """A value of the URL is a part of it and ends none, unless the URL begins with it."""
+        """Returns a value of the URL, encoded so that it cannot end its part of the URL, unless the URL begins with the value."""
         name = found[1]
         key = self._keys.key(known[name]) if name in known else name
         is_whole = found.start() == 0
@@ -348,7 +348,7 @@ class _Filling:
         return words
 
     def _values(self, value: Input) -> list[str]:
-        """What an input comes to; nothing where nothing was given."""
+        """Returns the texts for an input; empty without an answer."""
         if value.value is None:
             key = self._keys.key(value)
             return [self._kept_secret(key, text) for text in self._answers[key]]
@@ -367,9 +367,9 @@ class _Filling:
         return [filled] if is_complete else []
 
     def _kept_secret(self, key: str, text: str, *, encode: Callable[[str], str] = str) -> str:
-        """A value as it stands in the entry."""
+        """Returns a value for the entry: the placeholder of a secret, any other value encoded."""
         field = self._keys.fields[key]
-        is_secret = field.is_secret or (field.kind == "text" and looks_secret(key, text))  # publishers forget to say so
+        is_secret = field.is_secret or (field.kind == "text" and looks_secret(key, text))  # publishers forget to mark secrets
         if not is_secret or not text:
             return text if REFERENCE.fullmatch(text) else encode(text)
         if self._in_arguments:
@@ -389,7 +389,7 @@ class _Filling:
 
 
 def _worded(argument: Argument, text: str) -> list[str]:
-    """An option with its value; one that is true or false is there or is not."""
+    """Returns the words of an option with its value; a boolean option is present for true and absent for false."""
     if not argument.name:
         return [text]
     if argument.input.format == "boolean" and argument.input.value is None:
@@ -398,12 +398,12 @@ def _worded(argument: Argument, text: str) -> list[str]:
 
 
 def _without(words: list[str], first: Sequence[str]) -> list[str]:
-    """A publisher's words for the launcher without those that stand before them anyway."""
+    """Returns a publisher's words for the launcher without those that Tooltray puts before them anyway."""
     also = {"--yes": "-y", "--interactive": "-i"}
     return [word for word in words if also.get(word, word) not in first]
 
 
-# what a person should know
+# warnings for the user
 
 
 def _warnings(what: Package | Remote, entry: Mapping[str, Any], secret_arguments: Sequence[str]) -> Iterator[Problem]:
@@ -426,6 +426,6 @@ def _warnings(what: Package | Remote, entry: Mapping[str, Any], secret_arguments
 
 
 def place_of(choice: Choice) -> str:
-    """Where a server that is no bundle comes from, for a person."""
+    """Returns where a server that is not a bundle comes from, to show to the user."""
     what = choice.what
     return shown(host(what.url) or what.url) if isinstance(what, Remote) else f"{what.kind}: {shown(pinned(what))}"

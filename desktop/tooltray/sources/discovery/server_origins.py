@@ -1,7 +1,6 @@
-"""Where a server here was added from, as its entry keeps it in the member `origin`.
+"""The origin of a server here, as its entry has it in the member `origin`.
 
-Above it: the API of discovery, updates, starters. Below it: server_forms. What stands there was written by us, or by a person with an
-editor: a member of another kind counts as absent.
+The member was written by Tooltray, or by the user in an editor: a value of the wrong kind counts as absent.
 """
 
 from collections.abc import Mapping
@@ -20,9 +19,9 @@ REGISTRY, STARTER = "registry", "starter"
 class FromRegistry(msgspec.Struct, frozen=True):
     """
     Attributes:
-        option, label: which way to have it was chosen, and what that is called.
-        values: what was given for its fields; secrets as placeholders.
-        made: the fingerprint of what was made of them.
+        option, label: the id and the label of the chosen option.
+        values: the answers for its fields; secrets as placeholders.
+        made: the fingerprint of the entry made of them.
     """
 
     name: str
@@ -34,25 +33,25 @@ class FromRegistry(msgspec.Struct, frozen=True):
 
 
 class FromList(msgspec.Struct, frozen=True):
-    """Of the list of well-known servers."""
+    """An origin in the list of well-known servers."""
 
     id: str
 
 
 def with_origin(made: Made, choice: Choice, name: str, version: str) -> JsonObject:
-    """An entry that says which server of the registry it is, and what its next version needs."""
+    """Returns the entry with its origin in the registry, and with the answers that its next version needs."""
     origin = {"kind": REGISTRY, "name": name, "version": version, "option": choice.option.id, "label": choice.option.label}
     return {**made.entry, ORIGIN: {**origin, "values": made.answers, "made": fingerprint(made.entry)}}
 
 
 def from_registry(entry: Mapping[str, object]) -> FromRegistry | None:
-    """Which server of the registry an entry is; None: it is not from there."""
+    """Returns which server of the registry an entry is; None if it is not from there."""
     origin: FromRegistry | None = _read(entry, REGISTRY, FromRegistry)
     return origin
 
 
 def from_list(entry: Mapping[str, object]) -> str:
-    """Which well-known server an entry is; empty: it is not from that list."""
+    """Returns the id of the well-known server that an entry is; empty if it is not from that list."""
     found = _read(entry, STARTER, FromList)
     return found.id if found else ""
 
@@ -68,7 +67,7 @@ def _read(entry: Mapping[str, object], kind: str, form: type[msgspec.Struct]) ->
 
 
 def names_here(entries: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
-    """The servers here by their names in the registry; of several the first."""
+    """Returns the servers here by their names in the registry; of several the first."""
     found: dict[str, str] = {}
     for server, entry in entries.items():
         if origin := from_registry(entry):

@@ -1,6 +1,5 @@
-"""The list of well-known servers that comes with Tooltray.
+"""The list of well-known servers that comes with Tooltray, written in the spelling of the registry.
 
-Above it: the API of discovery. Below it: the forms of the registry, in whose words the list is written, and a data file that we ship.
 Packages in it are not pinned, as people start these servers: each start takes the newest version.
 """
 
@@ -22,12 +21,12 @@ from tooltray.sources.entries.server_entries import ORIGIN
 
 
 class Starter(msgspec.Struct, frozen=True, rename="camel"):
-    """One server of the file.
+    """A server of the file.
 
     Attributes:
-        package, remote: how it is had, as in server.json; one of them.
+        package, remote: how it is installed, as in server.json; one of the two is given.
         trial: values with which it starts without an account, for the script that tries it; `{folder}` in them is an empty folder. None:
-            it wants an account, or a program that is not everywhere.
+            it needs an account, or a program that is not installed everywhere.
     """
 
     id: str
@@ -41,10 +40,10 @@ class Starter(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def described(self) -> Described:
-        """As if it came from a registry."""
+        """The server as if it came from a registry."""
         parts = {"packages": [self.package] if self.package else [], "remotes": [self.remote] if self.remote else []}
         found = read_described({"name": f"starters/{self.id}", "title": self.title, "description": self.good_for, **parts})
-        assert found, self.id  # the file is ours; a test reads all of it
+        assert found, self.id  # the file comes with Tooltray; a test reads all of it
         return found
 
     @property
@@ -57,7 +56,7 @@ class _File(msgspec.Struct):
 
 
 class Starters:
-    """Does not change."""
+    """The servers of the file, which do not change."""
 
     def __init__(self, path: Path) -> None:
         """
@@ -79,7 +78,7 @@ class Starters:
         return self._by_id[id]
 
     def snapshots(self, entries: Mapping[str, Mapping[str, object]]) -> list[StarterServer]:
-        """The whole list.
+        """Returns the whole list.
 
         Args:
             entries: the servers here.
@@ -88,7 +87,7 @@ class Starters:
 
 
 def _here(starter: Starter, entries: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
-    """The servers here that are this one: added from the list, or of the same package or address."""
+    """Yields the servers here that are this one: added from the list, or with the same package or address."""
     what = starter.package["identifier"] if starter.package else (starter.remote or {})["url"]
     for server, entry in entries.items():
         words = entry.get("args")
@@ -98,7 +97,7 @@ def _here(starter: Starter, entries: Mapping[str, Mapping[str, object]]) -> Iter
 
 
 def _is_package(word: str, name: str) -> bool:
-    """Whether a word is a package, with its version or without."""
+    """Reports whether a word is a package, with its version or without."""
     return word == name or word.startswith((f"{name}@", f"{name}=="))
 
 
@@ -109,7 +108,7 @@ def _snapshot(starter: Starter, here: str) -> StarterServer:
 
 
 def _command(choice: Choice) -> list[str]:
-    """The command; in the place of what a person has to give stands its name."""
+    """Returns the command, with names in the place of values that the user has to give."""
     assert isinstance(choice.what, Package)
     words = ["npx", "-y"] if choice.option.needs == "npx" else [choice.option.needs]
     words.append(choice.option.label)
@@ -123,5 +122,5 @@ def _command(choice: Choice) -> list[str]:
 
 
 def with_origin(entry: Mapping[str, object], starter: Starter) -> JsonObject:
-    """An entry that says from where it is."""
+    """Returns the entry with its origin in the list."""
     return {**entry, ORIGIN: {"kind": STARTER, "id": starter.id}}

@@ -1,8 +1,7 @@
-"""Newer versions of servers that were added from the registry.
+"""Finds and installs newer versions of servers that were added from the registry.
 
-Above it: the API of discovery. Below it: the copy of the registry, the settings, ServersApi. A version is pinned until a person says
-otherwise; then the answers given before count for the new one. Whatever its tools are then, the mechanism for changed definitions holds
-those that are not as they were approved.
+A version is pinned until the user updates the server; the former answers are used for the new version. Tools that differ from what was
+approved are blocked until reviewed, as after any change of definitions.
 """
 
 import re
@@ -25,7 +24,7 @@ _CANNOT = Phrase("The server cannot be brought to the newest version")
 
 
 class RegistryUpdates:
-    """Belongs to the engine's loop."""
+    """The updates of servers from the registry; belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -37,12 +36,12 @@ class RegistryUpdates:
     ) -> None:
         """
         Args:
-            known_tools: the names of the tools that a server has listed last.
+            known_tools: returns the names of the tools that a server has listed last.
         """
         self._config, self._copy, self._servers, self._known_tools = config, registry_copy, servers_api, known_tools
 
     async def pending(self) -> list[RegistryUpdate]:
-        """By the servers' names."""
+        """Returns the available updates, sorted by the servers' names."""
         origins = {server: origin for server, entry in sorted(self._config.entries.items()) if (origin := from_registry(entry))}
         latest = await self._copy.get_all({origin.name for origin in origins.values()})
         return [
@@ -55,8 +54,7 @@ class RegistryUpdates:
         """
         Raises:
             NotFound: there is no such server, or it is not from the registry.
-            TooltrayError: the registry has no newer version, the new one asks for something that was not given, or the file cannot be
-                written.
+            TooltrayError: the registry has no newer version, the new one needs a value that was not given, or the file cannot be written.
         """
         entry = self._config.entries.get(server)
         origin = from_registry(entry) if entry is not None else None
@@ -92,7 +90,7 @@ def _updated(server: str, entry: Mapping[str, Any], origin: FromRegistry, newest
 
 
 def _same_way(origin: FromRegistry, newest: Described) -> Choice:
-    """The option that was chosen, or one of the same kind."""
+    """Returns the option that was chosen, or one of the same kind."""
     kind = origin.option.partition("-")[0]
     same = [each for each in choices_of(newest) if each.option.kind == kind and each.option.problem is None]
     found = next((each for each in same if each.option.id == origin.option), next(iter(same), None))
@@ -102,7 +100,7 @@ def _same_way(origin: FromRegistry, newest: Described) -> Choice:
 
 
 def _pinned_anew(entry: Mapping[str, Any], origin: FromRegistry, choice: Choice, newest: Described) -> dict[str, Any]:
-    """Somebody has changed the command by hand: it stays as it is but for the version."""
+    """Changes only the version in a command that was changed by hand."""
     words = list(entry.get("args") or ())
     if origin.label not in words:
         hint = Phrase("Write the version into it by hand, or add the server anew")
@@ -113,7 +111,7 @@ def _pinned_anew(entry: Mapping[str, Any], origin: FromRegistry, choice: Choice,
 
 
 def is_newer(version: str, than: str) -> bool:
-    """Whether a version follows another one, by the rules of semantic versions as far as both are such."""
+    """Reports whether a version follows another one, by the rules of semantic versions as far as they apply."""
     return version != than and _order(version) > _order(than)
 
 
@@ -123,6 +121,6 @@ def _order(version: str) -> tuple[list[tuple[int, int, str]], bool, list[tuple[i
 
 
 def _parts(text: str) -> list[tuple[int, int, str]]:
-    """Numbers stand before words, as in semantic versions."""
+    """Returns the parts of a version for comparison: numbers sort before words, as in semantic versions."""
     found = re.findall(r"\d{1,18}|[A-Za-z]+", text)
     return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in found]

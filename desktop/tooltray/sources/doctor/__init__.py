@@ -1,1 +1,1 @@
-"""Why a server does not run, and what can be done about it."""
+"""The doctor: why a server does not run, and how to fix it."""

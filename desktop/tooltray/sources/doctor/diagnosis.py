@@ -1,4 +1,4 @@
-"""What the doctor found out about one server, and what to do about it: data that command line, card and bug report show."""
+"""The doctor's findings on one server and the remedies, as data that the command line, the card and the bug report show."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from tooltray.foundation.errors import Problem
 
 
 class Remedy(msgspec.Struct, frozen=True):
-    """Something that can be done about a server.
+    """A way to fix a server.
 
     Attributes:
         kind: "use_absolute_path", "switch_registry", "add_to_path", "sign_in", "switch_on", "start", "install_runtime", "store_secret",
@@ -28,8 +28,8 @@ class Diagnosis(msgspec.Struct, frozen=True):
     Attributes:
         detail: what happens now, while it is on its way to running; what it waits for.
         target: the command line, or the URL of a server elsewhere.
-        command: what the settings say is run.
-        resolved_command: absolute path of the program that this means here, or empty.
+        command: the command in the settings.
+        resolved_command: absolute path of the program that the command means here, or empty.
         searched: the folders where the program was looked for.
         path: the PATH that was used.
         cwd: the folder in which it runs; empty for a remote server, and for a confined one that runs in a folder of its own.
@@ -40,7 +40,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
         stderr: the last lines that its last process wrote there; lines of stdout that were not messages are marked.
         noise_lines: lines on its stdout that were no messages.
         remedies: what the user can do, most promising first.
-        remark: what may be meant otherwise than it is written, though it is not wrong; in words.
+        remark: a part of the entry that is valid but may be meant otherwise, in words.
         flaws: what is corrected in its definitions for AI clients, or left out, and why, one sentence each.
         variables: where each variable that its entry sets or fills in came from, one line each, without values.
         projects: the projects for which it has copies: name, folder and state, in words.

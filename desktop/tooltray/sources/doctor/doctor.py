@@ -227,7 +227,7 @@ def _switched_off(server: ManagedServer) -> Problem | None:
 
 
 class CheckUp:
-    """Belongs to the engine's loop."""
+    """The examination of one or all servers; belongs to the engine's loop."""
 
     def __init__(self, *, servers: ServerManager, tools: ToolManager, project_snapshots: ProjectSnapshots, doctor: Doctor) -> None:
         self._servers, self._tools = servers, tools

@@ -1,4 +1,4 @@
-"""What can be done about a server that does not run: found from facts, offered as data, carried out when the user chooses it.
+"""The remedies for a server that does not run: found from facts, offered as data, carried out when the user chooses one.
 
 A remedy changes one server's entry and nothing else, so that it can be seen and undone there.
 """
@@ -36,7 +36,7 @@ PAGES = {
     "Docker": "https://docs.docker.com/get-started/get-docker/",
     "Python": "https://www.python.org/downloads/",
 }
-"""Where a person gets a runtime: each maker's own page, which knows every system."""
+"""Where the user gets a runtime: each maker's own page, which covers every system."""
 
 _NPM_FAILED = re.compile(
     r"npm (?:error|ERR!) (?:code|errno) (?:E404|E5\d\d|ETARGET|ETIMEDOUT|ECONN\w+|ENOTFOUND|EAI_AGAIN|ERR_SOCKET_TIMEOUT|EINTEGRITY)"
@@ -45,7 +45,7 @@ _NPM_FAILED = re.compile(
 
 
 class Remedies:
-    """Belongs to the engine's loop."""
+    """The remedies for servers; belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class Remedies:
         """Returns the remedies for a command that is not on PATH; blocks on the disk."""
         found: list[Remedy] = []
         for path in find_elsewhere(command, home=self._home, common=self._common):
-            if runs_by_name(path):  # the path alone would not do: what it runs on is in the same folder, and looked for on PATH
+            if runs_by_name(path):  # the path is not enough: its interpreter is in the same folder, and looked for on PATH
                 found.append(
                     Remedy(
                         "add_to_path",
@@ -124,7 +124,7 @@ class Remedies:
         wanted = [name for name in secret_names(server.config) if reference_of(name) is None]
         try:
             here = await self._secrets.names() if wanted else []
-        except TooltrayError:  # its own hint says what to do
+        except TooltrayError:  # its own hint names the remedy
             return
         for name in wanted:
             if name not in here:

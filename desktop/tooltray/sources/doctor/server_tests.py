@@ -1,6 +1,6 @@
-"""Connects once with an entry, to see whether it works: its tools and their tokens, or why not and what to do about it.
+"""Connects once with an entry, to find out whether it works: its tools and their tokens, or why it does not work and how to fix it.
 
-Nothing is saved, and no client can call what is tested: it is not a server of the hub. Its process ends with the test in any case.
+Nothing is saved, and no client can call the tested server: it is not a server of the hub. Its process ends with the test in any case.
 """
 
 import asyncio
@@ -42,9 +42,9 @@ from tooltray.servers.upstream.server_transports import ServerTransports
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.sources.doctor.doctor import Doctor
 
-MOST_AT_ONCE = 4  # each is a process; a person looks at one
-LISTED_WITHIN_S = 30.0  # a person waits for it
-EXAMINED_WITHIN_S = 10.0  # looking for the reason goes to the disk, and to a host that may not answer
+MOST_AT_ONCE = 4  # each is a process; the user looks at one
+LISTED_WITHIN_S = 30.0  # the user waits for it
+EXAMINED_WITHIN_S = 10.0  # the search for the reason reads the disk, and contacts a host that may not answer
 OUTPUT_LINES = 40  # of its stderr, in the result
 LONGEST_DESCRIPTION = 200  # characters, for a tooltip
 REPORTED_EVERY_S = 0.1  # lines come in bursts
@@ -52,7 +52,7 @@ Count = Callable[[Sequence[str]], list[int] | None]
 
 
 class ServerTests:
-    """Belongs to the engine's loop."""
+    """The tests of servers; belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -75,10 +75,10 @@ class ServerTests:
         self._running: dict[str, asyncio.Task[ServerTest]] = {}
 
     async def run(self, test: str, name: str, entry: Mapping[str, object] | None) -> ServerTest:
-        """See ServersApi.test_server.
+        """Implements ServersApi.test_server.
 
         Args:
-            entry: None: the server's present one.
+            entry: None for the server's present one.
         """
         if test in self._running:
             raise Conflict(Phrase("this test runs already"), hint=Phrase("Wait for it, or stop it."))

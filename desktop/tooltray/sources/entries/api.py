@@ -1,7 +1,4 @@
-"""The API about servers: their entries, which of them run, and which start with the hub.
-
-Below it: ServerEntries, which knows where each entry is, and ServerManager, which runs what they say.
-"""
+"""The API about servers: their entries, which of them run, and which start with Tooltray."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -42,7 +39,7 @@ class ServersApi:
         """
         Args:
             bridge_entry: what AI clients need to use this hub, as `{"mcpServers": {NAME: ENTRY}}`; reads files.
-            packages: a folder in which servers inside Tooltray are looked for besides this Python's packages; None: there is none.
+            packages: a folder that is searched for servers inside Tooltray besides this Python's packages; None: only these packages.
         """
         self._config, self._entries, self._tests, self._servers = config, server_entries, server_tests, servers
         self._connections, self._packages, self._bridge_entry = connections, packages, bridge_entry
@@ -51,11 +48,11 @@ class ServersApi:
 
     @verb("person")
     async def get_mcp_servers(self) -> dict[str, dict[str, Any]]:
-        """The entries of the settings, in the spelling of the file."""
+        """Returns the entries of the settings, in the spelling of the file."""
         return self._config.entries
 
     async def get_server_entry(self, name: str) -> ServerEntry:
-        """How a server is described, in whichever file.
+        """Returns a server's entry, from whichever file has it.
 
         Raises:
             NotFound: there is no such server.
@@ -64,17 +61,17 @@ class ServersApi:
         return self._entries.entry(name)
 
     async def get_client_links(self, server: str = "") -> dict[str, str]:
-        """Links that add a server to AI clients which have such links; no secret's value is in them.
+        """Returns links that add a server to those AI clients that support them. The links never contain a secret's value.
 
         Args:
-            server: its name; empty: Tooltray itself, so that the client has all servers through it.
+            server: its name; empty: Tooltray, through which the client has all servers.
 
         Returns:
             Links by the client's name: Cursor, VS Code, VS Code Insiders, LM Studio, Kiro, Goose.
 
         Raises:
             NotFound: there is no such server.
-            TooltrayError: it is one that another program cannot run.
+            TooltrayError: another program cannot run the server.
         """
         if not server:
             [(name, entry)] = (await finish_in_thread(self._bridge_entry))["mcpServers"].items()
@@ -84,10 +81,10 @@ class ServersApi:
     async def add_mcp_server(
         self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "", secrets: Mapping[str, str] = {}
     ) -> str:
-        """Adds a server with its secrets, or nothing of both, and begins to start it. Its tools ask before they change something, unless
-        the entry has an `autoApprove` of its own. What a program adds waits for a person's consent, unless its token is trusted. Of a
-        command, a person confirms what goes beyond the last server of this name, or beyond any that is added: wider rules, rules on
-        arguments, secrets of other servers.
+        """Adds a server and its secrets, both or neither, and begins to start it. Its tools ask before they change something, unless
+        the entry has its own `autoApprove`. A server that a program adds waits for a person's consent, unless the program's token is
+        trusted. For a server that a command adds, a person confirms whatever exceeds the last server of this name, or else a new
+        server's defaults: wider rules, rules on arguments, secrets of other servers.
 
         Args:
             project: a folder, into whose own file the entry goes; empty: into the settings.
@@ -98,51 +95,51 @@ class ServersApi:
 
         Raises:
             Conflict: the name is taken.
-            Denied: nobody has confirmed what it may do beyond that.
+            Denied: a person did not confirm what the server may do beyond that.
             TooltrayError: the entry is not valid, the folder cannot be a project, or the secrets or the file cannot be written.
         """
         return await self._entries.add(name, config, secrets, is_default=is_default, project=project)
 
     async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "", secrets: Mapping[str, str] = {}) -> None:
-        """Replaces a server's entry and secrets, or nothing of both, in the file where the entry is; a running server is restarted if that
-        changes what runs. Of a program whose token is not trusted, what widens something waits for a person's consent, and what runs goes
-        on.
+        """Replaces a server's entry and secrets, both or neither, in the file where the entry is; a running server is restarted if the
+        change concerns what runs. If a program without a trusted token widens something, the change waits for a person's consent, and the
+        server keeps running unchanged.
 
         Args:
-            revision: of the entry that is to be replaced, as its snapshot has it; empty: whatever it is.
+            revision: of the entry to replace, as its snapshot has it; empty: any.
             secrets: as of `add_mcp_server`.
 
         Raises:
             NotFound: there is no such server.
-            Conflict: its entry is another one by now.
+            Conflict: its entry has changed.
             TooltrayError: the entry is not valid, or the secrets or the file cannot be written.
         """
         await self._entries.change(name, config, revision, secrets)
 
     async def remove_mcp_server(self, name: str, revision: str = "", keep_secrets: bool = False) -> ServerRemoval:
-        """Removes a server's entry from the file where it is, stops it, and removes what is among the secrets for it alone.
+        """Removes a server's entry from its file, stops the server, and deletes the secrets that only this server uses.
 
         Args:
             revision: as of `update_mcp_server`.
-            keep_secrets: nothing is removed among the secrets (yet): it may be brought back.
+            keep_secrets: deletes no secrets (yet), since the server may be restored.
 
         Returns:
-            What has gone with it, or would have. A secret that cannot be removed holds nothing up.
+            What was deleted with it, or would have been. A secret that cannot be deleted does not keep the server from being removed.
 
         Raises:
             NotFound: there is no such server.
-            Conflict: its entry is another one by now.
+            Conflict: its entry has changed.
             TooltrayError: the file cannot be written.
         """
         return await self._entries.remove(name, revision, keep_secrets=keep_secrets)
 
     async def get_inmemory_servers(self) -> list[InMemoryServer]:
-        """The servers that installed packages bring and that can run inside Tooltray. None of them is imported for that."""
+        """Lists the servers in installed packages that can run inside Tooltray, without importing any of them."""
         return await asyncio.to_thread(listed, self._packages)
 
     @verb("manage")
     async def preview_server_update(self, name: str, config: Mapping[str, Any]) -> ServerUpdatePreview:
-        """What `update_mcp_server` would change, in which file, and what is wrong with the new entry; writes nothing.
+        """Returns what `update_mcp_server` would change, in which file, and what is wrong with the new entry; writes nothing.
 
         Raises:
             NotFound: there is no such server.
@@ -151,8 +148,8 @@ class ServersApi:
         return self._entries.preview(name, config)
 
     async def duplicate_mcp_server(self, name: str, new_name: str) -> str:
-        """Adds a copy of a server to the settings, with the same rules and the same secrets, and returns its name. It does not start with
-        the hub before a person has given it an account of its own.
+        """Adds a copy of a server to the settings, with the same rules and the same secrets, and returns its name. The copy does not start
+        with Tooltray until the user has given it its own account.
 
         Raises:
             NotFound: there is no such server.
@@ -164,20 +161,20 @@ class ServersApi:
         return await self._entries.add(new_name, {**entry, "autoApprove": list(source.auto_approve)}, is_default=False, like=source)
 
     async def test_server(self, test: str, name: str, config: Mapping[str, Any] | None = None) -> ServerTest:
-        """Connects once to a server, lists its tools and ends it again; nothing is saved. What it writes to its stderr meanwhile comes as
-        events `ServerTestOutput`. A program may test a server as it stands, but no entry of its own.
+        """Connects once to a server, lists its tools and ends it; nothing is saved. The server's stderr is published as events
+        `ServerTestOutput`. A program may test an existing server, but no other entry.
 
         Args:
-            test: names this test; any text that no other one has.
-            name: of the server, which there need not be if an entry is given.
-            config: the entry that is tried; None: as the server stands.
+            test: names this test; any text that no other test has.
+            name: of the server, which need not exist if an entry is given.
+            config: the entry to try; None: the server's current entry.
 
         Returns:
-            Its tools, or why it does not work and what can be done.
+            Its tools, or why it does not work and how to fix it.
 
         Raises:
             NotFound: there is no such server.
-            Denied: nobody has confirmed that this entry may run.
+            Denied: a person did not confirm that this entry may run.
             TooltrayError: the entry is not valid, or too many tests run already.
         """
         if config is not None:
@@ -188,7 +185,7 @@ class ServersApi:
         return await self._tests.run(test, name, config)
 
     async def cancel_server_test(self, test: str) -> None:
-        """Ends a test of a server that runs, and its process; one that has ended stays so."""
+        """Ends a running test of a server, and the test's process; does nothing for a test that has ended."""
         self._tests.cancel(test)
 
     # what runs
@@ -198,17 +195,17 @@ class ServersApi:
 
         Raises:
             NotFound: there is no such server.
-            TooltrayError: it does not run; says why.
+            TooltrayError: it does not run; the error has the reason.
         """
         self._entries.check_may_run(name)
         await self._servers.start(name)
 
     async def stop_server(self, name: str) -> None:
-        """Stops a server. It stays stopped, over restarts of the hub too, until a person starts it.
+        """Stops a server. The server stays stopped, even when Tooltray restarts, until the user starts it.
 
         Raises:
             NotFound: there is no such server.
-            TooltrayError: it has stopped, and that cannot be kept.
+            TooltrayError: it has stopped, but that cannot be saved.
         """
         await self._servers.stop(name)
 
@@ -217,13 +214,13 @@ class ServersApi:
 
         Raises:
             NotFound: there is no such server.
-            TooltrayError: it does not run again; says why.
+            TooltrayError: it does not run again; the error has the reason.
         """
         self._entries.check_may_run(name)
         await self._servers.restart(name)
 
     async def is_server_running(self, name: str) -> bool:
-        """Whether a server runs now.
+        """Reports whether a server runs now.
 
         Raises:
             NotFound: there is no such server.
@@ -231,11 +228,11 @@ class ServersApi:
         return self._servers.get(name).state is ServerState.RUNNING
 
     async def get_mcp_clients(self) -> list[McpClientSnapshot]:
-        """Every connection to a running server, and what the server says of itself."""
+        """Returns every connection to a running server, with the server's description of itself."""
         return self._connections.snapshots()
 
     async def get_server_log(self, name: str, lines: int = 200) -> list[str]:
-        """The last lines of a server's stderr, known secrets masked.
+        """Returns the last lines of a server's stderr, known secrets masked.
 
         Args:
             lines: how many at most.
@@ -245,14 +242,14 @@ class ServersApi:
         """
         return list(self._servers.get(name).log)[-lines:] if lines > 0 else []
 
-    # what starts with the hub
+    # what starts with Tooltray
 
     async def get_mcp_default_servers(self) -> list[str]:
-        """The names of the servers that start with the hub."""
+        """Returns the names of the servers that start with Tooltray."""
         return list(self._config.settings.default_servers)
 
     async def add_mcp_default_server(self, name: str) -> None:
-        """Lets a server start with the hub.
+        """Lets a server start with Tooltray.
 
         Raises:
             NotFound: there is no such server.
@@ -262,7 +259,7 @@ class ServersApi:
         await self._config.set_default(name, True)
 
     async def remove_mcp_default_server(self, name: str) -> None:
-        """Lets a server start when it is used, no longer with the hub.
+        """Lets a server start when it is used, no longer with Tooltray.
 
         Raises: as `add_mcp_default_server`.
         """
@@ -270,7 +267,7 @@ class ServersApi:
         await self._config.set_default(name, False)
 
     async def toggle_mcp_default_server(self, name: str) -> bool:
-        """Lets a server start with the hub if it did not, else no longer; returns whether it does now.
+        """Changes whether a server starts with Tooltray, and returns whether it does now.
 
         Raises: as `add_mcp_default_server`.
         """

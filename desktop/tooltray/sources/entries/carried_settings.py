@@ -1,6 +1,4 @@
-"""The settings in a set-up besides the servers: exports them, lists what an import changes, and applies the changes.
-
-Above it: Setup. Below it: the settings' models. Pure functions over documents; knows no files and no running servers.
+"""Exports the settings of a set-up besides its servers, lists what an import changes, and applies the changes; all functions are pure.
 
 Settings that belong to one machine are not exported: HTTP access of AI clients, the secret backend, allowed project folders, and the pause.
 """
@@ -34,7 +32,7 @@ def exported(settings: Settings, document: Document, known: Collection[str]) -> 
     """Returns the settings for a set-up, in the format of settings.json.
 
     Args:
-        document: the settings as written in the file; defaults that nobody has written are not exported.
+        document: the settings as written in the file; defaults that are not written there are not exported.
         known: values of secrets, which are removed from the export.
     """
     readable = settings.model_dump(mode="json", by_alias=True)
@@ -74,7 +72,7 @@ def changes(setup: Mapping[str, object], document: Document, *, replace: bool) -
 
 
 def widens(change: SetupChange, setup: Mapping[str, object], document: Document, settings: Settings) -> bool:
-    """Whether one change lets more happen.
+    """Reports whether one change lets more happen.
 
     Args:
         document, settings: what counts before it.
@@ -110,7 +108,7 @@ def _paths(setup: Mapping[str, object]) -> Iterator[Path]:
 
 
 def _in_words(path: Path, value: Any) -> str:
-    """Describes an AI client's approval rules, which a person has to check in a foreign file; empty for other settings."""
+    """Describes an AI client's approval rules, which the user has to check in a foreign file; empty for other settings."""
     given = path[:-1] == ("publish", "clients") and not (value.get("autoApprove") is None and value.get("callRules") is None)
     if not given:
         return ""
@@ -129,7 +127,7 @@ def _harmless(value: object, known: Collection[str]) -> object:
 
 
 def _at(document: Mapping[str, object], path: Path) -> Any:
-    """Returns the value at a path; None if there is none."""
+    """Returns the value at a path; None if it is absent."""
     found: Any = document
     for key in path:
         found = found.get(key) if isinstance(found, Mapping) else None

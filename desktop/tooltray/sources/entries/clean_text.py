@@ -1,7 +1,4 @@
-"""Removes secrets from the text of a file with servers; everything else stays unchanged, byte by byte.
-
-Above it: the history of such files. Below it: portable_entry, which detects secrets, and json_edit.
-"""
+"""Removes secrets from the text of a file with servers; everything else stays unchanged, byte by byte."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,4 @@
-"""A server's entry before it is saved: what would change where, and whether it can be.
-
-Above it: the API. Below it: the settings and projects' files, with what they say now. Writes nothing.
-"""
+"""Previews a server's entry before it is saved: what would change where, and whether it can be saved. Writes nothing."""
 
 import difflib
 import json
@@ -17,12 +14,12 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.edited_entries import ServerUpdatePreview
 from tooltray.sources.entries.portable_entry import without_secrets
 
-LINES_AROUND = 3  # of what stays, around each change
+LINES_AROUND = 3  # unchanged lines around each change
 MASK = "••••••"
 
 
 def preview_edit(config: McpConfHelper, name: str, entry: Mapping[str, object]) -> ServerUpdatePreview:
-    """See ServersApi.preview_server_update."""
+    """Implements ServersApi.preview_server_update."""
     there = config.server_entry(name).entry
     slips = tuple(check_entry(entry))
     server, now = config.file_server(name), config.settings.mcp_servers.get(name)
@@ -48,7 +45,7 @@ def _why_not(server: FileServer, name: str, entry: Mapping[str, object]) -> Prob
 
 
 def entry_diff(name: str, before: Mapping[str, object], after: Mapping[str, object]) -> tuple[str, ...]:
-    """The lines by which two entries differ, with some around them; a secret that is another one is marked, and none is shown."""
+    """Returns the lines by which two entries differ, with some around them; a changed secret is marked, and none is shown."""
     if before == after:
         return ()
     was, now = without_secrets(name, before), without_secrets(name, after)

@@ -1,10 +1,8 @@
-"""What widens by a server's entry that is added, replaced or imported, and a person's yes to it.
+"""Finds what widens by a server's entry that is added, replaced or imported, and has a person confirm it; a program's proposal waits as a
+whole instead.
 
-Above it: ServersApi, Setup, and the commands without a hub. Below it: settings/widening, which compares; ServerSecrets, which knows whose
-secrets are; the settings. A program's proposal does not come here: it waits as a whole.
-
-An entry is compared with the one that is there, else with the last one of its name that was removed, so that nothing is gained by removing
-a server and adding it again. Any other is compared with UNTOLD.
+An entry is compared with the existing one, else with the last removed one of its name, so that nothing is gained by removing a server and
+adding it again. Any other entry is compared with UNTOLD.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -21,20 +19,20 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.sources.entries.server_secrets import ServerSecrets
 
 UNTOLD = MCPServerConfig(command="any")
-"""What a server may do that was added without a choice of what it may: it asks before it changes something."""
+"""A server that was added without a choice of permissions: it asks before it changes something."""
 MORE, SECRETS = Phrase("Letting a server do more"), Phrase("Giving a server secrets of others")
-MOST_REMOVED = 1000  # nobody removes more while a hub runs; the oldest is forgotten
+MOST_REMOVED = 1000  # more than a user removes while Tooltray runs; beyond that the oldest is dropped
 
 
 class Widening(NamedTuple):
-    """What `confirm_widening` is asked with."""
+    """The arguments of `confirm_widening`."""
 
     what: str
     about: Mapping[str, object]
 
 
 class EntryWidenings:
-    """Belongs to the engine's loop."""
+    """The check of new and changed entries for wider permissions; belongs to the engine's loop."""
 
     def __init__(self, *, config: McpConfHelper, server_secrets: ServerSecrets) -> None:
         self._config, self._secrets = config, server_secrets
@@ -43,7 +41,7 @@ class EntryWidenings:
     def note_removed(self, name: str, entry: MCPServerConfig | None) -> None:
         """
         Args:
-            entry: as it counted; None: nobody knows.
+            entry: as it was in force; None: unknown.
         """
         if entry is None:
             return
@@ -53,28 +51,28 @@ class EntryWidenings:
         self._removed[name] = entry
 
     async def confirm_new(self, name: str, entry: Mapping[str, object], like: MCPServerConfig | None = None) -> None:
-        """Has a person confirm what a new server may do beyond what the last one of its name might, or any that is added.
+        """Has a person confirm what a new server may do beyond the last server of its name, or else beyond a new server's defaults.
 
         Args:
-            like: the server of which it is a copy, which is compared with that.
+            like: the server that the new one copies; if given, the entry is compared with this server.
 
         Raises:
-            Denied: nobody has.
+            Denied: the person did not confirm.
             TooltrayError: the entry is not valid.
         """
         await self._confirm(name, entry, like)
 
     async def confirm(self, name: str, entry: Mapping[str, object], revision: str) -> str:
-        """Has a person confirm what a server may do by another entry and not by the one that is there; of a new one see `confirm_new`.
+        """Has a person confirm what a server may do by its new entry and not by the existing one; without an existing one as `confirm_new`.
 
         Args:
-            revision: of the entry that is to be replaced; empty: whatever it is when a person is asked.
+            revision: of the entry to replace; empty: the revision at the time of the question.
 
         Returns:
-            The revision of the entry that may be replaced; empty: nobody had to be asked, and none was given.
+            The revision of the entry that may be replaced; empty: no question was needed, and no revision was given.
 
         Raises:
-            Denied: nobody has.
+            Denied: the person did not confirm.
             TooltrayError: the entry is not valid.
         """
         there = self._config.settings.mcp_servers.get(name)
@@ -82,7 +80,7 @@ class EntryWidenings:
         return (revision or seen) if await self._confirm(name, entry, there) else revision
 
     async def told(self, name: str, entry: Mapping[str, object]) -> list[str]:
-        """What a person would be asked, the beginning of a sentence each; empty: nothing."""
+        """Returns what a person would have to confirm, each the beginning of a sentence; empty if nothing widens."""
         return [each.what for each in await self._found(name, entry, self._config.settings.mcp_servers.get(name))]
 
     async def _confirm(self, name: str, entry: Mapping[str, object], before: MCPServerConfig | None) -> bool:

@@ -26,34 +26,34 @@ class FilesApi:
         self._files, self._project_servers, self._proposals, self._inmemory_trust = files, project_servers, proposals, inmemory_trust
 
     async def get_server_files(self) -> list[ServerFileSnapshot]:
-        """The settings and every other file that servers come from now, as it was last read."""
+        """Returns the settings and every other file that servers come from now, as it was last read."""
         return self._files.snapshots()
 
     async def get_trust_requests(self, project: str = "") -> list[TrustRequest]:
-        """What waits for a person's yes: entries of projects' own files, what programs have proposed, and servers inside Tooltray.
+        """Returns what waits for a person's consent: entries of projects' own files, proposals of programs, and servers inside Tooltray.
 
         Args:
-            project: a folder, of whose file they are, also if nobody works on it now; empty: of all that are in use, and the others.
+            project: a folder, whose file's entries are returned even if it is not in use; empty: all projects in use, and the other kinds.
 
         Raises:
-            TooltrayError: this folder cannot be a project, or its file cannot be read; says why.
+            TooltrayError: this folder cannot be a project, or its file cannot be read; the error has the reason.
         """
         requests = await self._project_servers.trust_requests(project)
         return requests if project else [*requests, *await self._inmemory_trust.requests(), *await self._proposals.requests()]
 
     async def trust_entries(self, project: str, entries: Mapping[str, str]) -> list[str]:
-        """A person says yes to entries of a project's own file, or of programs, or to servers inside Tooltray; what is in use starts.
+        """Consents to entries of a project's own file, to proposals of programs, or to servers inside Tooltray; those in use start.
 
         Args:
-            project: the folder; empty: what programs have proposed, and servers of the settings that would run inside Tooltray.
+            project: the folder; empty: proposals of programs, and servers of the settings that would run inside Tooltray.
             entries: the digest of the content that the person saw, by the entry's name in the file.
 
         Returns:
             The names of the servers here.
 
         Raises:
-            Conflict: one of them is another one by now; none was trusted.
-            TooltrayError: there is no such entry, or the yes cannot be kept.
+            Conflict: one of them has changed; none was trusted.
+            TooltrayError: there is no such entry, or the consent cannot be saved.
         """
         commands = commands_of(await known_requests(self.get_trust_requests(project)), entries)
         await confirm_widening(YES_TO_SERVERS, commands, project=project, **about_entries(entries))
@@ -62,14 +62,14 @@ class FilesApi:
         return await trust_others(entries, self._inmemory_trust, self._proposals)
 
     async def distrust_entries(self, project: str, entry: str = "") -> None:
-        """Takes a yes back; what runs by it is stopped. Of what a program has proposed: says no.
+        """Revokes a consent and stops the servers that run by it; declines a program's proposal.
 
         Args:
-            project: empty: it is a program's, or a server inside Tooltray.
-            entry: its name in the file; empty: all of this project.
+            project: the folder; empty: a program's proposal, or a server inside Tooltray.
+            entry: its name in the file; empty: all entries of this project.
 
         Raises:
-            NotFound: nobody said yes to that.
+            NotFound: there is no such consent or proposal.
         """
         if project:
             await self._project_servers.distrust(project, entry)
@@ -78,37 +78,37 @@ class FilesApi:
         await note_narrowing(YES_TO_SERVERS, project=project, entry=entry)
 
     async def restore_trust(self, project: str, entry: str) -> list[str]:
-        """Undoes the last `distrust_entries` of one entry of a project's file, with what was chosen for its server.
+        """Undoes the last `distrust_entries` of one entry of a project's file, and restores the choices for its server.
 
         Returns:
             The server's name here.
 
         Raises:
-            Conflict: its content is another one by now.
-            NotFound: it is not what was taken back last.
-            TooltrayError: the yes cannot be kept.
+            Conflict: its content has changed.
+            NotFound: it is not the consent that was revoked last.
+            TooltrayError: the consent cannot be saved.
         """
         await confirm_widening(YES_TO_SERVERS, project=project, entry=entry)
         return await self._project_servers.restore(project, entry)
 
     async def get_trusted_entries(self) -> list[TrustedEntry]:
-        """To what a person said yes, also of projects that nobody works on now."""
+        """Returns the entries that a person consented to, also of projects that are not in use."""
         return self._project_servers.trusted()
 
     async def preview_reload(self) -> list[ReloadChange]:
-        """What `reload` would do."""
+        """Returns the changes that `reload` would make."""
         return await self._files.preview_reload()
 
     async def reload(self) -> list[ReloadChange]:
-        """Reads the settings and all files with servers in them again, and does what has changed; returns that.
+        """Reads the settings and all files with servers again, applies the changes and returns them.
 
-        It also happens by itself as soon as a file changes, unless `hotReload` is off.
+        A changed file is also reloaded automatically, unless `hotReload` is off.
         """
         return await self._files.reload()
 
 
 async def known_requests(asked: Awaitable[list[TrustRequest]]) -> list[TrustRequest]:
-    """What waits, for who is asked about it; none where that cannot be read, which is told by what comes behind."""
+    """Returns the waiting requests, to show in a confirmation; none if they cannot be read, which the following step reports."""
     try:
         return await asked
     except TooltrayError:
@@ -116,24 +116,24 @@ async def known_requests(asked: Awaitable[list[TrustRequest]]) -> list[TrustRequ
 
 
 def about_entries(entries: Mapping[str, str]) -> dict[str, object]:
-    """What a yes to entries is about: the name of each, and the digest of what it starts."""
+    """Returns what a consent to entries covers: the name of each, and the digest of what it starts."""
     return {"entries": list(entries), "digests": [f"{name} {digest[:DIGEST_LENGTH]}" for name, digest in entries.items()]}
 
 
 def commands_of(requests: Sequence[TrustRequest], entries: Mapping[str, str]) -> dict[str, object]:
-    """What entries start, for who is asked about them."""
+    """Returns what entries start, to show in a confirmation."""
     return {"commands": [f"{each.entry}: {each.target}" for each in requests if each.entry in entries]}
 
 
 async def trust_others(entries: Mapping[str, str], inmemory_trust: "InMemoryTrust", proposals: "Proposals") -> list[str]:
-    """A yes to what is in no project's file: a proposal goes first, since it is what the name would become."""
+    """Consents to entries outside projects' files; of one name the proposal is accepted, since the name would become that server."""
     inside = {name: digest for name, digest in entries.items() if inmemory_trust.waits(name) and not proposals.waits(name)}
     proposed = {name: digest for name, digest in entries.items() if name not in inside}
     return [*(await inmemory_trust.trust(inside) if inside else []), *(await proposals.trust(proposed) if proposed else [])]
 
 
 async def distrust_other(entry: str, inmemory_trust: "InMemoryTrust", proposals: "Proposals") -> None:
-    """The same for a no."""
+    """Declines or revokes one entry outside projects' files; of one name the proposal is declined."""
     if inmemory_trust.knows(entry) and not proposals.waits(entry):
         await inmemory_trust.distrust(entry)
     else:

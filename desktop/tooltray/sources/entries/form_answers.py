@@ -1,4 +1,4 @@
-"""Checks what a user gave for the fields of a form, of a server from the registry as of a bundle."""
+"""Checks a user's values for the fields of a form, for servers from the registry and for bundles."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.forms import FieldValue, FormField
 
-MAX_VALUES = 64  # of one field that takes several
+MAX_VALUES = 64  # of one field that takes several values
 MAX_VALUE = 32768  # characters; a key in PEM form has a few thousand
 REFERENCE = re.compile(r"\$\{[^}]+\}")
 
@@ -30,7 +30,7 @@ def read_answers(fields: Sequence[FormField], values: Mapping[str, FieldValue]) 
 
 
 def read_number(text: str) -> float | None:
-    """Returns a number; None if it is none, or has more digits than a float."""
+    """Returns a number; None for any other text, and for a number with more digits than a float."""
     try:
         number = float(text)
     except ValueError:

@@ -1,8 +1,7 @@
-"""Links that add a server to another AI client, as a web page or a button has them.
+"""Makes links that add a server to another AI client, as a web page or a button has them.
 
-Above it: the API. Below it: pasted's judgement of what is a secret. Pure. No secret's value is ever in a link: in its place stands what the
-client asks the person for (an input, a description), or a variable that the client reads from its environment. A client that has neither
-gets the name in angle brackets, for the person to replace.
+No link ever contains a secret's value. The link has an input or a description instead, for which the client asks the user, or a variable
+that the client reads from its environment. A client that has neither gets the name in angle brackets, for the user to replace.
 """
 
 import base64
@@ -26,7 +25,7 @@ Entry = dict[str, Any]
 
 
 class _Value(msgspec.Struct, frozen=True):
-    """What stands in the place of a value that is not written out: `name`, and whether it is a secret."""
+    """A value that is not written out in a link: its `name`, and whether it is a secret."""
 
     name: str
     is_secret: bool
@@ -36,11 +35,11 @@ Spell = Callable[[_Value], str]
 
 
 def client_links(name: str, entry: Mapping[str, object]) -> dict[str, str]:
-    """The links for each client that has such links, by the client's name.
+    """Returns the link for each client that supports such links, by the client's name.
 
     Args:
-        name: of the server there.
-        entry: in the spelling of `mcpServers`; plain values that look like secrets do not leave it, either.
+        name: of the server in the client.
+        entry: in the spelling of `mcpServers`; plain values that look like secrets are left out of the links, too.
 
     Raises:
         TooltrayError: the server cannot be added to another program.
@@ -79,7 +78,7 @@ def _vscode(scheme: str) -> Callable[[str, MCPServerConfig], str]:
 
 
 def _goose(name: str, config: MCPServerConfig) -> str:
-    """Empty for a server elsewhere that needs headers: such links carry none."""
+    """Returns a link for Goose; empty for a remote server that needs headers, since such links cannot have any."""
     about = [("id", re.sub(r"[^a-z0-9_-]+", "-", name.lower())), ("name", name), ("description", config.descriptions or name)]
     if config.transport in ("http", "sse"):
         kind = "sse" if config.transport == "sse" else "streamable_http"
@@ -91,7 +90,7 @@ def _goose(name: str, config: MCPServerConfig) -> str:
 
 
 def _asked_for(variable: str, value: str) -> str:
-    """Goose asks for each variable, with a description; one that is no secret says what it is here."""
+    """Returns the description with which Goose asks the user for a variable; a value without a placeholder describes itself."""
     return variable if _PLACEHOLDER.search(value) else value
 
 
@@ -105,7 +104,7 @@ _CLIENTS: Mapping[str, Callable[[str, MCPServerConfig], str]] = {
 }
 
 
-# how each writes what is not written out
+# how each client spells a value that is not written out
 
 
 def _env_variable(value: _Value) -> str:
@@ -152,7 +151,7 @@ def _value(found: "re.Match[str]") -> _Value:
 
 
 def _values(config: MCPServerConfig) -> Iterator[_Value]:
-    """Those of an entry, each once."""
+    """Returns the values of an entry that are not written out, each once."""
     texts = [config.command or "", *config.args, *config.env.values(), config.base_url or "", *config.custom_headers.values()]
     found = [_value(each) for text in texts for each in _PLACEHOLDER.finditer(text) if each["default"] is None]
     return iter(dict.fromkeys(found))

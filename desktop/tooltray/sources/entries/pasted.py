@@ -1,7 +1,6 @@
 """Parses what people copy from READMEs: a command line, a JSON or TOML block, an AI client's `mcp add` command, a URL, or an install link.
 
-Above it: the sheet "Add server" and the command line. Below it: errors. Knows no settings, no running servers, no window. It runs nothing
-and reads no files; it only tells what would run.
+The parser runs nothing and reads no files; it only returns what would run.
 """
 
 import json
@@ -53,14 +52,14 @@ _PLACEHOLDER = re.compile(
 
 
 class PastedServer(msgspec.Struct, frozen=True):
-    """One server that was found in a text; nothing of it is stored yet.
+    """A server that was found in a text and is not stored yet.
 
     Attributes:
         name: the name in the text, or a guess from the command.
         config: the entry in the spelling of `mcpServers`, with all values as pasted.
         secrets: variables, headers and query parameters that look like secrets, by name; the value is empty if the text has only a
             placeholder.
-        origin: where a link is from, for a person; empty for any other text.
+        origin: where a link is from, to show to the user; empty for any other text.
         left_out: options of an AI client's own command that concern the server and are not taken over.
     """
 
@@ -92,7 +91,7 @@ class PastedServer(msgspec.Struct, frozen=True):
 
     @property
     def host(self) -> str:
-        """Host and port of a remote server; empty if they are a placeholder, and for a local server."""
+        """The host and port of a remote server; empty if they are a placeholder, and for a local server."""
         return netloc(str(self.config.get("url", ""))).rpartition("@")[2]
 
     @property
@@ -116,7 +115,7 @@ class PastedServer(msgspec.Struct, frozen=True):
 
     @property
     def own_rules(self) -> tuple[str, ...]:
-        """What the text itself lets run without asking, in words; empty if it has no such rules."""
+        """The calls that run without asking by rules in the text, in words; empty if it has no such rules."""
         rules, by_arguments = self.config.get("autoApprove"), self.config.get("callRules")
         listed = [str(rule) for rule in rules] if isinstance(rules, list) else []
         if isinstance(rules, list) and not rules:
@@ -125,7 +124,7 @@ class PastedServer(msgspec.Struct, frozen=True):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a person should know before adding it."""
+        """Warnings for the user before the server is added."""
         options = [Phrase("these options have no effect here: {names}", names=", ".join(self.left_out))] if self.left_out else []
         return (*pasted_warnings(self.name, self.config), *options)
 
@@ -146,7 +145,7 @@ class PastedServer(msgspec.Struct, frozen=True):
         """Returns the entry with other values for its secrets.
 
         Args:
-            values: the values by the names in `self.secrets`; None: the entry does without it.
+            values: the values by the names in `self.secrets`; None removes the secret from the entry.
             entry: the entry to fill in; None for `self.config`.
         """
         result = dict(self.config if entry is None else entry)
@@ -174,7 +173,7 @@ def parse_pasted(text: str) -> list[PastedServer]:
         The servers in it, at least one, in the order of the text.
 
     Raises:
-        TooltrayError: the text cannot be parsed; the error says where and what can be pasted.
+        TooltrayError: the text cannot be parsed; the error has the place, and what can be pasted.
     """
     if len(text) > LONGEST_TEXT:
         raise TooltrayError("This is too long for a server's entry", f"{len(text):,} characters", _EXAMPLE)
@@ -194,7 +193,7 @@ def parse_pasted(text: str) -> list[PastedServer]:
 
 
 def is_placeholder(value: str) -> bool:
-    """Returns whether a value is only a placeholder that a person has to replace."""
+    """Returns whether a value is only a placeholder that the user has to replace."""
     return bool(_PLACEHOLDER.fullmatch(value.strip()))
 
 

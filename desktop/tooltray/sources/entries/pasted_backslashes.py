@@ -1,4 +1,4 @@
-"""Windows paths with single backslashes in JSON and TOML, as people copy them from a file manager: `"C:\\new"` would have a line break."""
+"""Escapes Windows paths with single backslashes in JSON and TOML, as copied from a file manager: `"C:\\new"` would have a line break."""
 
 import re
 

@@ -1,7 +1,6 @@
-"""Reads links that add a server: our own, and those of other AI clients, as READMEs and web pages have them.
+"""Reads links that add a server, Tooltray's and other AI clients', as READMEs and web pages have them; runs nothing and opens nothing.
 
-Above it: pasted, which makes servers of what a link carries. Below it: errors. Runs nothing and opens nothing. Any web page can have such a
-link, and the page that has it may lie: so what it carries is shown in full, and nothing in it counts as a yes.
+Any web page can have such a link, and the page may lie: so the link's content is shown in full, and nothing in it counts as an approval.
 """
 
 import base64
@@ -19,22 +18,22 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.remote import JsonObject
 from tooltray.sources.entries.placeholders import filled_in
 
-LONGEST_LINK = 64 * 1024  # characters; published links have less than 2000, and nobody could read more
+LONGEST_LINK = 64 * 1024  # characters; published links have less than 2000, and a user could not read more
 MOST_LAYERS = 5  # of encodings around each other; a redirect with an encoded link with encoded JSON has three
 GRANTS = frozenset(
     {"autoApprove", "auto_approve", "callRules", "call_rules", "alwaysAllow", "trust", "approval", "autoStart", "enabledByDefault"}
     | {"confinement"}
 )
-"""Members of an entry that would let calls through unasked, or its process do more than a new one may; those of a link do not count."""
+"""Members of an entry that let calls run without asking, or its process do more than a new server may; in a link they are ignored."""
 
 Parameters = list[tuple[str, str]]
 
 
 class InstallLink(msgspec.Struct, frozen=True):
-    """What a link would add.
+    """The content of a link that adds servers.
 
     Attributes:
-        kind: for whom it was made, such as "Cursor".
+        kind: the client for which it was made, such as "Cursor".
         value: the servers in it, in any of the forms that a pasted block may have.
     """
 
@@ -43,17 +42,17 @@ class InstallLink(msgspec.Struct, frozen=True):
 
     @property
     def origin(self) -> str:
-        """Where it is from, for a person."""
+        """Where the link is from, to show to the user."""
         return Phrase("a link made for {kind}, which any web page can have", kind=self.kind)
 
 
 def is_link(text: str) -> bool:
-    """Whether a text is a link to add a server; it need not be one that can be read."""
+    """Reports whether a text is a link to add a server, even one that cannot be read."""
     return _reader(text.strip()) is not None
 
 
 def read_link(text: str) -> InstallLink:
-    """Reads a link that `is_link` knows.
+    """Reads a link that `is_link` recognises.
 
     Raises:
         TooltrayError: it is too long, damaged, or carries no server.
@@ -69,7 +68,7 @@ def read_link(text: str) -> InstallLink:
 
 
 def _reader(text: str) -> tuple[str, Callable[[SplitResult], object]] | None:
-    """Finds who made a link, and what reads it."""
+    """Finds the client for which a link was made, and the function that reads the link."""
     if not re.match(r"[A-Za-z][A-Za-z0-9.+-]*:\S", text) or re.search(r"\s", text):
         return None
     try:
@@ -84,21 +83,21 @@ def _reader(text: str) -> tuple[str, Callable[[SplitResult], object]] | None:
 
 
 def _named_config(parts: SplitResult) -> object:
-    """`?name=NAME&config=JSON`, the JSON in base64 or not; `inputs` beside it as in VS Code."""
+    """Reads `?name=NAME&config=JSON`, the JSON in base64 or not; `inputs` beside it as in VS Code."""
     given = dict(_parameters(parts.query))
     value = _json_of(_needed(given, "config"))
     return _with_name(_with_inputs(value, given.get("inputs", "")), given.get("name", ""))
 
 
 def _whole_query(parts: SplitResult) -> object:
-    """`?JSON`, percent-encoded once or twice; or the form with a name and a config."""
+    """Reads `?JSON`, percent-encoded once or twice; or the form with a name and a config."""
     if re.match(r"(?:name|config)=", parts.query):
         return _named_config(parts)
     return _with_inputs(_json_of(_text(parts.query)), "")
 
 
 def _redirect(parts: SplitResult) -> object:
-    """`?url=LINK` of a page that opens VS Code; the link is of the other form."""
+    """Reads `?url=LINK` of a page that opens VS Code; the link has the form `vscode:mcp/install?JSON`."""
     inner = _needed(dict(_parameters(parts.query)), "url")
     for _ in range(MOST_LAYERS):
         if re.match(r"vscode(?:-insiders)?:", inner):
@@ -108,12 +107,12 @@ def _redirect(parts: SplitResult) -> object:
 
 
 def _container(name: str) -> Callable[[SplitResult], object]:
-    """`?NAME=BASE64`, with `mcpServers` in it."""
+    """Returns a reader of `?NAME=BASE64`, with `mcpServers` in it."""
     return lambda parts: _json_of(_needed(dict(_parameters(parts.query)), name))
 
 
 def _goose(parts: SplitResult) -> object:
-    """`?cmd=COMMAND&arg=ARGUMENT&arg=...&env=NAME%3DWHAT_IT_IS&id=ID&name=NAME`, or a `url` in the place of the command."""
+    """Reads `?cmd=COMMAND&arg=ARGUMENT&arg=...&env=NAME%3DWHAT_IT_IS&id=ID&name=NAME`, or a `url` in the place of the command."""
     given = _parameters(parts.query)
     single = dict(given)
     entry: JsonObject = {"name": single.get("id") or single.get("name", "")}
@@ -140,20 +139,20 @@ _LINKS: tuple[tuple[str, str, Callable[[SplitResult], object]], ...] = (
     (r"https:kiro\.dev/launch/mcp/add", "Kiro", _named_config),
     (r"kiro:kiro\.mcp/add", "Kiro", _named_config),
 )
-"""By scheme, host and path, in small letters and without slashes at the end."""
+"""Patterns of scheme, host and path (in small letters, without slashes at the end), the client's name, and the reader."""
 
 
-# what is in them
+# the content of links
 
 
 def _parameters(query: str) -> Parameters:
-    """The parameters of a query. A `+` stays one: it is a character of base64, and these links are made without forms."""
+    """Returns the parameters of a query. A `+` is kept: it is a character of base64, and these links are made without forms."""
     pairs = (part.partition("=") for part in query.split("&") if part)
     return [(_text(name), _text(value)) for name, _, value in pairs]
 
 
 def _text(encoded: str) -> str:
-    """Takes one layer of percent-encoding off."""
+    """Removes one layer of percent-encoding."""
     try:
         return unquote(encoded, errors="strict")
     except UnicodeDecodeError:
@@ -167,7 +166,7 @@ def _needed(given: Mapping[str, str], name: str) -> str:
 
 
 def _json_of(text: str) -> object:
-    """JSON out of however many encodings."""
+    """Decodes JSON out of up to MOST_LAYERS encodings."""
     for _ in range(MOST_LAYERS):
         text = text.strip()
         if text.startswith(("{", "[", '"')):
@@ -190,7 +189,7 @@ def _parsed(text: str) -> object:
 
 
 def _from_base64(text: str) -> str:
-    """Of either alphabet, with or without its padding."""
+    """Decodes base64 of either alphabet, with or without its padding."""
     plain = re.sub(r"\s", "+", text).replace("-", "+").replace("_", "/").rstrip("=")
     try:
         return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True).decode()
@@ -201,14 +200,14 @@ def _from_base64(text: str) -> str:
 
 
 def _with_name(value: object, name: str) -> object:
-    """The name beside a config is that of its one entry; entries with names of their own keep them."""
+    """Gives the name beside a config to its one entry; in a config with several named entries these keep their names."""
     if isinstance(value, dict) and any(isinstance(value.get(key), str | list) for key in ("command", "url", "serverUrl", "httpUrl")):
         return {**value, "name": name or value.get("name", "")}
     return value
 
 
 def _with_inputs(value: object, text: str) -> object:
-    """Fills in what VS Code would suggest for an input that is no secret; the others stay, and the person gives them."""
+    """Fills in the defaults that VS Code would suggest for inputs that are not secrets; the user enters the other inputs."""
     beside = _json_of(text) if text else None
     inside = value.pop("inputs", None) if isinstance(value, dict) else None
     defaults = dict(_defaults(beside)) | dict(_defaults(inside))

@@ -1,7 +1,4 @@
-"""Chooses the name of a pasted server: cleans the name in the text, or guesses one from the command or URL.
-
-Above it: pasted. Knows nothing of entries.
-"""
+"""Chooses the name of a pasted server: cleans the name in the text, or guesses one from the command or URL."""
 
 import re
 from collections.abc import Callable
@@ -26,7 +23,7 @@ def clean_name(name: str) -> str:
 
 
 def guess_name(words: list[str]) -> str:
-    """Returns a short name for a command: that of its package, script or host, without `mcp` and `server` around it."""
+    """Returns a short name for a command: its package, script or host, without `mcp` and `server` around it."""
     for guess in _NAMED_BY:
         if name := guess(words):
             return clean_name(name) or "server"

@@ -1,7 +1,4 @@
-"""Parses the parts of a pasted entry for a remote server: its headers, its transport, and keys in its URL.
-
-Above it: pasted. Knows nothing of commands.
-"""
+"""Parses the parts of a pasted entry for a remote server: its headers, its transport, and keys in its URL."""
 
 import json
 import re
@@ -12,7 +9,7 @@ from tooltray.config.foreign_configs.mcp_json import take_request_headers
 
 _HEADER_KEYS = ("headers", "customHeaders", "http_headers")
 VARIABLE_WORD = re.compile(r"(?<![^\s=:,])\$([A-Z_][A-Z0-9_]*)(?![A-Za-z0-9_$])")
-"""`$NAME` as a word of its own; `pa$WORD` may be a password."""
+"""`$NAME` as a whole word; `pa$WORD` may be a password."""
 
 
 def take_headers(config: dict[str, Any]) -> dict[str, str]:

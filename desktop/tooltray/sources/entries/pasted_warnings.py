@@ -1,7 +1,4 @@
-"""What a person should know of a pasted server before it is added.
-
-Above it: pasted. Below it: the warnings about entries of projects' files, which say the same of the same content. Pure.
-"""
+"""Warns about a pasted server before it is added, as the warnings about entries of projects' files do about the same content."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -40,7 +37,7 @@ def pasted_warnings(name: str, config: Mapping[str, Any]) -> Iterator[str]:
         yield Phrase("it downloads something and runs it")
     try:
         entry = FileEntry(name, read_entry(name, config), config)
-    except TooltrayError:  # it cannot be added as it is, and that is said then
+    except TooltrayError:  # the entry cannot be added as it is; adding it reports why
         return
     yield from content_warnings(entry)
     unknown = [key for key, value in config.items() if key not in _KNOWN and value not in (None, "", [], {})]

@@ -1,6 +1,6 @@
-"""Puts values into the place of placeholders, each once: a value that has placeholders in it stays as it is.
+"""Replaces placeholders by values, each once: placeholders in a value are not replaced.
 
-What is filled in may be written by strangers, and values that lead to each other would double a text with each of them.
+The values may be written by strangers, and values that refer to each other would double a text with each of them.
 """
 
 import re

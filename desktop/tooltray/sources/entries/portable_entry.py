@@ -1,9 +1,7 @@
 """Replaces the secrets in a server's entry by placeholders: for an export to another machine, and before the entry is saved.
 
-Pure; knows no store of secrets.
-
 A plain value that looks like a secret becomes `${secret:SERVER/KEY}`, as when a server is added. When in doubt, a value is replaced: a key
-must not get into a file that people send around, and a person sees in the list of secrets which values are missing.
+must not get into a file that people send around, and the user sees in the list of secrets which values are missing.
 """
 
 import itertools
@@ -47,7 +45,7 @@ def without_secrets(
         entry: the entry as written in the settings; it is not changed.
         known: values of secrets, which are replaced anywhere in the entry.
         plain: values that stay as they are.
-        taken: names that no placeholder gets.
+        taken: names that must not be used for placeholders.
     """
     cleaner = _Cleaner(server, [value for value in known if len(value) >= SHORTEST_KNOWN], plain, taken)
     return PortableEntry(cleaner.members(entry), cleaner.values)

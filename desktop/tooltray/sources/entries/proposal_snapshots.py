@@ -1,7 +1,4 @@
-"""Proposals as a person sees them: snapshots of proposed servers, requests for consent, and previews of other entries.
-
-Above it: Proposals. Below it: the settings, where the existing servers are, and what a request says of an entry. Changes nothing.
-"""
+"""Proposals as a person sees them: snapshots of proposed servers, requests for consent, and previews of other entries. Changes nothing."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -29,7 +26,7 @@ WAITS = Phrase("it waits for your yes")
 
 
 class ProposalSnapshots:
-    """Belongs to one event loop."""
+    """The read-only views of proposals; belongs to one event loop."""
 
     def __init__(
         self,
@@ -43,7 +40,7 @@ class ProposalSnapshots:
         """
         Args:
             environ: returns the environment that servers get.
-            home: the person's home folder, in which servers run.
+            home: the user's home folder, in which servers run.
             snapshot: returns the snapshot of an existing server.
         """
         self._config, self._environ, self._home, self._confinements = config, environ, home, confinements

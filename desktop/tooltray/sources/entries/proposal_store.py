@@ -1,7 +1,7 @@
 """Stores the server entries that programs have proposed, over restarts until a person answers: `proposals.json` in the home.
 
-The file is their own, from which no version starts servers; being in it is no consent.
-Their secrets are stored among the secrets, and the file has `${secret:NAME}`.
+The file has only proposals, and no version of Tooltray starts servers from it; an entry in it does not count as consent.
+The secrets of proposals are stored among the secrets, and the file has `${secret:NAME}`.
 """
 
 from pathlib import Path

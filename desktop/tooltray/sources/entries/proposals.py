@@ -1,9 +1,8 @@
-"""Proposals: servers that programs want to add or change, which wait for a person's consent. Running servers go on unchanged meanwhile.
+"""Proposals: servers that programs want to add or change, which wait for a person's consent. Running servers stay unchanged meanwhile.
 
-Above it: the presenter, and the command line without a hub. Below it: the settings and projects' files, into which accepted proposals are
-written, the secrets, and ProposalSnapshots. No server object is made of a proposal, so that none can be started by mistake. A consent
-applies to what the person saw: its digest covers the content, the target file and the replaced entry. Secrets of a proposal are stored
-under names that were never used, so that it neither gets nor replaces other secrets.
+No server object is made of a proposal, so that none can be started by mistake. A consent applies to what the person saw: its digest covers
+the content, the target file and the replaced entry. Secrets of a proposal are stored under names that were never used, so that it neither
+gets nor replaces other secrets.
 """
 
 import asyncio
@@ -35,8 +34,8 @@ from tooltray.sources.entries.secret_uses import mentioned
 from tooltray.sources.entries.server_secrets import ServerSecrets
 
 logger = logging.getLogger(__name__)
-MOST_WAITING = 50  # nobody reads more; further proposals are refused
-LARGEST_ENTRY_BYTES = 64 * 1024  # nobody reads a longer entry before consenting
+MOST_WAITING = 50  # more than a person reads; further proposals are refused
+LARGEST_ENTRY_BYTES = 64 * 1024  # a longer entry is not read by a person before the consent
 
 
 class ProjectFiles(Protocol):
@@ -55,7 +54,7 @@ class ProjectFiles(Protocol):
 
 
 class Proposals:
-    """Belongs to one event loop; makes one change at a time."""
+    """The proposals of programs and their acceptance; belongs to one event loop, and makes one change at a time."""
 
     def __init__(
         self,
@@ -118,7 +117,7 @@ class Proposals:
         """Checks that a server is not only a proposal.
 
         Raises:
-            Denied: nobody has consented to the server yet.
+            Denied: no person has consented to the server yet.
         """
         if self.is_new(name):
             raise Denied(Phrase("'{name}' does not run yet", name=name), WAITS, Phrase("Look at it in the window, or with: tooltray trust"))
@@ -157,7 +156,7 @@ class Proposals:
         """Proposes a change of a server; a change that widens nothing is made at once and replaces a waiting one.
 
         Args:
-            secrets: as of `add`.
+            secrets: as in `add`.
 
         Raises:
             Conflict: the server has another revision.

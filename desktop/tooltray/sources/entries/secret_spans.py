@@ -1,7 +1,7 @@
 """Finds the ranges of a pasted text that look like secrets, also while the text is still being typed and cannot be parsed.
 
-Above it: the sheet "Add server", which hides these ranges. Below it: the detection of secrets in `pasted`. It works on the text alone, so
-it may hide more than `pasted` treats as secrets, but never less.
+The dialog "Add server" hides these ranges. Since only the text is searched, the ranges may cover more than `pasted` treats as secrets, but
+never less.
 """
 
 import re

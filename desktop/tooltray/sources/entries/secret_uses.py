@@ -1,7 +1,6 @@
 """Finds out which servers use which secrets: in the settings, in projects' own files, and in the files that the hub was started with.
 
-Above it: ServerSecrets. Below it: the settings, and the files on the disk, even if half written. Knows no store of secrets. When in doubt,
-a secret counts as used: one that is needed must not be deleted.
+Files on the disk are read even if they are half written. When in doubt, a secret counts as used: one that is needed must not be deleted.
 """
 
 import json
@@ -50,7 +49,7 @@ class Uses(msgspec.Struct, frozen=True):
 
 
 class SecretUses:
-    """Belongs to one event loop."""
+    """The search for uses of secrets; belongs to one event loop."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The API about secrets: their names, what uses them, and where they are kept. Values go in and never out."""
+"""The API about secrets: their names, what uses them, and where they are kept. Values can be set and are never returned."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, get_args
@@ -38,11 +38,11 @@ async def _removes_a_used_secret(part: "SecretsApi", arguments: Mapping[str, Any
 class SecretsApi:
     def __init__(self, *, config: McpConfHelper, secrets: SecretStore, server_secrets: "ServerSecrets", starts: "ServerStarts") -> None:
         self._config, self._secrets, self._server_secrets, self._starts = config, secrets, server_secrets, starts
-        self._before: SecretBackend | None = None  # the place that was chosen until the last choice
+        self._before: SecretBackend | None = None  # the place before the last choice
 
     async def get_secrets(self) -> StoredSecrets:
-        """The secrets: which are stored, which are used by what, and where they are kept. Values are not asked for, so that no keyring
-        shows a prompt.
+        """Returns which secrets are stored, which are used by what, and where they are kept. Values are not read, so that no keyring shows
+        a prompt.
         """
         return await self._server_secrets.all()
 
@@ -58,10 +58,10 @@ class SecretsApi:
 
     @verb(trusted=_removes_a_used_secret)
     async def remove_secret(self, name: str) -> None:
-        """Forgets a secret; for half a minute `restore_secret` puts it back.
+        """Deletes a secret; for half a minute `restore_secret` puts it back.
 
         Raises:
-            NotFound: there is none of that name.
+            NotFound: there is no secret of that name.
             TooltrayError: the secrets cannot be reached.
         """
         await self._secrets.remove(name)
@@ -71,27 +71,27 @@ class SecretsApi:
         """Puts back a secret that was removed less than half a minute ago.
 
         Raises:
-            NotFound: its value is forgotten.
-            Conflict: there is another one of that name now.
+            NotFound: its value is not kept any more.
+            Conflict: another secret of that name exists now.
             TooltrayError: the secrets cannot be reached.
         """
         await self._secrets.restore(name)
         self._starts.retry_failed()
 
     async def preview_removal(self, name: str) -> ServerRemoval:
-        """What goes among the secrets if a server is removed, and what stays since something else uses it."""
+        """Returns the secrets that would be deleted with a server, and those that would be kept since something else uses them."""
         return await self._server_secrets.of(name)
 
     async def get_unused_secrets(self) -> list[str]:
-        """The names of the secrets that no server uses, also none of a project or file that is known here.
+        """Returns the names of the secrets that no server uses, not even one of a known project or file.
 
         Raises:
-            TooltrayError: the secrets cannot be looked into.
+            TooltrayError: the secrets cannot be read.
         """
         return await self._server_secrets.unused()
 
     async def remove_unused_secrets(self, names: list[str]) -> list[str]:
-        """Removes those of these secrets that no server uses at this moment; returns them.
+        """Deletes the given secrets except those that a server uses at this moment; returns the names of the deleted ones.
 
         Raises:
             TooltrayError: the secrets cannot be reached.
@@ -99,10 +99,10 @@ class SecretsApi:
         return await self._server_secrets.remove_unused(names)
 
     async def check_secrets(self) -> str:
-        """Looks whether the place of the secrets can be used; returns which one it is: `keyring`, `file` or `memory`.
+        """Checks that the place of the secrets can be used; returns which one it is: `keyring`, `file` or `memory`.
 
         Raises:
-            TooltrayError: it cannot; tells absent, locked and denied apart.
+            TooltrayError: it cannot be used; the error distinguishes absent, locked and denied.
         """
         await self._secrets.check()
         return self._secrets.kind
@@ -112,8 +112,8 @@ class SecretsApi:
         self._starts.retry_failed()
 
     async def _is_left(self, backend: SecretBackend) -> bool:
-        """Whether a place that can have secrets is left for another one. There is none without a keyring; and who has just chosen one that
-        does not open goes back to the one before."""
+        """Reports whether the choice leaves a place that can have secrets. Without a keyring it leaves none, nor does a return to the
+        former place from one that was just chosen and does not open."""
         try:
             await self._secrets.check()
         except SecretsAbsent:
@@ -126,7 +126,7 @@ class SecretsApi:
         """Chooses where secrets are kept: `keyring`, `file` or `memory`; what is stored elsewhere stays there.
 
         Raises:
-            Denied: nobody has confirmed that it is another place.
+            Denied: a person did not confirm the other place.
             TooltrayError: there is no such place, or the settings cannot be written.
         """
         backend, before = _backend(kind), self._secrets.kind

@@ -1,6 +1,6 @@
-"""The entries of servers, wherever each is: in the settings, in a project's own file, or among what waits for a person's yes.
+"""The entries of servers, wherever each is: in the settings, in a project's own file, or among the proposals that wait for consent.
 
-A server and its secrets are one act: either both are stored or neither is. Starts and stops nothing: the server manager follows the files.
+A server and its secrets are stored together or not at all. Nothing is started or stopped here: the server manager watches the files.
 """
 
 from collections.abc import Collection, Mapping
@@ -33,7 +33,7 @@ ORIGIN = "origin"
 
 
 class ServerEntries:
-    """Belongs to the engine's loop."""
+    """The entries of all files and proposals; belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -50,14 +50,14 @@ class ServerEntries:
         self._widenings, self._secrets, self._removals, self._servers = widenings, server_secrets, server_removals, servers
 
     def entry(self, name: str) -> ServerEntry:
-        """See ServersApi.get_server_entry."""
+        """Implements ServersApi.get_server_entry."""
         if self._proposals.is_new(name):
             return self._proposals.entry(name)
         check_is_in_settings(self._servers, name)
         return self._config.server_entry(name)
 
     def preview(self, name: str, entry: Mapping[str, Any]) -> ServerUpdatePreview:
-        """See ServersApi.preview_server_update."""
+        """Implements ServersApi.preview_server_update."""
         if self._proposals.is_new(name):
             return self._proposals.preview(name, entry)
         check_is_in_settings(self._servers, name)
@@ -67,7 +67,7 @@ class ServerEntries:
         """Checks that a server is not only a proposal.
 
         Raises:
-            Denied: nobody has consented to the server yet.
+            Denied: no person has consented to the server yet.
         """
         self._proposals.check_may_run(name)
 
@@ -81,10 +81,10 @@ class ServerEntries:
         project: str = "",
         like: "MCPServerConfig | None" = None,
     ) -> str:
-        """See ServersApi.add_mcp_server.
+        """Implements ServersApi.add_mcp_server.
 
         Args:
-            like: the server of which it is a copy.
+            like: the server that the new one copies.
         """
         given = as_added(entry)
         if await must_wait():
@@ -100,7 +100,7 @@ class ServerEntries:
         return name
 
     async def change(self, name: str, entry: Mapping[str, Any], revision: str, secrets: Mapping[str, str] = {}) -> None:
-        """See ServersApi.update_mcp_server."""
+        """Implements ServersApi.update_mcp_server."""
         if self._proposals.is_new(name):
             return await self._replace_proposal(name, entry, revision, secrets)
         check_is_in_settings(self._servers, name)
@@ -113,7 +113,7 @@ class ServerEntries:
             return await self._config.set_server(name, entry, revision=revision)
 
     async def _replace_proposal(self, name: str, entry: Mapping[str, Any], revision: str, secrets: Mapping[str, str]) -> None:
-        """Replaces a waiting proposal; a person, or a program that is trusted, consents to it thereby."""
+        """Replaces a waiting proposal; if a person or a trusted program replaces it, that is the consent."""
         project = self._proposals.project(name)
         if await must_wait():
             await self._proposals.add(name, entry, secrets, is_default=True, project=project, revision=revision)
@@ -122,7 +122,7 @@ class ServerEntries:
             await self._proposals.removed(name)
 
     async def remove(self, name: str, revision: str, *, keep_secrets: bool) -> ServerRemoval:
-        """See ServersApi.remove_mcp_server."""
+        """Implements ServersApi.remove_mcp_server."""
         if self._proposals.is_new(name):
             return ServerRemoval(name, tuple(await self._proposals.withdraw(name)))
         check_is_not_builtin(self._servers, name)
@@ -130,19 +130,19 @@ class ServerEntries:
 
 
 def as_added(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the entry of a server that is added by any way but an editor: it asks before it changes something, unless the entry says
-    otherwise.
+    """Returns the entry of a server that is added by any way but an editor: the server asks before it changes something, unless the entry
+    has its own rules.
 
-    An entry that is in a file already is not changed: what it leaves out keeps the meaning that it has there.
+    An entry that is in a file already is not passed through here: what it leaves out keeps the meaning that it has there.
     """
     return dict(entry) if "autoApprove" in entry else {**entry, "autoApprove": list(USUAL_RULES)}
 
 
 def free_name(wanted: str, taken: Collection[str]) -> str:
-    """Returns a name for a new server: the wanted one, or that with a number behind it.
+    """Returns a name for a new server: the wanted one, or the wanted one with a number behind it.
 
     Args:
-        taken: the names of all servers; those of servers that come with Tooltray are taken in any case.
+        taken: the names of all servers; names of servers that come with Tooltray are taken in any case.
     """
     taken = {*taken, *BUILTIN_NAMES}
     numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
@@ -150,7 +150,7 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
 
 
 def check_exists(servers: "ServerManager", name: str | None) -> None:
-    """None stands for all servers, and is always there.
+    """Checks that a server exists; the name None means all servers, and always passes.
 
     Raises:
         NotFound: there is no such server.

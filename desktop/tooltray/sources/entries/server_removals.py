@@ -1,7 +1,4 @@
-"""The removal of a server that stands in a file: its entry, the proposed change of it, its published names, its secrets.
-
-Above it: ServerEntries. Below it: the settings and projects' files, ServerSecrets, ToolManager.
-"""
+"""Removes a server from its file: its entry, a proposed change of the entry, its published names, its secrets."""
 
 from collections.abc import Awaitable, Callable
 
@@ -15,7 +12,7 @@ from tooltray.sources.project_files.project_servers import ProjectServers
 
 
 class ServerRemovals:
-    """Belongs to the engine's loop."""
+    """The removal of servers with all that only they used; belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -30,13 +27,13 @@ class ServerRemovals:
     ) -> None:
         """
         Args:
-            on_removed: called when a server was removed for good, with its name: what it alone used goes.
+            on_removed: called with a server's name when it was removed for good; deletes what only this server used.
         """
         self._config, self._project_servers, self._proposals = config, project_servers, proposals
         self._server_secrets, self._widenings, self._tools, self._on_removed = server_secrets, widenings, tools, on_removed
 
     async def remove(self, name: str, revision: str, *, keep_secrets: bool) -> ServerRemoval:
-        """See ServersApi.remove_mcp_server."""
+        """Implements ServersApi.remove_mcp_server."""
         removal, before = await self._server_secrets.of(name), self._config.settings.mcp_servers.get(name)
         if name not in self._config.own_settings.mcp_servers and self._project_servers.keeps(name):
             await self._project_servers.remove(name, revision)

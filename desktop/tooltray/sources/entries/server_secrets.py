@@ -1,7 +1,6 @@
 """The secrets of a server and their removal with the server, and the stored secrets that no server uses.
 
-Above it: the presenter, and the command line without a hub. Below it: SecretUses, SecretStore, and the sign-ins. Secrets are removed only
-on a person's request, and never while they are used: changed files and reloaded settings remove none.
+Secrets are removed only on a person's request, and never while they are used: changed files and reloaded settings remove none.
 """
 
 import contextlib
@@ -21,7 +20,7 @@ from tooltray.servers.sign_ins.token_store import PREFIX
 from tooltray.sources.entries.secret_uses import SecretUses, Uses
 
 OWN_SECRETS = (TRUSTED_SECRET, BACKUP_SECRET)
-"""Names of secrets that Tooltray keeps for itself: no server uses them, and nobody sets them."""
+"""Names of Tooltray's own secrets: no server uses them, and they cannot be set from outside."""
 
 
 class KeptSignIns(Protocol):
@@ -46,7 +45,7 @@ async def _none_known(name: str) -> None:
 
 
 class ServerSecrets:
-    """Belongs to one event loop."""
+    """The secrets of servers; belongs to one event loop."""
 
     def __init__(
         self,
@@ -59,15 +58,15 @@ class ServerSecrets:
     ) -> None:
         """
         Args:
-            on_stored: called when secrets were stored for a server; what has failed without them can start now.
-            provider_problem: says why a secret that is kept elsewhere cannot be had.
+            on_stored: called when secrets were stored for a server; servers that failed without them can start now.
+            provider_problem: returns why a secret of another provider cannot be read.
         """
         self._secrets, self._sign_ins, self._uses, self._provider_problem = secrets, sign_ins, secret_uses, provider_problem
         self._on_stored = on_stored
 
     @contextlib.asynccontextmanager
     async def stored(self, values: Mapping[str, str], *, are_used: bool = True) -> AsyncIterator[None]:
-        """Stores secrets for as long as what is done inside succeeds: where that fails, each secret becomes what it was before.
+        """Stores secrets for the block inside: if the block fails, each secret gets its former value again.
 
         Args:
             values: by the names of the secrets.
@@ -92,7 +91,7 @@ class ServerSecrets:
             self._on_stored()
 
     async def _put_back(self, before: Mapping[str, str]) -> None:
-        """Makes secrets what they were; one that was none is removed, unless a server is known to use it by now."""
+        """Restores the former values of secrets; a secret that did not exist is removed, unless a server is known to use it by now."""
         users = (await self._uses.all()).users
         for name, value in before.items():
             with contextlib.suppress(TooltrayError):  # the first failure is the one to report
@@ -118,8 +117,8 @@ class ServerSecrets:
         return ServerRemoval(server, tuple(secret for secret in own if not users[secret]), sign_in, shared)
 
     async def owners(self, secrets: Collection[str], *, besides: str) -> dict[str, tuple[str, ...]]:
-        """Returns whose some secrets are: the servers and files that use them, and the server after which one is named. Those that belong
-        to the server `besides` alone, or to nobody, are left out.
+        """Returns the owners of some secrets: the servers and files that use them, and the server after which one is named. Secrets that
+        belong only to the server `besides`, or have no owner, are left out.
         """
         if not secrets:
             return {}
@@ -142,9 +141,7 @@ class ServerSecrets:
         return replace(removal, secrets=tuple(gone), problem=None)
 
     async def all(self) -> StoredSecrets:
-        """Returns the secrets that are stored, and those that are used; where that cannot be read, those that are used. Waits for no
-        prompt.
-        """
+        """Returns the stored and the used secrets; only the used ones if the store cannot be read. Does not wait for a prompt."""
         stored: list[str] | None = None
         with contextlib.suppress(TooltrayError):
             stored = await self._secrets.names(timeout_s=LIST_TIMEOUT_S)
@@ -176,14 +173,14 @@ class ServerSecrets:
         return await self._unused_among(await self._secrets.names())
 
     async def remove_unused(self, names: Collection[str]) -> list[str]:
-        """Removes those of some secrets that no server uses now, and returns their names.
+        """Removes the given secrets except those that a server uses now, and returns the names of the removed ones.
 
         Raises:
             TooltrayError: the secrets cannot be reached.
         """
         removed = []
         for name in sorted(set(names).intersection(await self._secrets.names() if names else ())):
-            if await self._unused_among([name]):  # checked anew for each: a keyring may have waited for the person meanwhile
+            if await self._unused_among([name]):  # checked again for each: a keyring may have waited for the user meanwhile
                 await self._remove(name)
                 removed.append(name)
         return removed
@@ -217,7 +214,7 @@ class ServerSecrets:
 
 
 def _named_in(secret: str, servers: Collection[str]) -> tuple[str, ...]:
-    """Returns whose a secret is by its name alone: "SERVER/KEY", a sign-in of a server, or one of Tooltray's own."""
+    """Returns the owner of a secret by its name only: "SERVER/KEY", a sign-in of a server, or one of Tooltray's own."""
     if secret in OWN_SECRETS:
         return ("Tooltray",)
     server = secret.removeprefix(PREFIX) if secret.startswith(PREFIX) else secret.partition("/")[0]

@@ -1,7 +1,4 @@
-"""Which servers start without anybody asking for one: with the hub, when their entry is new, when a secret that they lacked is there.
-
-Above it: the API, and what follows the settings. Below it: ServerManager and the parts whose state decides.
-"""
+"""Starts servers without a request: with the hub, when their entry is new, and when a secret that they lacked is stored."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ServerStarts:
-    """Belongs to the engine's loop."""
+    """The automatic starts of servers; belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -37,9 +34,9 @@ class ServerStarts:
         self._tools, self._registries, self._sign_ins, self._spawn = tools, registries, sign_ins, spawn
 
     async def initialize(self) -> None:
-        """Measures npm registries and starts what starts with the hub, both in the background; a paused hub starts nothing.
+        """Measures npm registries and starts the servers that start with the hub, both in the background; a paused hub starts none.
 
-        May be called again: what runs already is left as it is.
+        May be called again: servers that run already are left unchanged.
         """
         self._registries.start()
         if self._config.settings.mcp_enabled:
@@ -47,17 +44,17 @@ class ServerStarts:
             self._tools.list_unknown_servers()
 
     def begin_to_start(self, servers: Iterable[str]) -> None:
-        """Starts, of servers that are new here, those that start with the hub, and once each that was never listed; does not wait."""
+        """Starts those of the new servers that start with the hub, and once every server whose tools were never listed; does not wait."""
         self._servers.start_defaults(servers)
         self._tools.list_unknown_servers()
 
     def use_secret_backend(self) -> None:
-        """Goes on with the place for secrets that the settings name."""
+        """Switches to the place for secrets that the settings name, and retries failed servers."""
         self._secrets.use(self._config.settings.secrets.backend)
         self.retry_failed()
 
     def retry_failed(self) -> None:
-        """A secret is there that was missing before: servers that gave up get another chance, also those that are just about to give up."""
+        """Retries servers that lacked a secret, which may be stored now: those that have failed, and later those that are about to fail."""
         for server in self._servers:
             if server.needs_secrets or self._sign_ins.is_signed_in(server.name):
                 if server.state is ServerState.ERROR:

@@ -18,33 +18,33 @@ class SettingsApi:
         self._config = config
 
     async def get_settings(self) -> SettingsDocument:
-        """What the settings say besides the servers."""
+        """Returns the settings without the servers."""
         return settings_document(self._config.document)
 
     async def change_settings(self, changes: Mapping[str, Any], revision: str = "") -> SettingsDocument:
-        """Changes some of them, all or none; returns what they say then.
+        """Changes the given settings, all or none; returns the settings afterwards, without the servers.
 
         Args:
-            changes: what is to be another thing, in the spelling of the file; null removes it (JSON Merge Patch, RFC 7396).
-            revision: of the settings that are to be changed; empty: whatever they are.
+            changes: the new values, in the spelling of the file; null removes a setting (JSON Merge Patch, RFC 7396).
+            revision: of the settings to change; empty: any.
 
         Raises:
-            Conflict: they are others by now.
+            Conflict: the settings have changed.
             TooltrayError: a value cannot be used, or is not to be changed here; or the settings cannot be written.
         """
         _check_registries(changes)
         if settings_widen(changes, self._config.own_settings):
-            revision = revision or settings_document(self._config.document).revision  # a yes may come minutes later
+            revision = revision or settings_document(self._config.document).revision  # the confirmation may come minutes later
             await confirm_widening(Phrase("Changing settings that allow more"), settings=list(changes))
         await self._config.edit(merge_patch(changes, revision))
         return settings_document(self._config.document)
 
 
 def _check_registries(changes: Mapping[str, Any]) -> None:
-    """Addresses of registries are looked at as where a person types one; what is no text the settings refuse themselves.
+    """Checks addresses of registries as if the user had typed them; the settings refuse values that are not texts.
 
     Raises:
-        TooltrayError: one is no address, or would bring a password into the settings.
+        TooltrayError: an address is not valid, or would bring a password into the settings.
     """
     given = changes.get("npmRegistries")
     added = [each.get("url") for each in given if isinstance(each, Mapping)] if isinstance(given, list) else []

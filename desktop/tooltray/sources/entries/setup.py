@@ -1,9 +1,6 @@
-"""Exports, imports and resets the whole set-up: servers and settings.
+"""Exports, imports and resets the whole set-up: servers and settings. Nothing is started here: ServerManager watches the settings.
 
-Above it: the presenter. Below it: the settings, carried_settings for everything but servers, and portable_entry, which removes secrets from
-an entry. Knows no running servers: ServerManager follows the settings.
-
-An exported document has the form of the settings, so that other programs can read its `mcpServers`, and this one can read theirs.
+An exported document has the form of the settings, so that other programs can read its `mcpServers`, and Tooltray can read theirs.
 """
 
 import contextlib
@@ -36,7 +33,7 @@ NO_SETUP = Phrase("This is no backup of Tooltray")
 
 
 class Setup:
-    """Belongs to the engine's loop."""
+    """The export, import and reset of the set-up; belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -85,8 +82,8 @@ class Setup:
             replace: whether to replace existing servers and settings of the same name.
 
         Raises:
-            Denied: nobody has confirmed what widens by it.
-            Conflict: what it would replace has changed before somebody has.
+            Denied: a person did not confirm what the import widens.
+            Conflict: what it would replace has changed before the confirmation.
             TooltrayError: as in `preview_import`; or the settings cannot be written.
         """
         checked, values = _without_plain_secrets(_checked(setup))
@@ -107,7 +104,7 @@ class Setup:
         return [*done, *secret_changes]
 
     async def _secret_changes(self, setup: Mapping[str, Any], values: Mapping[str, str]) -> list[SetupChange]:
-        """Returns the secrets that the file contains, and those that a person must enter: all missing ones if the store cannot be read."""
+        """Returns the secrets that the file contains, and those that the user must enter: all missing ones if the store cannot be read."""
         try:
             here = await self._secrets.names()
         except TooltrayError:
@@ -117,7 +114,7 @@ class Setup:
         return [*moved, *(SetupChange("add", "secret", name, "its value is not in the backup") for name in wanted)]
 
     async def _confirmed(self, what: str, changes: Iterable[SetupChange], setup: Mapping[str, Any]) -> "_Places":
-        """Has a person confirm those changes that widen something, and returns what stands in their places now."""
+        """Has a person confirm the changes that widen something, and returns the present values that they would replace."""
         wider = {change: told for change in changes if (told := await self._widening(change, setup))}
         places = _standing([_place(change) for change in wider], setup, self._config.document)
         if wider:
@@ -142,11 +139,11 @@ class Setup:
         return _changes_of_reset(_checked(self._shipped()), self._config.document)
 
     async def reset(self) -> list[SetupChange]:
-        """Restores the default servers, and returns the changes. The person's own servers stay unchanged.
+        """Restores the default servers, and returns the changes. The user's own servers stay unchanged.
 
         Raises:
-            Denied: nobody has confirmed what widens by it.
-            Conflict: what it would replace has changed before somebody has.
+            Denied: a person did not confirm what the reset widens.
+            Conflict: what it would replace has changed before the confirmation.
             TooltrayError: the settings cannot be written.
         """
         shipped = _checked(self._shipped())
@@ -164,7 +161,7 @@ class Setup:
 
 
 _Places = Mapping[tuple[str, str], object]
-"""What stands in the settings, by subject and name of a change."""
+"""Present values of the settings, by subject and name of a change."""
 
 
 def _place(change: SetupChange) -> tuple[str, str]:
@@ -188,7 +185,7 @@ def _checked(setup: Mapping[str, object]) -> dict[str, Any]:
     """Validates a set-up and returns a copy.
 
     Raises:
-        TooltrayError: it is no set-up, or a server in it cannot be used.
+        TooltrayError: it is not a set-up, or a server in it cannot be used.
     """
     servers, defaults = setup.get("mcpServers"), setup.get("defaultServers") or []
     if not isinstance(servers, Mapping):
@@ -231,7 +228,7 @@ def _of_changed(changes: Collection[SetupChange], values: Mapping[str, Mapping[s
 
 
 class _Twins:
-    """Finds an existing server with another name that runs the same program in the same way as an imported one.
+    """A search for an existing server with another name that runs the same program in the same way as an imported one.
 
     With both, AI clients would see its tools twice. Disabled servers are ignored, since they offer no tools.
     """
@@ -346,7 +343,7 @@ def _wanted_secrets(servers: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _in_words(name: str, entry: Mapping[str, Any]) -> str:
-    """Describes what would run and its approval rules, which a person has to check in a foreign file."""
+    """Describes what would run and its approval rules, which the user has to check in a foreign file."""
     config = read_entry(name, entry)
     by_rules = [rule_words.words(rule) for rule in config.call_rules]
     return f"{config.target} (approved without asking: {', '.join([*config.auto_approve, *by_rules]) or 'nothing'})"

@@ -25,39 +25,39 @@ class SetupApi:
         self._setup, self._remedies, self._starts = setup, remedies, starts
 
     async def export_setup(self) -> dict[str, Any]:
-        """The servers and settings as one document, without secrets: what was one in plain text becomes `${secret:NAME}`."""
+        """Returns the servers and settings as one document, without secrets: a secret in plain text becomes `${secret:NAME}`."""
         return await self._setup.exported()
 
     async def preview_import(self, setup: Mapping[str, Any], replace: bool = False) -> list[SetupChange]:
-        """What `import_setup` would do.
+        """Returns the changes that `import_setup` would make.
 
         Raises:
-            TooltrayError: this is no set-up.
+            TooltrayError: this is not a set-up.
         """
         return await self._setup.preview_import(setup, replace=replace)
 
     @verb(trusted=always)
     async def import_setup(self, setup: Mapping[str, Any], replace: bool = False) -> list[SetupChange]:
-        """Takes over an exported set-up, all of it or nothing, and starts what starts with the hub; returns what changed.
+        """Imports an exported set-up, completely or not at all, and starts the servers that start with Tooltray; returns the changes.
 
         Args:
-            setup: what `export_setup` gave, here or elsewhere.
+            setup: the result of `export_setup`, here or elsewhere.
             replace: whether servers of the same names are replaced; they are kept otherwise.
 
         Raises:
-            TooltrayError: this is no set-up, or the settings cannot be written.
+            TooltrayError: this is not a set-up, or the settings cannot be written.
         """
         changes = await self._setup.take_over(setup, replace=replace)
         await self._starts.initialize()
         return changes
 
     async def preview_reset(self) -> list[SetupChange]:
-        """What `reset_to_default_servers` would do."""
+        """Returns the changes that `reset_to_default_servers` would make."""
         return await self._setup.preview_reset()
 
     @verb(trusted=always)
     async def reset_to_default_servers(self) -> list[SetupChange]:
-        """Puts the servers that come with Tooltray back to how they came; a person's own servers stay. Returns what changed.
+        """Resets the starter servers that come with Tooltray; the user's own servers stay. Returns the changes.
 
         Raises:
             TooltrayError: the settings cannot be written.
@@ -68,12 +68,12 @@ class SetupApi:
 
     @verb(trusted=_changes_what_runs)
     async def apply_remedy(self, server: str, kind: str, value: str = "") -> str:
-        """Carries out a remedy that `diagnose` proposed, and returns what was done, in words.
+        """Applies a remedy that `diagnose` proposed, and returns what was done, in words.
 
         Args:
             kind, value: of the Remedy.
 
         Raises:
-            TooltrayError: it is none that Tooltray can carry out, or it did not work.
+            TooltrayError: Tooltray cannot apply this remedy, or it did not work.
         """
         return await self._remedies.apply(server, kind, value)

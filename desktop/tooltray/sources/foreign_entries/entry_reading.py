@@ -5,7 +5,7 @@ The rules, where clients differ:
 - `url` without a type is SSE in Gemini CLI, Qwen Code and Cline; elsewhere HTTP, unless its path ends in `/sse`.
 - `timeout` is in seconds in Cline, Roo Code and Goose, in milliseconds in Claude Code, Gemini CLI and Copilot CLI; elsewhere 1,000
   and more are milliseconds.
-- What a client lets through without asking (`autoApprove`, `alwaysAllow`, `trust`) is not taken over, unlike the tools that it hides: here
+- A client's rules for calls without asking (`autoApprove`, `alwaysAllow`, `trust`) are not imported, unlike the tools that it hides: here
   calls that only read run without asking, as everywhere.
 - A server of a project starts in the project's folder, as its client starts it.
 """
@@ -60,7 +60,7 @@ class RawServer(HidesFields, frozen=True):
         raw: the entry as its file has it.
         shape: how its client writes entries (ClientKind.shape); empty: unknown.
         project: the folder whose file it is in; empty: none.
-        folder: of the file; empty: there is none.
+        folder: of the file; empty: there is no file.
         inputs: the file's descriptions of the values that its client asks for, by their ids.
         is_example: it is from a README or another text, where `<your key>` is in the place of a value.
     """
@@ -234,7 +234,7 @@ def _remarks(raw: Mapping[str, object], left_out: Iterable[str], *, is_remote: b
     """
     Args:
         left_out: what is not carried over because a proxy is left out.
-        is_remote: there is no process that could have variables.
+        is_remote: the server has no process that could have variables.
     """
     if raw.get("sandbox") or raw.get("sandboxEnabled"):
         yield Phrase("its client runs it in a sandbox; here it would run without one")

@@ -1,4 +1,4 @@
-"""Recognises programs between a client and a server elsewhere, and what they carry: mcp-remote, supergateway, mcp-proxy and others.
+"""Recognises programs between a client and a remote server, and the servers behind them: mcp-remote, supergateway, mcp-proxy and others.
 
 A client that speaks only stdio needs such a program; Tooltray reaches the server itself, over HTTP, and signs in where the server asks for
 it. So the server is offered in the place of the proxy. Whatever of a command line is not understood leaves the entry as it is: a proxy
@@ -30,10 +30,10 @@ TOKEN = "API_ACCESS_TOKEN"  # of mcp-proxy
 
 
 class Carried(msgspec.Struct, frozen=True):
-    """What an entry is offered as.
+    """An entry without its proxy, as it is offered.
 
     Attributes:
-        proxied: what it was, for the user.
+        proxied: the proxy, to show to the user.
         left_out: variables of the proxy that have no use here.
     """
 
@@ -94,7 +94,7 @@ def _mcp_remote(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
             if word == "--header" and not _take_header(value, env, headers):
                 return None
             if word == "--ignore-tool":
-                return None  # it takes tools away, in a spelling of its own
+                return None  # it hides tools, in its own spelling
             kind = _SSE.get(value, "") if word == "--transport" else kind
         elif _URL.fullmatch(word) and not url:
             url = word
@@ -145,7 +145,7 @@ def _mcp_proxy(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
 
 
 def _container(entry: Mapping[str, Any], words: Sequence[str]) -> Carried | None:
-    """Names the image of a container, which is offered as it is."""
+    """Returns the image of a container for the user; the container itself is offered as it is."""
     if is_docker_gateway(words):
         return Carried(dict(entry), Phrase("Docker's own gateway: the servers that are switched on in Docker Desktop"))
     if words[1:2] != ["run"]:

@@ -1,4 +1,4 @@
-"""Whether two entries are the same server: the same program with the same words, or the same address, however each client writes it.
+"""Compares entries of servers: two are the same with the same program and words, or the same address, however each client writes it.
 
 Names of servers and of secrets do not count. Values of placeholders do, as far as they are known: two keys are two accounts.
 """

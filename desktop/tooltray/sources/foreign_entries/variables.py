@@ -3,9 +3,9 @@
 - A variable of the environment becomes `${NAME}` or `${NAME:-default}`, looked up when the server starts; no value is copied.
 - A folder or a sign whose value is known becomes that value. The folder that a client has open becomes that of the project whose file it
   is, else `{project_path}`: such a server starts for each project.
-- A value that is nowhere on the disk is asked for: `${input:KEY}` stays in the text until the user has given it.
-- What is in a file is put in, and is a secret.
-- A `${...}` that the client hands over as it is written has no form here, and refuses the entry.
+- For a value that is nowhere on the disk the user is asked: `${input:KEY}` stays in the text until the user has given it.
+- The content of a file is put in, and is a secret.
+- A `${...}` that the client passes on unchanged cannot be written here, so the entry is refused.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ _PLACEHOLDERS = re.compile(
 )
 _WITH_DEFAULT = re.compile(rf"({_NAME}):-([^{{}}]*)")
 ASKED = re.compile(r"\$\{input:([^{}\s]+)\}")
-"""In a text, the place of a value that is asked for."""
+"""In a text, the place of a value for which the user is asked."""
 _FOLDER_NAMES = {"DESKTOP": "Desktop", "DOCUMENTS": "Documents", "DOWNLOADS": "Downloads"}
 
 
@@ -88,7 +88,7 @@ SYNTAXES: Mapping[str, Syntax] = {
     "vscode": _EDITOR,
     "windsurf": Syntax(braced=True, editor=True, files=True),
 }
-"""By the shape of a client's entries. Measured, or as the client's documentation says; others: ANY."""
+"""By the shape of a client's entries. Measured, or from the client's documentation; others: ANY."""
 
 
 class Surroundings(msgspec.Struct, frozen=True):
@@ -97,7 +97,7 @@ class Surroundings(msgspec.Struct, frozen=True):
     Attributes:
         home: the user's folder.
         project: the folder whose file the entry is in; empty: the entry is for all projects.
-        folder: of the file; empty: there is none.
+        folder: of the file; empty: there is no file.
         inputs: a client's descriptions of the values that it asks for, by their ids.
         read_file: reads a small text file; raises CannotUse.
     """
@@ -125,7 +125,7 @@ class Variables:
         self.needs_project = False
 
     def ours(self, text: str, key: str, *, is_command: bool = False) -> str:
-        """Returns a text with our placeholders.
+        """Returns a text with Tooltray's placeholders.
 
         Args:
             key: the name of its variable, header or field: by it a value that is asked for is known to be a secret.

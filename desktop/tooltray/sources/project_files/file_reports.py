@@ -24,7 +24,7 @@ MOST_REPORTED = 10  # problems of one file at once; a foreign file may have a th
 
 
 class ProblemReports:
-    """Publishes each problem of a file once. Belongs to the engine's loop."""
+    """The problems of files, each published once. Belongs to the engine's loop."""
 
     def __init__(self, bus: EventBus) -> None:
         self._bus = bus
@@ -100,7 +100,7 @@ class Known(msgspec.Struct, frozen=True):
 
 
 def plan(before: Known, after: Known) -> list[ReloadChange]:
-    """Lists the changes: removed servers, changed servers, added servers, then settings. What stays the same is left out."""
+    """Lists the changes: removed servers, changed servers, added servers, then settings. Unchanged ones are left out."""
     old, new = before.servers, after.servers
     gone = [ReloadChange("remove", name, before.file(name)) for name in old if name not in new]
     stay = [change for name in old if name in new for change in _of_server(name, before, after)]
@@ -133,7 +133,7 @@ def kept(server: str, file: str, problem: Problem) -> ReloadChange:
 
 
 def unusable(file: str, problems: Iterable[FileProblem]) -> Iterator[ReloadChange]:
-    """Describes entries that cannot be used, by their names in the file; their running servers go on."""
+    """Describes entries that cannot be used, by their names in the file; their running servers keep running."""
     broken = [problem for problem in problems if problem.entry]
     for problem in broken[:MOST_UNUSABLE]:
         yield ReloadChange("keep", problem.entry, file, problem.problem.message)

@@ -29,7 +29,7 @@ MakeWatcher = Callable[[Spawn, Callable[[str], None]], FileWatcher]
 
 
 class FileRead(Event, frozen=True):
-    """A followed file was read. For other rooms of the engine.
+    """An event: a followed file was read. For other packages of the engine.
 
     Attributes:
         is_sure: whether the reading is reliable; the first one of a half-written file is not.
@@ -41,7 +41,7 @@ class FileRead(Event, frozen=True):
 
 
 class FileWatch:
-    """Publishes `FileRead` for each file that comes into use or changes, and reloads the settings.
+    """A watch that publishes `FileRead` for each file that comes into use or changes, and reloads the settings.
 
     One read of each file at a time runs in a thread; it is repeated after a pause if the file may be half written. Belongs to the engine's
     loop.

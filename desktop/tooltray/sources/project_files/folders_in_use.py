@@ -17,11 +17,11 @@ from tooltray.sources.projects.project_copies import UNUSED_S
 
 
 class FoldersInUseChanged(Event, frozen=True):
-    """Folders came into use, or are not in use any more. For other rooms of the engine."""
+    """An event: folders came into use, or are not in use any more. For other packages of the engine."""
 
 
 class FoldersInUse:
-    """Belongs to the engine's loop. Folders are real paths, in the order in which they came into use.
+    """The folders in use, as real paths, in the order in which they came into use. Belongs to the engine's loop.
 
     Attributes:
         project: a folder whose file's servers are for all sessions; empty for none.
@@ -59,17 +59,17 @@ class FoldersInUse:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """All folders in use, that of `project` first."""
+        """All folders in use, `project` first."""
         return tuple(dict.fromkeys((*([self.project] if self.project else []), *self._folders)))
 
     def _on_moved(self, event: SessionMoved) -> None:
-        """Notes the project of a session, which may have changed."""
+        """Records the project of a session, which may have changed."""
         state = event.state
         if state.id not in self._gone and self._states.find(state.id) is state:
             self._hold(state)
 
     def note_use(self, state: SessionState) -> None:
-        """Takes the project of a session that is not connected into use: that of a call by the user."""
+        """Takes the project of a call by the user into use, whose session is not connected."""
         if state.project and self._states.find(state.id) is not state:
             self.touch(state.project.path)
 

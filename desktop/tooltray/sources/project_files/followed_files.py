@@ -24,7 +24,7 @@ class FollowedFile(ABC):
     Attributes:
         path: absolute path.
         project: real path of the project whose file it is; empty for a config.
-        is_for_all: whether its servers are for all sessions, and not only for those of the project.
+        is_for_all: whether its servers are for all sessions, and not only for sessions of the project.
         latest: the last reading; None before the first.
     """
 
@@ -46,7 +46,7 @@ class FollowedFile(ABC):
         return self.latest.problems if self.latest else ()
 
     def adopt(self, reading: FileReading) -> None:
-        """Takes over a new reading."""
+        """Replaces the last reading by a new one."""
         self.latest = reading
         if reading.is_understood:
             self._understood = reading
@@ -189,7 +189,7 @@ def check_stays_inside(folder: str) -> None:
 
 
 class ServedNames:
-    """The names in the hub of the servers of configs; they stay the same while the hub runs."""
+    """The names in the hub of configs' servers; they stay the same while the hub runs."""
 
     def __init__(self, *, is_taken: Callable[[str], bool], reserved: Collection[str] = BUILTIN_NAMES) -> None:
         """

@@ -1,6 +1,6 @@
-"""The user's consent to servers that run inside Tooltray: for exactly what is run, and asked for again when that changes.
+"""The user's consent to servers that run inside Tooltray: for exactly what is run, and requested again when that changes.
 
-Such servers are only in the settings. Any program may have edited these, so that an entry is not a consent.
+Such servers are only in the settings. Any program may have edited these, so an entry does not count as consent.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ from tooltray.foundation.tasks import finish_in_thread
 from tooltray.sources.project_files.trust import KeptEntry, TrustStore
 from tooltray.sources.project_files.trust_requests import Place, trust_request
 
-NO_PROJECT = ""  # where these stand in the store's table by projects
+NO_PROJECT = ""  # the key of these servers in the store's table by projects
 
 
 class InMemoryTrust:
-    """Belongs to one event loop; makes one change at a time."""
+    """The consents to servers inside Tooltray; belongs to one event loop, and makes one change at a time."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class InMemoryTrust:
 
     @property
     def problem(self) -> Problem | None:
-        """What is wrong with the file of consents."""
+        """The problem with the file of consents, if there is one."""
         return self._store.problem
 
     def allows(self, name: str, config: MCPServerConfig) -> bool:
@@ -78,7 +78,7 @@ class InMemoryTrust:
         """Allows servers and starts those that were to run; returns their names.
 
         Raises:
-            Denied: a program asks for it, not the user.
+            Denied: the caller is a program, not the user.
             NotFound: a server does not exist.
             Conflict: one of them has changed since; none was allowed.
             TooltrayError: the consent cannot be stored.
@@ -140,5 +140,5 @@ class InMemoryTrust:
 
 
 def _digest(config: MCPServerConfig) -> str:
-    """Returns a digest that is the same exactly for what runs in the same way."""
+    """Returns a digest that is equal exactly for entries that run in the same way."""
     return digest_of([config.command, list(config.arguments)])

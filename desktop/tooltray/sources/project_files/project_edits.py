@@ -29,7 +29,7 @@ Edit = Callable[[str, Mapping[str, Any]], str]
 
 
 class ProjectEdits:
-    """Belongs to the engine's loop; makes one change at a time, so that none is lost.
+    """The edits of projects' files, one at a time, so that none is lost. Belongs to the engine's loop.
 
     Args:
         history: receives the previous contents of the files.

@@ -21,7 +21,7 @@ from tooltray.sources.projects.project_folders import OWN, ProjectFolders
 
 
 class ProjectServers:
-    """Belongs to the engine's loop."""
+    """The servers of projects' files and the user's decisions; belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class ProjectServers:
     # trust
 
     async def trust_requests(self, project: str) -> list[TrustRequest]:
-        """See FilesApi.get_trust_requests."""
+        """Implements FilesApi.get_trust_requests."""
         files = [await self._decisions.file(project)] if project else self._files.project_files
         return [request for file in files for request in await self._requests(file)]
 
@@ -58,7 +58,7 @@ class ProjectServers:
         return await self._decisions.requests(file, followed.running)
 
     async def trust(self, project: str, entries: Mapping[str, str]) -> list[str]:
-        """See FilesApi.trust_entries."""
+        """Implements FilesApi.trust_entries."""
         held = {entry for entry in entries if self._trust.is_held(await self._folders.real(project), entry)}
         file, names = await self._decisions.trust(project, entries)
         await self._files.read_now(file.project)  # the reading for the decision may be outdated by now
@@ -68,7 +68,7 @@ class ProjectServers:
         return names
 
     async def check_started(self, server: FileServer) -> None:
-        """Checks, before a server of a project's file starts, that the project's files that it starts are those that the user allowed.
+        """Checks, before a server of a project's file starts, that the user allowed the project's files that it starts.
 
         Between this and the start of the process a file can still be changed; only a copy of all files could prevent that.
 
@@ -84,18 +84,18 @@ class ProjectServers:
             raise
 
     async def distrust(self, project: str, entry: str) -> None:
-        """See FilesApi.distrust_entries."""
+        """Implements FilesApi.distrust_entries."""
         folder = await self._decisions.distrust(project, entry)
         self._files.settle(folder)
 
     async def restore(self, project: str, entry: str) -> list[str]:
-        """See FilesApi.restore_trust."""
+        """Implements FilesApi.restore_trust."""
         file, names = await self._decisions.restore(project, entry)
         await self._files.read_now(file.project)
         return names
 
     def trusted(self) -> list[TrustedEntry]:
-        """See FilesApi.get_trusted_entries."""
+        """Implements FilesApi.get_trusted_entries."""
         return list(self._trust.entries())
 
     # changes

@@ -37,7 +37,7 @@ LISTING_WAIT_S = 2.0  # a list waits for the first reading of its project's file
 
 
 class ServerFiles:
-    """Belongs to the engine's loop.
+    """The files with servers, their readings and reloads. Belongs to the engine's loop.
 
     Attributes:
         in_use: the folders whose files are in use.
@@ -110,7 +110,7 @@ class ServerFiles:
         return name in self._names or any(look(other) == look(name) for other in self._config.own_settings.mcp_servers)
 
     def snapshots(self) -> list[ServerFileSnapshot]:
-        """See FilesApi.get_server_files."""
+        """Implements FilesApi.get_server_files."""
         files = [replace(file.snapshot(), url=self.endpoints.get(file.path, "")) for file in self._files]
         return [settings_snapshot(self._config), *files]
 
@@ -198,7 +198,7 @@ class ServerFiles:
     # reload
 
     async def preview_reload(self) -> list[ReloadChange]:
-        """See FilesApi.preview_reload."""
+        """Implements FilesApi.preview_reload."""
         files = [await self._read_as_copy(file) for file in self._files]
         own, path = self._config.own_settings, str(self._config.path)
         try:
@@ -210,7 +210,7 @@ class ServerFiles:
         return [*plan(before, Known(own, path, merged_servers(files))), *trouble, *_left_alone(files)]
 
     async def reload(self) -> list[ReloadChange]:
-        """See FilesApi.reload."""
+        """Implements FilesApi.reload."""
         changes = await self.preview_reload()
         with contextlib.suppress(TooltrayError):  # it is reported, and among the changes
             await self._config.reload()
@@ -245,7 +245,7 @@ class ServerFiles:
 
 
 def _left_alone(files: Sequence[FollowedFile]) -> Iterator[ReloadChange]:
-    """Yields what a reload leaves as it is, although its file says otherwise."""
+    """Yields what a reload leaves unchanged, although its file has changed."""
     for file in files:
         if file.latest and not file.latest.is_understood:
             yield kept("", file.path, file.problems[0].problem)
@@ -268,5 +268,5 @@ def _settings_entries(config: McpConfHelper) -> Iterator[FileEntrySnapshot]:
     for name, server in servers.items():
         if name not in broken:
             yield FileEntrySnapshot(name, name, "off" if server.disable else "used")
-    for name, line in broken.items():  # the server as it was before goes on
+    for name, line in broken.items():  # the server keeps running as it was
         yield FileEntrySnapshot(name, name if name in servers else "", "broken", line)

@@ -1,6 +1,6 @@
-"""What an entry of a project's own file starts in the project: paths, modules, shell lines and scripts. Blocks on the disk.
+"""Finds what an entry of a project's own file starts in the project: paths, modules, shell lines and scripts. Blocks on the disk.
 
-What a line computes while it runs (variables, `$(...)`, files that files load) is not found.
+Paths that a line computes while it runs (variables, `$(...)`, files that files load) are not found.
 """
 
 import json
@@ -16,7 +16,7 @@ from tooltray.servers.launch.command_lookup import program_name
 from tooltray.servers.upstream.project_folder import is_inside
 
 PROJECT_VARIABLES = (PROJECT_FOLDER,)
-"""Placeholders for the project's own folder; they are not variables of the person's environment."""
+"""Placeholders for the project's own folder; they are not variables of the user's environment."""
 MOST_WORDS = 200  # arguments that are examined
 _OWN_FOLDER = re.compile(r"\$\{(?:" + "|".join(PROJECT_VARIABLES) + r")(?::-[^{}]*)?\}")
 _AFTER_SIGN = re.compile(r"^-{1,2}[\w-]+=")  # `--require=./x.js`
@@ -31,7 +31,7 @@ _FLAGS: Mapping[str, re.Pattern[str]] = {
 
 
 def found_inside(config: MCPServerConfig, folder: str) -> bool:
-    """Returns whether the command or a file among its arguments lies in the project: who can change the project can then change it."""
+    """Returns whether the command or a file among its arguments lies in the project, where others who change the project can change it."""
     return any(True for _ in paths_inside(config, folder)) or _is_written_inside(config)
 
 

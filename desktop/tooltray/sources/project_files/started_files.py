@@ -21,7 +21,7 @@ from tooltray.sources.project_files.started_commands import deciding_files, line
 CODE = re.compile(r"\.(?:py|pyz|pyw|[cm]?[jt]sx?|sh|bash|zsh|ps1|bat|cmd|exe|rb|pl|php|lua|jar|wasm|r)$", re.IGNORECASE)
 """Names of files that are run when they are arguments; others are data, which a server may change itself."""
 ENTRY_FILES = ("__main__.py", "index.js", "index.mjs", "index.cjs", "index.ts", "package.json")
-"""What decides what runs where an interpreter is given a folder."""
+"""Files that decide what runs if an interpreter is given a folder."""
 MOST_FILES = 32  # of one entry
 LARGEST_HASHED_BYTES = 256 * 2**20  # half a second; of a larger file only the size and the time of its change count
 LARGEST_SHOWN_BYTES = 64 * 1024  # of which a copy is kept, so that a difference can be shown
@@ -31,7 +31,7 @@ MISSING, NO_FILE = "missing", "no file"  # in the place of a digest
 BEGINNINGS = (b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")  # scripts, Linux, Windows, macOS
 
 Digests = Mapping[str, str]
-"""By the path below the project, or the absolute one of a link's own place."""
+"""Digests by the path below the project, or by the absolute path of a link's own place."""
 
 
 def started_files(config: MCPServerConfig, folder: str) -> dict[str, str]:
@@ -100,7 +100,7 @@ def digest_at(path: str) -> str:
 
 
 def seen_digest(entry: str, files: Digests) -> str:
-    """Returns the digest of what the user consents to: the content of an entry, and of the files that it starts.
+    """Returns the digest that the user's consent covers: the content of an entry, and of the files that it starts.
 
     Args:
         entry: the digest of its content.
@@ -128,7 +128,7 @@ class StartedTexts:
         self._folder = folder
 
     def keep(self, project: str, files: Digests) -> None:
-        """Keeps what can be shown later; a copy that cannot be written is missing then, and nothing else."""
+        """Saves copies of files that can be shown later; a copy that cannot be written is missing later, which does no other harm."""
         for path, digest in files.items():
             text = _text_at(os.path.join(project, path))
             if text is not None and hashlib.sha256(text).hexdigest() == digest:
@@ -143,7 +143,7 @@ class StartedTexts:
             pass
 
     def tidy(self, used: set[str]) -> None:
-        """Removes the copies that no consent is about any more."""
+        """Deletes the copies that no consent refers to any more."""
         try:
             for path in self._folder.iterdir():
                 if path.name not in used:

@@ -1,4 +1,4 @@
-"""What the user allowed of projects' own files: stored in `trust.json` of the home, and in memory while the hub runs."""
+"""The user's consents to entries of projects' own files: stored in `trust.json` of the home, and in memory while the hub runs."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ LAST_TIME_S = 1e11  # the year 5138
 
 
 class KeptEntry(msgspec.Struct, rename="camel", frozen=True):
-    """What is stored of one entry, never its content, which may contain keys.
+    """The stored facts about one entry, never its content, which may contain keys.
 
     Attributes:
         server: the server's name in the hub, assigned when the entry was first seen.
@@ -50,7 +50,7 @@ class KeptEntry(msgspec.Struct, rename="camel", frozen=True):
 
 
 Kept = dict[str, dict[str, KeptEntry]]
-"""By the project's folder and the entry's name in its file."""
+"""Consents by the project's folder and the entry's name in its file."""
 
 
 class _File(msgspec.Struct):
@@ -111,7 +111,7 @@ def _unusable(message: str, hint: str) -> Problem:
 
 
 class Trust:
-    """Belongs to one event loop. A consent is written to the disk before it takes effect."""
+    """The consents in memory; belongs to one event loop. A consent is written to the disk before it takes effect."""
 
     def __init__(self, store: TrustStore, *, is_taken: Callable[[str], bool], reserved: Collection[str] = BUILTIN_NAMES) -> None:
         """
@@ -145,7 +145,7 @@ class Trust:
         return self.place(name) is not None
 
     def place(self, name: str) -> tuple[str, str] | None:
-        """Returns folder and entry of the trusted server with this name; None if there is none."""
+        """Returns folder and entry of the trusted server with this name; None without such a server."""
         for folder, entries in self._kept.items():
             for entry, kept in entries.items():
                 if kept.server == name and kept.digest:
@@ -177,7 +177,7 @@ class Trust:
 
     @property
     def servers(self) -> dict[str, dict[str, str]]:
-        """Names in the hub of all known entries' servers, by the project's folder and the name in the file."""
+        """The names in the hub of all known entries' servers, by the project's folder and the name in the file."""
         return {folder: {entry: kept.server for entry, kept in entries.items()} for folder, entries in self._kept.items()}
 
     def forget_unseen(self, folder: str, written: Collection[str]) -> None:
@@ -201,11 +201,11 @@ class Trust:
 
     @property
     def file_digests(self) -> set[str]:
-        """The digests of all such files."""
+        """The digests of all files that trusted entries start."""
         return {digest for entries in self._kept.values() for kept in entries.values() for digest in (kept.files or {}).values()}
 
     def hold(self, folder: str, entry: str) -> None:
-        """Has a trusted entry wait for consent again, since files that it starts have changed."""
+        """Makes a trusted entry wait for consent again, since files that it starts have changed."""
         self._held.add((folder, entry))
 
     def is_held(self, folder: str, entry: str) -> bool:
@@ -230,7 +230,7 @@ class Trust:
         Args:
             digests: digests of the contents, by the entries' names.
             is_own: whether Tooltray itself writes the entries.
-            files: what they start, by the entries' names; of others that is taken at the next start.
+            files: the files that they start, by the entries' names; for other entries they are recorded at the next start.
 
         Raises:
             TooltrayError: the consent cannot be stored; nothing has changed.

@@ -35,7 +35,7 @@ Environ = Callable[[], Awaitable[Mapping[str, str]]]
 
 
 class TrustDecisions:
-    """Belongs to one event loop."""
+    """The decisions on entries of projects' files; belongs to one event loop."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class TrustDecisions:
         """
         Args:
             environ: returns the environment that servers get.
-            texts: copies of what was allowed, for differences.
+            texts: copies of the files that were allowed, for differences.
         """
         self._environ, self._texts, self._confinements = environ, texts, confinements
         self._config, self._trust = config, trust
@@ -60,7 +60,7 @@ class TrustDecisions:
         self._taken: tuple[tuple[str, str, str], Mapping[str, Any]] | None = None
         """The last withdrawn consent (folder, entry, digest) and the choices for its server, to restore them if it is added again."""
         self._taken_files: Mapping[str, Mapping[str, str]] = {}
-        """What it started, by the entry's name."""
+        """The files that the withdrawn entry started, by the entry's name."""
 
     async def file(self, project: str) -> ProjectFile:
         """Reads the file of a folder.
@@ -87,7 +87,7 @@ class TrustDecisions:
         return await asyncio.to_thread(lambda: [self._request(file, entry, running(entry.name), environ) for entry in waiting])
 
     async def trust(self, project: str, entries: Mapping[str, str]) -> tuple[ProjectFile, list[str]]:
-        """See FilesApi.trust_entries; also returns the file as it was read for the decision."""
+        """Implements FilesApi.trust_entries; also returns the file as it was read for the decision."""
         async with self._lock:
             file = await self.file(project)
             wanted = {entry.name: entry for entry in file.entries if entry.name in entries}
@@ -138,7 +138,7 @@ class TrustDecisions:
         return allowed is not None and started_files(entry.config, file.project) != dict(allowed)
 
     async def _confine(self, folder: str, entry: FileEntry) -> None:
-        """Sandboxes a server, unless its entry says otherwise, which the user has seen, or something was chosen for it before.
+        """Sandboxes a server, unless its entry, which the user has seen, has another confinement, or something was chosen for it before.
 
         This includes a server whose entry had a confinement of its own when it was trusted, and has none now.
         """
@@ -150,8 +150,8 @@ class TrustDecisions:
         return (chosen is None or chosen.confinement is None) and starts_confined(entry.config.to_entry())
 
     async def trust_own(self, folder: str, entry: str, digest: str) -> list[str]:
-        """Trusts an entry that Tooltray itself has written; returns a list with the server's name. An entry that was just removed gets back
-        what was chosen for it in the settings.
+        """Trusts an entry that Tooltray itself has written; returns a list with the server's name. For an entry that was just removed, the
+        choices in the settings are restored.
         """
         async with self._lock:
             names = await self._trust.allow(folder, {entry: digest}, is_own=True)
@@ -160,7 +160,7 @@ class TrustDecisions:
         return names
 
     async def distrust(self, project: str, entry: str) -> str:
-        """See FilesApi.distrust_entries; works also for a deleted folder. Returns the folder."""
+        """Implements FilesApi.distrust_entries; works also for a deleted folder. Returns the folder."""
         async with self._lock:
             folder = await asyncio.to_thread(self._known, project)
             digest = self._trust.digest(folder, entry)
@@ -172,7 +172,7 @@ class TrustDecisions:
         return folder
 
     async def restore(self, project: str, entry: str) -> tuple[ProjectFile, list[str]]:
-        """See FilesApi.restore_trust; also returns the file as it was read for the decision."""
+        """Implements FilesApi.restore_trust; also returns the file as it was read for the decision."""
         async with self._lock:
             file = await self.file(project)
             taken, choices = self._taken or (("", "", ""), {})
@@ -180,7 +180,7 @@ class TrustDecisions:
                 raise NotFound(Phrase("This cannot be undone any more"), hint=Phrase("Look again at what waits: tooltray trust DIR"))
             written = next((each for each in file.entries if each.name == entry), None)
             _check_is_the_same(file, written, entry, taken[2], {})
-            if choices:  # before it may start: they say what of it runs without asking
+            if choices:  # before it may start: they decide which of its calls run without asking
                 await self._config.edit(all_choices({self._trust.name(file.project, entry): choices}))
             names = await self._trust.allow(file.project, {entry: taken[2]}, files=self._taken_files)
         file.settle()

@@ -28,14 +28,14 @@ from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.sources.project_files.started_commands import PROJECT_VARIABLES, found_inside, starts_others
 
 INSIDE = Phrase("it runs inside Tooltray and can read every secret")
-"""Of a server in memory, and what a person has to have read before a yes to one."""
+"""The warning for a server in memory, which a person has to read before consenting to one."""
 _BLANKS = re.compile(r"\s{24}")
 _LINE_ENDS = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
-MOST_LINES = 200  # of each side of a diff; nobody reads more
+MOST_LINES = 200  # of each side of a diff; more than a person reads
 LONGEST_LINE = 500  # characters
 _HEADS = ("---", "+++", "@@")  # no line of an entry begins so: each begins with indentation or a brace
-MOST_WARNINGS = 12  # nobody reads more before an answer
-LONG_TARGET = 2000  # characters of a command line or URL; no honest one is so long, and nobody reads it to the end
+MOST_WARNINGS = 12  # more than a person reads before an answer
+LONG_TARGET = 2000  # characters of a command line or URL; no honest one is so long, and a person does not read it to the end
 STEERING = re.compile(
     r"PATH|PATHEXT|HOME|SHELL|ZDOTDIR|XDG_[A-Z]+_(?:HOME|DIRS)|BASH_ENV|ENV|PROMPT_COMMAND|IFS|EDITOR|PAGER|BROWSER|GCONV_PATH|"
     r"(?:LD|DYLD)_[A-Z_]+|GIT_(?!AUTHOR|COMMITTER)[A-Z_]+|SSH_[A-Z_]+|NODE_(?!ENV)[A-Z_]+|(?:BUN|DENO)_[A-Z_]+|RUBY(?:OPT|LIB)|GEM_[A-Z]+|"
@@ -197,7 +197,7 @@ def _is_writable_by_others(path: str, bits: int) -> bool:
 
 
 def content_warnings(entry: FileEntry) -> Iterator[str]:
-    """Yields what the user should know of an entry, as far as its content shows it."""
+    """Yields warnings about an entry, as far as its content shows reasons."""
     config = entry.config
     yield from _about_hidden(entry.written, entry.name)
     if _is_mixed(entry.name):

@@ -64,7 +64,7 @@ class ProjectsApi:
         return await self._folders.allow(await self._confirmed(path))
 
     async def disallow_folder(self, path: str) -> None:
-        """Revokes that a folder is a project; what runs for it is stopped.
+        """Revokes that a folder is a project; servers that run for it are stopped.
 
         Raises:
             TooltrayError: it was not allowed, or the settings cannot be written.
@@ -74,20 +74,20 @@ class ProjectsApi:
         await note_narrowing(ALLOWING, folder=path)
 
     async def start_for_project(self, server: str, path: str) -> None:
-        """Starts a deferred server for a folder, which is allowed thereby, and waits for the outcome.
+        """Starts a deferred server for a folder, which thereby becomes allowed, and waits for the outcome.
 
-        Sessions of which no project is known use it from now on.
+        Sessions without a known project use it from now on.
 
         Raises:
-            TooltrayError: there is no such deferred server, the folder cannot be a project, or the server does not start; says why.
+            TooltrayError: there is no such deferred server, the folder cannot be a project, or the server does not start; with the reason.
         """
         await self._start(server, await self._confirmed(path))
 
     async def start_without_project(self, server: str) -> None:
-        """Starts a deferred server with its plain `args`, for sessions of which no project is known.
+        """Starts a deferred server with its plain `args`, for sessions without a known project.
 
         Raises:
-            TooltrayError: there is no such deferred server, its settings cannot do without a project, or it does not start; says why.
+            TooltrayError: there is no such deferred server, its settings require a project, or it does not start; with the reason.
         """
         await self._start(server, None)
 
@@ -99,7 +99,7 @@ class ProjectsApi:
 
         Raises:
             NotFound: there is no such session.
-            TooltrayError: the folder cannot be a project; says why.
+            TooltrayError: the folder cannot be a project; the error has the reason.
         """
         folder = await self._folders.real(path) if self._states.find(session) else path
         await confirm_widening(Phrase("Choosing a project for an AI client"), session=session, folder=folder)
@@ -114,7 +114,7 @@ class ProjectsApi:
         self._sources.set(state, "person", SessionProject(folder, project_name("", folder), "person"))
 
     async def reset_deferred_state(self) -> None:
-        """Stops every copy of every deferred server, and forgets for which projects they were started: they wait again."""
+        """Stops every copy of every deferred server and drops the projects of the copies: the servers wait again."""
         servers = self._servers.deferred()
         await asyncio.gather(*(server.stop(then=ServerState.STOPPED if server.is_stopped else server.idle_state) for server in servers))
         for server in servers:

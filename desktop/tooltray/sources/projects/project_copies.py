@@ -28,14 +28,14 @@ from tooltray.sources.projects.project_folders import ProjectFolders
 from tooltray.sources.projects.project_sources import ProjectSources
 
 UNUSED_S = 60.0  # a client that is started again comes back sooner, and some servers take long to start
-UNCALLED_S = KEPT_FOR_S  # the same where each request stands for itself: its client is remembered for so long
+UNCALLED_S = KEPT_FOR_S  # the same for independent requests, whose client is remembered for so long
 
 Includes = Callable[[SessionState, str], bool]
 """Returns whether a session's profile contains a server."""
 
 
 class ProjectCopies:
-    """Ends copies for projects on which no session works any more, and for folders that are not allowed any more.
+    """The end of copies for projects on which no session works any more, and for folders that are not allowed any more.
 
     Belongs to the engine's loop.
     """
@@ -100,7 +100,7 @@ class ProjectCopies:
         self.refresh_leases()
 
     def _on_instance_opened(self, event: InstanceOpened) -> None:
-        """Announces the resources of a further instance, which are those of its project; a first instance is announced anyway."""
+        """Announces the resources of a further instance, which belong to its project; a first instance is announced anyway."""
         if isinstance(event.server, DeferredServer) and event.client is not event.server.first.client:
             self._bus.publish(ResourceListChanged(event.server.name))
 
@@ -125,7 +125,7 @@ class ProjectCopies:
 
 
 class ProjectSnapshots:
-    """Makes snapshots of deferred servers. Has no state of its own."""
+    """The snapshots of deferred servers. Has no state of its own."""
 
     def __init__(self, *, states: SessionStates, includes: Includes) -> None:
         self._states, self._includes = states, includes

@@ -1,4 +1,4 @@
-"""Which folders are allowed as projects: those that the user has allowed, and the one that a session's own client brings along."""
+"""The folders that are allowed as projects: by the user, and for a session also the folder that its own client has sent."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ OWN = "tooltray"  # the name of the caller where no AI client calls, see OwnCall
 
 
 class ProjectFolders:
-    """Belongs to the engine's loop."""
+    """The folders that may be projects; belongs to the engine's loop."""
 
     def __init__(self, *, config: McpConfHelper, home: str) -> None:
         """
@@ -45,7 +45,7 @@ class ProjectFolders:
         """Returns the real path of a folder that may be a project, whether it is allowed or not.
 
         Raises:
-            TooltrayError: it may never be one; says why.
+            TooltrayError: it may never be one; the error has the reason.
         """
         return await asyncio.to_thread(self._real, text)
 
@@ -99,7 +99,7 @@ class ProjectFolders:
         """Returns the real path of a folder that a session may have as its project.
 
         Raises:
-            TooltrayError: it may not; says why, and how the user allows it.
+            TooltrayError: it may not; the error has the reason, and how the user allows it.
         """
         folder = await self.real(text)
         if not await self.is_permitted(folder, state):
@@ -123,7 +123,7 @@ class ProjectFolders:
         A bridge sends the real path, once: a link that is there now was put there since, perhaps by the model.
 
         Raises:
-            TooltrayError: it may not be a project; says why.
+            TooltrayError: it may not be a project; the error has the reason.
         """
         await self.check(folder := state.folder)
         if await self.is_permitted(folder, state):

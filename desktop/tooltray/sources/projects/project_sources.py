@@ -37,7 +37,7 @@ ROOTS = "roots/list"
 
 
 class ProjectSources:
-    """Belongs to the engine's loop."""
+    """The search for each session's project; belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -57,12 +57,12 @@ class ProjectSources:
         self._pending: dict[str, set[asyncio.Task[None]]] = {}  # by the state's id
         self._looks: dict[str, asyncio.Task[None]] = {}  # the same of those at the folder of the session's bridge, the last one
         self._asked: WeakKeyDictionary[Session, int] = WeakKeyDictionary()  # how often each was asked for its roots
-        self._unasked: WeakSet[Session] = WeakSet()  # when they said that they are ready, no server needed to know
+        self._unasked: WeakSet[Session] = WeakSet()  # when they became ready, no server needed their roots
         self._refusals: dict[str, str] = {}  # by the state's id
         bus.subscribe(SessionConnected, lambda event: self._on_connected(event.state))
 
     def set(self, state: SessionState, source: str, project: SessionProject | None) -> None:
-        """Records the project that a source names for a session; None: none any more."""
+        """Records the project that a source names for a session; None removes it."""
         before = state.projects.get(source)
         if project:
             state.projects[source] = project
@@ -214,17 +214,17 @@ def _read_roots(result: Raw) -> list[_Root]:
 
 KEY = "roots"  # of the question, in the result and among the answers
 COUNTS_FOR_S = 30.0  # an answer, on a connection that lasts: its client is one window, and seldom opens another folder in it
-MARK_BYTES = 12  # a server that is a hub itself asks in the same way, and its state is not to be taken for one of ours
+MARK_BYTES = 12  # a server that is a hub itself asks in the same way, and its state must not be mistaken for ours
 UNREADABLE = "the state of this call is none of this hub's; call again"
 
 
 class RootRounds:
-    """Asks modern AI clients on which folder they work: such a client gets an `input_required` result and calls again.
+    """The questions to modern AI clients for their folders: such a client gets an `input_required` result and calls again.
 
-    Its roots are asked for with each call that depends on them, since 2026-07-28 has no notification for their changes and requests over
-    HTTP are independent of each other; and once if the session's folder is unknown, so that the servers of that folder are found. What the
-    call itself had to say of its server's questions goes to the client as a part of the state, and comes back with it: nothing is kept
-    here. Belongs to the engine's loop.
+    The client is asked for its roots with each call that depends on them, since 2026-07-28 has no notification for their changes and
+    requests over HTTP are independent of each other; and once if the session's folder is unknown, so that the servers of that folder are
+    found. The call's own answers to its server's questions are sent to the client in the state and returned with it: nothing is kept here.
+    Belongs to the engine's loop.
     """
 
     def __init__(
@@ -247,8 +247,8 @@ class RootRounds:
         """Returns the question that is sent first in reply to a request; None: the request can be handled.
 
         Args:
-            exchange: if its request brings the answer, request and head become those of the request that was asked about. Over HTTP, its
-                session works from then on what its client has answered.
+            exchange: if its request brings the answer, its request and head are replaced by those of the original request. Over HTTP, its
+                session works from then on the folder that its client has answered.
             server: the server that the request is for; None: it is not known yet.
         """
         if exchange.head.request_state.startswith(self._mark):

@@ -41,7 +41,7 @@ class ProjectReport(msgspec.Struct, frozen=True):
 
 
 class Projects:
-    """Belongs to the engine's loop.
+    """The projects of sessions and the servers that start for them. Belongs to the engine's loop.
 
     Attributes:
         sources: finds the projects that clients name.
@@ -125,14 +125,14 @@ class Projects:
         await self.sources.settle(session)
         if project := session.state.project:
             for server in unlisted:
-                with contextlib.suppress(TooltrayError):  # it has too many copies: a call says so
+                with contextlib.suppress(TooltrayError):  # it has too many copies: a call reports that
                     server.copy_for(project).start()
 
     async def reported(self, state: SessionState, name: str, path: str) -> ProjectReport:
         """Records the project that a model reports for its session, starts the deferred servers for it, and waits for the outcome.
 
         Args:
-            name: name of the project; empty: that of its folder.
+            name: name of the project; empty: the name of its folder.
             path: path of its folder; empty if the model did not name it.
         """
         if path:
