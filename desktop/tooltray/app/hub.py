@@ -603,6 +603,7 @@ class Hub(Composition):
 
     common: tuple[str, ...] = made(lambda hub: COMMON)
     remedies: Remedies = part(home="user_folder")
+    moving_line: Callable[[str], str] = made(lambda hub: partial(moving_line, config=hub.config, known=hub.known, home=hub.home))
     snapshots: ServerSnapshots = part(waits=lambda hub: lambda name: hub.proposals.waits(name) or hub.inmemory_trust.waits(name))
     secret_uses: SecretUses = part(
         projects=lambda hub: lambda: hub.trust.servers,
@@ -664,7 +665,7 @@ class Hub(Composition):
         packages=lambda hub: hub.packages,
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
-    allowances: Allowances = part(moving_line=lambda hub: partial(moving_line, config=hub.config, known=hub.known, home=hub.home))
+    allowances: Allowances = part()
     make_guarded: MakeGuarded = made(lambda hub: lambda: GuardedFolders(str(hub.user_folder), str(hub.home.root)))
     confinement_api: ConfinementApi = part(allowances="allowances", guarded="make_guarded", watches="watches")
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")

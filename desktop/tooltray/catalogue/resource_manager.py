@@ -129,7 +129,7 @@ class ResourceManager:
         return partial(self._uris.published_uri, server)
 
     def target(self, uri: str) -> Target | None:
-        """Returns the server, and its own URI, that a URI of an AI client means; None where no server has listed it or a template for it."""
+        """Returns the server, and its own URI, that a URI of an AI client means; None where no server has listed it or a template for it"""
         return next(self._uris.targets(uri), None)
 
     def template_target(self, text: str) -> Target | None:

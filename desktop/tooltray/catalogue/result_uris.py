@@ -37,7 +37,7 @@ def may_change(text: bytes, publish: Publish) -> bool:
 
 
 def published(result: Raw, publish: Publish) -> Raw:
-    """Returns a result, or the params of a server's request, with published URIs; everything else is verbatim, and unreadable parts stay."""
+    """Returns a result, or the params of a server's request, with published URIs; everything else is verbatim, and unreadable parts stay"""
     return _changed(result, _MEMBERS, publish)
 
 

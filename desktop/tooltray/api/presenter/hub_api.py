@@ -29,7 +29,7 @@ class HubApi:
         self._environment, self._pauses = environment, pauses
 
     async def initialize(self) -> None:
-        """Measures npm registries and starts the servers that start with the hub, both in the background; does nothing while paused.
+        """Measures npm registries and starts the servers that start with the hub, both in the background; a paused hub starts nothing.
 
         May be called again: servers that run already are left as they are.
         """

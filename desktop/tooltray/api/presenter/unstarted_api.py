@@ -235,7 +235,7 @@ class _ServersApi(_Unstarted, ServersApi):
         self._parts.stopped.save()
 
     def _forget_stop(self, name: str) -> None:
-        """Deletes the record that a server was stopped: adding or replacing a server means to run it, and a removed one leaves no record."""
+        """Deletes the record that a server was stopped: adding or replacing a server means to run it, and a removed one leaves no record"""
         if self._parts.stopped.discard(name):
             self._parts.stopped.save()
 

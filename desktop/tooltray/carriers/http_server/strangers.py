@@ -61,7 +61,7 @@ class Strangers:
 
     @property
     def is_full(self) -> bool:
-        """Reports whether the connections of this address have half of all descriptors; the others are for bridges, commands and servers."""
+        """Reports whether the connections of this address have half of all descriptors; the others are for bridges, commands and servers"""
         return self.count + sum(not each.is_closing() for each in self._known) >= self._most_in_all
 
     def add(self, transport: asyncio.BaseTransport) -> None:

@@ -102,7 +102,7 @@ class Modes:
         return profile.obeys_changes if profile else None
 
     def auto_approve(self, state: SessionState) -> tuple[str, ...] | None:
-        """Returns which calls of a session's client run without asking, instead of the servers' own rules; None: the servers' rules count."""
+        """Returns which calls of a session's client run without asking, not the servers' own rules; None: the servers' rules count."""
         if not self._config.settings.publish.clients:  # no client has rules: each call skips the rest
             return None
         return self._clients.settings(state.client).auto_approve

@@ -284,7 +284,7 @@ class MCPServerConfig(JsonModel):
         return self.options.lazy_load if self.lazy_load is None else self.lazy_load
 
     def is_lazy(self, by_default: bool) -> bool:
-        """Returns whether AI clients see its tools only once they have activated it; `by_default` counts if the entry does not define it."""
+        """Returns whether AI clients see its tools only once they have activated it; `by_default` counts if the entry lacks it."""
         return by_default if self.own_lazy_load is None else self.own_lazy_load
 
     @property
@@ -302,7 +302,7 @@ class MCPServerConfig(JsonModel):
 
 
 def config_hash(config: MCPServerConfig) -> str:
-    """Returns a hash that is equal for two configs exactly if the same program runs in the same way; values of placeholders do not count."""
+    """Returns a hash that is equal for two configs exactly if the same program runs the same way; values of placeholders do not count."""
     return hashlib.sha256(what_runs(config).encode()).hexdigest()
 
 

@@ -27,6 +27,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.servers.confinement.refusals import Refusals
 from tooltray.servers.launch.child_environment import folder_of, placeholder_variables, prepare_launch
 from tooltray.servers.launch.command_lookup import Lookup, look_up, not_found, not_found_title
 from tooltray.servers.launch.login_shell import LoginShell
@@ -36,7 +37,7 @@ from tooltray.servers.transports.server_output import last_attempt
 from tooltray.servers.upstream.deferred_server import DeferredServer, ProjectCopy
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
-from tooltray.sources.doctor.diagnosis import Diagnosis
+from tooltray.sources.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.sources.doctor.remedies import Remedies
 from tooltray.sources.projects.project_copies import ProjectSnapshots
 
@@ -60,16 +61,20 @@ class Doctor:
         login_shell: LoginShell,
         environment: ServerEnvironment,
         remedies: Remedies,
+        refusals: Refusals,
+        moving_line: Callable[[str], str],
         folder: Path,
     ) -> None:
         """
         Args:
             secrets: asks no provider for a value.
             environment: knows where variables came from.
+            moving_line: see the function of this name in `remedies`.
             folder: where servers without `cwd` run.
         """
         self._secrets, self._login_shell, self._environment = secrets, login_shell, environment
         self._remedies, self._folder = remedies, folder
+        self._refusals, self._moving_line = refusals, moving_line
 
     async def examine(
         self,
@@ -135,12 +140,18 @@ class Doctor:
             tool_count=tool_count,
             is_listed=is_listed,
             problem=_without_secrets(problem) if problem else None,
-            remedies=await self._remedies.propose(server, problem, lookup),
+            remedies=(*self._moving(server.name), *await self._remedies.propose(server, problem, lookup)),
             remark=project_remark(config) or await self._needs(server),
             projects=tuple(_words_of(copy) for copy in server.copies) if isinstance(server, DeferredServer) else (),
             flaws=flaws,
             variables=variable_origins(config, server.whole.file, await self._login_shell.environ(), self._environment.origin),
         )
+
+    def _moving(self, server: str) -> Iterator[Remedy]:
+        """Yields the remedy for a known server that was kept from changing a file: another place for it, so that nothing is widened."""
+        is_kept = any(each.kind == "path" and each.is_write for each in self._refusals.of(server))
+        if is_kept and (line := self._moving_line(server)):
+            yield Remedy("give_variables", Phrase("Keep its file where it may write"), line)
 
     async def _needs(self, server: ManagedServer) -> str:
         """Returns a sentence about variables that a known server usually needs and does not get; empty if there are none."""

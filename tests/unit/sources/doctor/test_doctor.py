@@ -14,7 +14,10 @@ from tooltray.catalogue.list_pages import MAX_DEFINITIONS
 from tooltray.config.settings.file_server import FileEntry, FileServer
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.confinement import RefusedThing
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.servers.confinement.policy import Policy
+from tooltray.servers.confinement.state_folders import state_folder
 from tooltray.servers.launch.command_lookup import look_up, not_found
 from tooltray.servers.transports.server_output import begin_attempt
 from tooltray.sources.doctor.diagnosis import Diagnosis, Remedy
@@ -334,6 +337,22 @@ async def test_a_secret_in_the_reason_is_masked(sick: Any) -> None:
     async with sick("postgres://me:hunter2@db") as parts:
         found = await examine(parts)
         assert (found.problem is not None, "hunter2" in str(found)) == (True, False)
+
+
+async def test_a_known_server_that_was_kept_from_its_file_is_moved_to_its_own_folder(tmp_path: Path) -> None:
+    package = ["-y", "@modelcontextprotocol/server-memory"]
+    async with hub_parts(tmp_path / "home", servers={"s": entry("npx", args=package), "other": entry("npx", args=["-y", "x"])}) as parts:
+        for name in ("s", "other"):
+            parts.refusals.begin(name, Policy())
+            parts.refusals._add(name, RefusedThing("path", "/opt/npx/dist", 1.0, is_write=True))
+        line = f"tooltray servers set s --env MEMORY_FILE_PATH={state_folder(parts.home.confined, 's').work}/memory.jsonl"
+        [found], [other] = await parts.presenter.diagnose("s"), await parts.presenter.diagnose("other")
+        assert found.remedies[0] == Remedy("give_variables", "Keep its file where it may write", line)
+        assert "give_variables" not in {each.kind for each in other.remedies}
+        parts.refusals.begin("s", Policy())
+        parts.refusals._add("s", RefusedThing("path", "/opt/npx/dist", 1.0, is_write=False))
+        [found] = await parts.presenter.diagnose("s")
+        assert "give_variables" not in {each.kind for each in found.remedies}
 
 
 def config_of(**fields: object) -> MCPServerConfig:
