@@ -8,7 +8,7 @@ byte. Names of members written with escapes are not recognised.
 
 from tooltray_bridge.scan import QUOTE, end_of_string, members, value_of
 
-END_BYTES = 200  # of a line; enough for jsonrpc, id and method, or for the id alone at its end
+END_BYTES = 200  # of a line; enough for jsonrpc, id and method, or for just the id at its end
 REPLY_HEAD = b'{"jsonrpc":"2.0","id":'
 REQUEST_MARK = b',"method"'  # what follows the id in a request of the hub's own
 ERROR_MARK = b',"error":'  # and in a reply that refuses

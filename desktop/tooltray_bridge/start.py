@@ -29,7 +29,7 @@ START_LOCK, HOMES_JSON, DESKTOP_JSON = (
     "run/desktop.json",
 )  # in a home; as in tooltray/foundation/home/home.py
 SERVE = ["serve", "--started-by-bridge"]
-BACKGROUND = "--background"  # an AI client that starts is no reason to open a window
+BACKGROUND = "--background"  # the start of an AI client is not a reason to open a window
 
 
 def why_not(home: str, user_home: str) -> str:

@@ -41,10 +41,7 @@ STREAM, DATAGRAM, PACKETS, KIND_OF_SOCKET = 1, 2, 5, 0xF
 TCP, UDP, FROM_KIND = 6, 17, 0
 MSG_FASTOPEN = 0x20000000
 NEW_NAMESPACES, NEW_TIME_NAMESPACE, FOR_PARENT = 0x7E020000, 0x80, 0x8000
-OF_PROCESS, OF_GROUP = (
-    (0, 1),
-    (1, 2),
-)  # whose priority is set, for `setpriority` and `ioprio_set`; the next value is all of a user's
+OF_PROCESS, OF_GROUP = (0, 1), (1, 2)  # whose priority is set, for `setpriority` and `ioprio_set`; next: all of a user's
 TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP = 0x5412, 0x541C, 0x8901, 0x8902
 FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION = 0x40086602, 0x40046602, 0x401C5820, 0x40087602
 F_SETOWN, F_SETOWN_EX = 8, 15

@@ -209,7 +209,7 @@ class ConfinementApi:
         if chosen == Confinement() and self._config.file_server(server) is None:
             return None
         given = chosen.model_dump(mode="json", by_alias=True)
-        if not chosen.hosts and chosen.network == "open":  # hosts alone would mean that it is kept to them
+        if not chosen.hosts and chosen.network == "open":  # hosts without a network would limit the server to them
             del given["network"]
         return {key: value for key, value in given.items() if value}
 

@@ -18,11 +18,7 @@ _HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1
 _ABSOLUTE = re.compile(r"http://([^/?#]*)(/[^#]*|\?[^#]*)?", re.IGNORECASE)
 _LENGTH = re.compile(r"[0-9]{1,18}")
 _OF_ONE_HOP = {"connection", "proxy-connection", "keep-alive", "te", "upgrade", "proxy-authorization", "proxy-authenticate"}
-_NEVER_DROPPED = {
-    "content-length",
-    "transfer-encoding",
-    "host",
-}  # whatever `Connection` lists: the next hop finds the end by them
+_NEVER_DROPPED = {"content-length", "transfer-encoding", "host"}  # even if `Connection` lists them: they mark the request's end
 
 Header = tuple[str, str]
 

@@ -174,7 +174,7 @@ def not_found_title(command: str) -> Phrase:
 
 
 def not_found(lookup: Lookup) -> CannotStart:
-    """The error for a lookup without result, with what to do about it."""
+    """Returns the error for a lookup without result, with what to do about it."""
     runtime = comes_with(lookup.command)
     if found := _not_executable(lookup):
         return found
@@ -188,7 +188,7 @@ def not_found(lookup: Lookup) -> CannotStart:
     return CannotStart(title, Phrase("looked in {folders}", folders=folders), Phrase("Install it, or set the command's full path."))
 
 
-# below the person's folder; a star stands for one folder: version managers keep one per version
+# below the user's folder; a star matches one folder: version managers keep one per version
 _PERSONAL = (
     *(".local/bin", "bin", ".cargo/bin", ".bun/bin", ".deno/bin", ".volta/bin", ".npm-global/bin", ".yarn/bin", ".local/share/pnpm"),
     *(".nvm/versions/node/*/bin", ".local/share/fnm/node-versions/*/installation/bin", ".fnm/node-versions/*/installation/bin"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?[^\s/@?#]+/?", re.IGNORECASE)  # a proxy's; an "@" stands behind a user and a password
+_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?[^\s/@?#]+/?", re.IGNORECASE)  # a proxy's; an "@" follows a user and a password
 _HOSTS = re.compile(r"[\w.*:,/ \[\]-]*")
 _URL = re.compile(r"(?:[\w.-]+=)?https?://[^\s/@?#]+(?:/[^\s@?#]*)?", re.IGNORECASE)  # uv's indexes may have a name in front
 _KEY = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9_-]{24,}")  # some indexes have a user's key in the path

@@ -22,7 +22,7 @@ from tooltray.servers.logs.log_reader import is_wanted
 from tooltray.servers.logs.plain_line import plain_line
 from tooltray.servers.upstream.server_manager import ServerManager
 
-MAX_FOR_S = 3600.0  # a forgotten recording keeps an hour of messages in memory, and no more
+MAX_FOR_S = 3600.0  # a forgotten recording keeps at most an hour of messages in memory
 KEPT_AFTER_S = 600.0  # once it has ended, so that the user can read on
 MAX_MESSAGE_BYTES = 64 * 1024  # of each that is kept
 MAX_MESSAGES = 5000

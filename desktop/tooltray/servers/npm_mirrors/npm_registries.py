@@ -232,7 +232,7 @@ class NpmRegistries:
     # measuring
 
     def _follow(self, *, is_anew: bool = False) -> None:
-        """Measures automatically from now on, or no more, as the settings require."""
+        """Starts or stops measuring automatically, as the settings require."""
         is_wanted = self._is_started and self._is_wanted()
         if self._following and (is_anew or not is_wanted):
             self._following.cancel()

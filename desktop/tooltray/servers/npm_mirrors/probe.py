@@ -44,7 +44,7 @@ class RegistryProbe:
     def __init__(self, *, environ: Mapping[str, str], trust: ssl.SSLContext, limit_s: float = LIMIT_S) -> None:
         """
         Args:
-            environ: the person's login-shell environment, for proxies.
+            environ: the user's login-shell environment, for proxies.
             trust: whose certificates are trusted.
             limit_s: seconds for all that one registry is asked for.
         """

@@ -37,7 +37,7 @@ class SignInFlow:
         Args:
             find_challenge: makes the server send its challenge, if it is not known yet.
             on_changed: called when the page is known, and when the sign-in is over.
-            limit_s: how many seconds the person may take.
+            limit_s: how many seconds the user may take.
         """
         self.access, self._find_challenge, self._on_changed, self._limit_s = access, find_challenge, on_changed, limit_s
         self.server = access.target.server

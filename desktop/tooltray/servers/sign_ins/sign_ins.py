@@ -48,7 +48,7 @@ class SignIns:
         """
         Args:
             servers: returns the ServerManager, which is made later.
-            limit_s: how many seconds a person may take to sign in.
+            limit_s: how many seconds the user may take to sign in.
         """
         self._config, self._store, self._servers, self._targets = config, store, servers, sign_in_targets
         self._bus, self._spawn, self._limit_s = bus, spawn, limit_s

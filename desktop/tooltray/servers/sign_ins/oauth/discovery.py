@@ -61,7 +61,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Discovery:
-    """Finds the authorization server of one MCP server; keeps no state between two searches."""
+    """A search for the authorization server of one MCP server; keeps no state between two searches."""
 
     def __init__(self, *, server: str, url: str, web: WebClient, issuer: str | None) -> None:
         """
