@@ -5,7 +5,7 @@ A provider's value is masked in logs from then on, and stored nowhere: each star
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from tooltray.config.secrets.provider import NotAnswered, Run, Surroundings, not_answered
 from tooltray.config.secrets.providers import COMMAND, Reference, reference_of
@@ -40,10 +40,6 @@ class ProvidedSecrets:
         value = await self._turn(reference).take(lambda: self._fetch(reference), reference.origin)
         self._secrets.note([value])
         return value
-
-    def note(self, values: Collection[str]) -> None:
-        """Masks further values in logs, which come from elsewhere into a server's start."""
-        self._secrets.note(values)
 
     def _turn(self, reference: Reference) -> "_Turn":
         """Returns the turn of a provider; for commands that of the program, so that one that hangs holds up no other."""
