@@ -119,7 +119,7 @@ class ResourceManager:
         return not self._offering <= {server}
 
     def publisher(self, server: str) -> Publish | None:
-        """Returns the present `published_uri` of a server, for its replies; None: its URIs stay, since only one server, or another, has
+        """Returns a server's present `published_uri`, for its replies; None: its URIs stay, since it, or every other server, has no
         resources.
 
         The returned function may be used in any thread.
@@ -165,8 +165,7 @@ class ResourceManager:
         on_read: Callable[[str], None] = lambda server: None,
         target: Target | None = None,
     ) -> Envelope:
-        """Carries one `resources/read` of an AI client to the server that has the resource; if that is unknown, to one server after the
-        other.
+        """Carries one `resources/read` of an AI client to the server that has the resource; if unknown, to one server after the other.
 
         Args:
             is_reached: whether the session may read from a server, by its name.

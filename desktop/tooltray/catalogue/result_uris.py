@@ -26,7 +26,7 @@ _DEEPEST = 3  # blocks within blocks: a tool's result in a message, and the resu
 
 
 def may_change(text: bytes, publish: Publish) -> bool:
-    """Reports whether JSON may contain a URI that has to be replaced; errs towards True, for URIs in members that do not count."""
+    """Reports whether JSON may contain a URI that has to be replaced; errs towards True, as for URIs in other members."""
     seen = set[bytes]()
     for value in _values(text):
         if value not in seen:

@@ -39,7 +39,7 @@ EMPTY_CONFIRMED_AFTER_S = 1.0  # a server that is warming up may list nothing fo
 READ_AT_ONCE = 250  # definitions; takes about 2 ms
 LISTED_WITHIN_S = 10.0  # a running server lists in milliseconds; after this time it counts as having listed nothing
 IN_VAIN = "waited"  # replaces a kind: the server was waited for, or has failed, and has listed nothing so far
-ERROR_LISTED_FOR_S = 600.0  # a server's tools stay listed in error: a call gets the reason
+ERROR_LISTED_FOR_S = 600.0  # a server's lists stay offered in error: a request gets the reason
 FAILING = (ServerState.RESTARTING, ServerState.ERROR)
 """States in which a server with a problem has failed."""
 

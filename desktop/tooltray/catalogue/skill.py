@@ -32,12 +32,7 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 
 
 class SkillFile(msgspec.Struct, frozen=True):
-    """One file of a skill.
-
-    Attributes:
-        digest: "sha256:" and 64 hexadecimal digits, of its bytes.
-        size_bytes: how many bytes it has.
-    """
+    """One file of a skill. `digest`: "sha256:" and 64 hexadecimal digits, of its bytes."""
 
     digest: str
     size_bytes: int

@@ -1,7 +1,6 @@
-"""The formats of model providers: the interface of a format, and the table of all formats.
-
-A format is one module with one class; to add one, write that module and a line in `FORMATS`. Formats share the modules `declared`
-(definitions), `calls` (calls of models), `contents` (results in pieces) and `names`.
+"""The formats of model providers: the interface of a format, and the table of all formats. A format is one module with one class; to add
+one, write that module and a line in `FORMATS`. Formats share the modules `declared` (definitions), `calls` (calls of models), `contents`
+(results in pieces) and `names`.
 """
 
 from collections.abc import Iterable, Mapping

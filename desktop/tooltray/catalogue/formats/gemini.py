@@ -1,9 +1,7 @@
-"""Gemini's API, in the spelling of its REST interface, which the types of google-genai read as well.
-
-Arguments are declared in `parameters`, not in `parametersJsonSchema`. The `Schema` of `parameters` is supported by all models, and the
-vendor's types check each of its members. In `parametersJsonSchema` nothing is checked: the API ignores some keywords of JSON Schema
-(`pattern`, lengths, `default`), and refuses all tools if it cannot follow one reference. Keywords that `Schema` does not have are put into
-descriptions.
+"""Gemini's API, in the spelling of its REST interface, which the types of google-genai read as well. Arguments are declared in
+`parameters`, not in `parametersJsonSchema`. The `Schema` of `parameters` is supported by all models, and the vendor's types check each of
+its members. In `parametersJsonSchema` nothing is checked: the API ignores some keywords of JSON Schema (`pattern`, lengths, `default`), and
+refuses all tools if it cannot follow one reference. Keywords that `Schema` does not have are put into descriptions.
 """
 
 import re

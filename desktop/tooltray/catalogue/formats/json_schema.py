@@ -1,8 +1,7 @@
-"""JSON schemas: reads their members, follows references inside them, and merges two into one.
-
-A member of a type that its keyword does not allow counts as absent. Only references within the same schema are followed; nothing is ever
-fetched. A merged schema never refuses a value that the originals accept together: `both` is for two that hold together (allOf), `either`
-for alternatives (anyOf). Where two keywords cannot be merged, the first one counts; the server validates the arguments in any case.
+"""JSON schemas: reads their members, follows references inside them, and merges two into one. A member of a type that its keyword does not
+allow counts as absent. Only references within the same schema are followed; nothing is ever fetched. A merged schema never refuses a value
+that the originals accept together: `both` is for two that hold together (allOf), `either` for alternatives (anyOf). Where two keywords
+cannot be merged, the first one counts; the server validates the arguments in any case.
 """
 
 from collections.abc import Callable, Mapping, Sequence

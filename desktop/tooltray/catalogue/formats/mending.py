@@ -1,6 +1,6 @@
-"""Schemas as servers write them, made valid in JSON Schema 2020-12, the dialect that providers check. Old spellings become the new ones
-with the same meaning, and members that no dialect knows are removed; everything else is unchanged. One tool that is not valid makes a
-provider refuse the whole request.
+"""Schemas as servers write them, made valid in JSON Schema 2020-12, the dialect that providers check: one invalid tool makes a provider
+refuse the whole request. Old spellings become the new ones with the same meaning, and members that no dialect knows are removed; everything
+else is unchanged.
 """
 
 from collections.abc import Iterator, Mapping

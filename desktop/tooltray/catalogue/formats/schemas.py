@@ -1,7 +1,6 @@
-"""Normalises the schema of a tool's arguments for all providers: one object with properties at the top level.
-
-Providers refuse `anyOf`, `oneOf`, `allOf`, `enum` and `not` at the top level. So alternatives there become one object that accepts them
-all, and the remaining constraints go into its description. Below the top level everything stays as the server wrote it.
+"""Normalises the schema of a tool's arguments for all providers: one object with properties at the top level. Providers refuse `anyOf`,
+`oneOf`, `allOf`, `enum` and `not` at the top level. So alternatives there become one object that accepts them all, and the remaining
+constraints go into its description. Below the top level everything stays as the server wrote it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -129,8 +129,8 @@ class ViewsApi:
     ) -> None:
         """Shows a tool to AI clients under another name, or with another description, title, hints or icons; None: the tool's own.
 
-        Hints never make a call run without asking that would ask by the server's own hints; stricter hints make it ask. A person confirms
-        other words, since a model may mistake the tool for another one.
+        Hints never make a call run without asking that would ask by the server's own; stricter ones make it ask. A person confirms other
+        words, since a model may mistake the tool for another one.
 
         Args:
             tool: the server's own name for the tool.

@@ -95,7 +95,7 @@ class Modes:
         return _is_lazy(server, self._view(self._key(state)).lazy_by_default)
 
     def obeys_changes(self, state: SessionState) -> bool | None:
-        """Reports whether a session's client lists again after news of a change: as observed, else as documented; None: not known."""
+        """Reports whether a session's client lists again after news of a change: as observed, else as documented; None: unknown."""
         if state.obeys_changes is not None:
             return state.obeys_changes
         profile = self._clients.profile(state.client)
