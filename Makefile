@@ -1,8 +1,8 @@
-# run: the app. test: everything, with what it needs. test-windows: what asks the system, under Wine. test-clients: with nine real AI clients,
+# run: the app. test: everything, with what it needs. coverage: the same, measured; takes half as long again. test-windows: what asks the system, under Wine. test-clients: with nine real AI clients,
 # which take 2 GB. check: style, types, imports.
 # bench: figures. soak: a million calls. conformance: the official suite and others' SDKs, direct and behind the hub. docs: the site.
 # package: files to install, in dist/; package-windows: those for Windows, in dist/windows; package-test: tries them. lock: newer dependencies.
-.PHONY: run test test-windows test-clients check bench soak conformance docs package package-windows package-windows-test package-test lock prepare
+.PHONY: run test coverage test-windows test-clients check bench soak conformance docs package package-windows package-windows-test package-test lock prepare
 .DELETE_ON_ERROR:
 
 PIP = -m pip --disable-pip-version-check --no-input install --quiet
@@ -13,8 +13,11 @@ run: .venv/.run
 	@trap : INT; .venv/bin/tooltray || { code=$$?; test $$code -eq 130 || exit $$code; }  # Ctrl-C is how one ends it
 
 test: prepare
-	.venv/bin/python -m coverage erase
 	.venv/bin/python scripts/run_tests.py
+
+coverage: prepare
+	.venv/bin/python -m coverage erase
+	.venv/bin/python scripts/run_tests.py --coverage
 	.venv/bin/python -m coverage combine --quiet
 	@rm -f .coverage.*  # of programs killed while they wrote it
 	.venv/bin/python -m coverage report; report=$$?; .venv/bin/python scripts/check_branches.py && exit $$report

@@ -1,8 +1,8 @@
 """Runs all tests for `make test`: in batches, each a process of its own, one more at a time than there are cores.
 
 Tests of real programs wait more than they work, so their batches run beside the others; and a batch is small enough that all cores have
-work to the end. Only unit, contract and UI tests are measured for coverage: what a room promises is proved by tests of its own.
-Prints one line for each batch that passed, and all words of one that failed.
+work to the end. With `--coverage` unit, contract and UI tests are measured, not the end-to-end tests: what a package promises is proved by
+tests of its own. Prints one line for each batch that passed, and the whole output of one that failed.
 """
 
 import itertools
@@ -21,10 +21,10 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 PLAIN = ("-m", "pytest")
 MEASURED = ("-m", "coverage", "run", *PLAIN)
-KINDS = {  # how its Python is called, what is not torn apart, in how many batches
-    "end2end": (PLAIN, ("tests/end2end/test_*.py",), 6),
-    "unit": (MEASURED, ("tests/unit/test_*.py", "tests/unit/*/test_*.py", "tests/unit/*/*/", "tests/contract/test_*.py"), 5),
-    "ui": (MEASURED, ("tests/ui/test_*.py",), 3),
+KINDS = {  # whether it can be measured, what is not torn apart, in how many batches
+    "end2end": (False, ("tests/end2end/test_*.py",), 6),
+    "unit": (True, ("tests/unit/test_*.py", "tests/unit/*/test_*.py", "tests/unit/*/*/", "tests/contract/test_*.py"), 5),
+    "ui": (True, ("tests/ui/test_*.py",), 3),
 }
 COUNT = re.compile(r"(\d+) (passed|failed|skipped|errors?)\b")
 
@@ -49,10 +49,11 @@ def split(paths: Iterable[Path], count: int) -> list[list[Path]]:
     return [each for each in lists if each]
 
 
-def batches(root: Path) -> list[Batch]:
-    """All tests; batches of a kind stand apart, so that tests that wait run beside tests that work."""
+def batches(root: Path, *, has_coverage: bool = False) -> list[Batch]:
+    """Returns batches of all tests; those of a kind stand apart, so that tests that wait run beside tests that work."""
     kinds = []
-    for kind, (python, patterns, count) in KINDS.items():
+    for kind, (is_measurable, patterns, count) in KINDS.items():
+        python = MEASURED if has_coverage and is_measurable else PLAIN
         paths = [path for pattern in patterns for path in root.glob(pattern) if size(path)]
         kinds.append([Batch(kind, python, [str(path.relative_to(root)) for path in each]) for each in split(paths, count)])
     return [batch for each in itertools.zip_longest(*kinds) for batch in each if batch]
@@ -126,7 +127,7 @@ def run(batches: Sequence[Batch], runner: Runner) -> int:
 def main() -> int:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # programs are started some thousand times: compiled once
     signal.signal(signal.SIGTERM, end_in_order)
-    return run(batches(ROOT), Runner(ROOT))
+    return run(batches(ROOT, has_coverage="--coverage" in sys.argv), Runner(ROOT))
 
 
 if __name__ == "__main__":

@@ -30,6 +30,12 @@ def test_every_file_of_tests_is_in_one_batch() -> None:
     assert sorted(files) == sorted(wanted)
 
 
+def test_all_but_the_end_to_end_tests_are_measured_on_request() -> None:
+    measured = {(batch.kind, "coverage" in batch.python) for batch in script.batches(ROOT, has_coverage=True)}
+    assert measured == {("unit", True), ("ui", True), ("end2end", False)}
+    assert not any("coverage" in batch.python for batch in script.batches(ROOT))
+
+
 def test_what_is_large_is_spread_over_the_batches(tmp_path: Path) -> None:
     files = [tmp_path / f"test_{number}.py" for number in range(5)]
     for file, length in zip(files, (7, 5, 4, 3, 1), strict=True):

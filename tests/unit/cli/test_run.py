@@ -301,21 +301,6 @@ def test_a_command_that_needs_a_hub_starts_one_that_leaves_when_told(hub_home: H
     assert not hub.is_running() or hub.status() == psutil.STATUS_ZOMBIE
 
 
-def test_on_stdio_a_second_hub_answers_the_first_request_with_the_pid_of_the_first(hub_home: Home, tooltray_process: Tooltray) -> None:
-    hub_home.prepare()
-    lock = HubLock(hub_home.lock)
-    assert lock.try_take()
-    hub_home.hub_json.write_text(json.dumps({"pid": 4711}))
-    try:
-        result = tooltray_process("serve", "--stdio", stdin='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n')
-    finally:
-        lock.release()
-    assert result.code == 3
-    assert result.json["id"] == 1
-    assert result.json["error"]["code"] == -32603
-    assert "pid 4711" in result.json["error"]["message"]
-
-
 def test_on_stdio_the_end_of_input_ends_the_hub(hub_home: Home, tooltray_process: Tooltray) -> None:
     ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
     initialize = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}

@@ -302,6 +302,13 @@ def test_a_hub_runs_on_where_nobody_reads_what_it_says(hub_home: Home) -> None:
 # another hub
 
 
+@pytest.fixture
+def no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Does not wait for a hub that holds the lock and does not listen, which may be starting or ending."""
+    monkeypatch.setattr(serving, "REPLACE_TIMEOUT_S", 0.0)
+
+
+@pytest.mark.usefixtures("no_wait")
 def test_another_hub_is_named_by_its_pid(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_engine(Serving(hub_home), lambda: FakeEngine(start_error=HubRunning(4711))) == 3
     printed = capsys.readouterr()
@@ -310,6 +317,7 @@ def test_another_hub_is_named_by_its_pid(hub_home: Home, capsys: pytest.CaptureF
     assert printed.out == ""
 
 
+@pytest.mark.usefixtures("no_wait")
 def test_another_hub_whose_pid_nobody_knows_is_still_told(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_engine(Serving(hub_home), lambda: FakeEngine(start_error=HubRunning(0))) == 3
     assert f"Another hub is running in {hub_home.root}." in capsys.readouterr().err
@@ -395,6 +403,7 @@ def test_a_hub_that_cannot_start_tells_the_first_request_why(
     assert "it is full" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("no_wait")
 def test_another_hub_is_told_to_the_first_request_too(hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     stdio = Stdio(monkeypatch, INITIALIZE)
     assert run_engine(Serving(hub_home, is_stdio=True), lambda: FakeEngine(start_error=HubRunning(4711))) == 3
