@@ -198,7 +198,7 @@ from tooltray.servers.relay.held_calls import HeldCalls
 from tooltray.servers.relay.log_levels import LogLevels
 from tooltray.servers.relay.relay import ServerRelay
 from tooltray.servers.sign_ins.api import SignInsApi
-from tooltray.servers.sign_ins.sign_in_targets import SignInTargets
+from tooltray.servers.sign_ins.server_access import SignInTargets
 from tooltray.servers.sign_ins.sign_ins import SignIns
 from tooltray.servers.sign_ins.token_store import TokenStore
 from tooltray.servers.transports.memory_transport import MemoryServer

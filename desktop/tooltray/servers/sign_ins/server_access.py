@@ -1,24 +1,122 @@
 """Authorizes the requests to one remote server with the tokens of a sign-in, and renews the tokens. All instances of a server share one
-ServerAccess, so that tokens are renewed once for all."""
+ServerAccess, so that tokens are renewed once for all. Also decides whether a server can have a sign-in, and what its target is."""
 
 import asyncio
+import hashlib
+import importlib
+import json
 import re
 import time
-from collections.abc import Awaitable, Callable
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Mapping
+from typing import ClassVar, Protocol
+from urllib.parse import urlsplit
 
+from tooltray.config.secrets.secrets import SecretStore
+from tooltray.config.settings.expansion import ResolvedServer, resolve
+from tooltray.config.settings.server_config import MCPServerConfig, OAuthSettings
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import Spawn
-from tooltray.servers.sign_ins.oauth.authorization_client import AuthorizationClient
-from tooltray.servers.sign_ins.oauth.challenges import read_challenge
-from tooltray.servers.sign_ins.oauth.failures import AuthorizationUnreachable, sanitized
-from tooltray.servers.sign_ins.oauth.registrations import Registration
-from tooltray.servers.sign_ins.oauth.tokens import Tokens
-from tooltray.servers.sign_ins.sign_in_target import Target
-from tooltray.servers.transports.authorization import FORBIDDEN, NotAuthorized, Refusal
+from tooltray.servers.launch.login_shell import LoginShell
+from tooltray.servers.sign_ins.addresses import Reach, is_safe, origin_of
+from tooltray.servers.sign_ins.authorization_client import AuthorizationClient
+from tooltray.servers.sign_ins.discovery import reach_of_sign_in, read_challenge
+from tooltray.servers.sign_ins.failures import AuthorizationUnreachable, sanitized
+from tooltray.servers.sign_ins.registrations import Registration
+from tooltray.servers.sign_ins.tokens import Tokens
+from tooltray.servers.sign_ins.web_requests import WebClient
+from tooltray.servers.transports.authorization import FORBIDDEN, HEADER, NotAuthorized, Refusal
 
 _BEARER = re.compile(r"(?:^|,)\s*bearer\b", re.IGNORECASE)
+
+
+class Target(HidesFields, frozen=True):
+    """The server, URL and settings of a sign-in.
+
+    Attributes:
+        binding: hash of the settings that decide where and as whom to sign in; tokens are bound to it (see `binding_of`).
+        url: the server's URL with placeholders filled in.
+        settings: `oauth` of the server's settings with placeholders filled in.
+        environ: the user's login-shell environment.
+    """
+
+    hidden: ClassVar = ("url", "settings", "environ")
+
+    server: str
+    binding: str
+    url: str
+    settings: OAuthSettings
+    environ: Mapping[str, str]
+
+    @property
+    def signs_in_itself(self) -> bool:
+        """Reports whether the grant is `client_credentials`, which needs no user."""
+        return self.settings.grant == "client_credentials"
+
+
+def why_no_sign_in(server: str, config: MCPServerConfig, resolved: ResolvedServer) -> TooltrayError | None:
+    """Returns why the user cannot sign in to a server; None if they can."""
+    title, url = f"'{server}' has no sign-in", (resolved.url or "").strip()
+    if config.transport not in ("http", "sse"):
+        return TooltrayError(title, Phrase("it does not run elsewhere"))
+    if config.oauth and not config.oauth.enabled:
+        return TooltrayError(title, Phrase("`oauth` is false in its settings"), Phrase("Take that out of its settings first."))
+    if any(name.lower() == HEADER.lower() for name in resolved.headers) or _has_user(url):
+        hint = Phrase("Take the user or the Authorization header out of its settings first.")
+        return TooltrayError(title, Phrase("its settings say already what lets it in"), hint)
+    if not is_safe(origin_of(url), within=Reach.COMPUTER):
+        return TooltrayError(
+            title, Phrase("its URL is not encrypted, and others could read the token"), Phrase("Give the server an https URL.")
+        )
+    return None
+
+
+def target_of(server: str, config: MCPServerConfig, resolved: ResolvedServer, environ: Mapping[str, str]) -> Target:
+    """Makes the target of a server.
+
+    Args:
+        environ: the user's login-shell environment.
+    """
+    return Target(server, binding_of(config), (resolved.url or "").strip(), resolved.oauth or OAuthSettings(), environ)
+
+
+def binding_of(config: MCPServerConfig) -> str:
+    """Hashes URL and `oauth` as written. Two configs have the same binding exactly if tokens of one may be used for the other."""
+    usual = {"send_resource"} if config.oauth and config.oauth.send_resource else None  # bindings of older versions lack it
+    oauth = config.oauth.model_dump(mode="json", exclude=usual) if config.oauth else None
+    return hashlib.sha256(json.dumps([config.base_url, oauth], sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _has_user(url: str) -> bool:
+    return "@" in re.split("[/?#]", url.partition("://")[2], maxsplit=1)[0]
+
+
+class SignInTargets:
+    """A resolver of targets. Belongs to the engine's loop; has no state of its own."""
+
+    def __init__(self, *, secrets: SecretStore, login_shell: LoginShell) -> None:
+        self._secrets, self._login_shell = secrets, login_shell
+
+    async def of(self, server: str, config: MCPServerConfig) -> Target:
+        """Resolves the target of a sign-in by the user.
+
+        Raises:
+            TooltrayError: the settings cannot be filled in, or the user cannot sign in to it.
+        """
+        environ = await self._login_shell.environ()
+        resolved = await resolve(config, secrets=self._secrets, environ=environ, server=server)
+        if reason := why_no_sign_in(server, config, resolved):
+            raise reason
+        target = target_of(server, config, resolved, environ)
+        if target.signs_in_itself:
+            message = Phrase("its grant is client_credentials: it needs no person")
+            raise TooltrayError(
+                Phrase("'{server}' signs in by itself", server=server),
+                message,
+                Phrase("Start it: tooltray servers start {server}", server=server),
+            )
+        return target
 
 
 MakeClient = Callable[[Target, Registration | None], Awaitable[AuthorizationClient]]
@@ -181,3 +279,30 @@ def sign_in_needed(server: str, why: str = "") -> Problem:
 
 def _not_authorized(error: TooltrayError) -> NotAuthorized:
     return NotAuthorized(str(error), is_temporary=isinstance(error, AuthorizationUnreachable))
+
+
+async def make_client(target: Target, registration: Registration | None) -> AuthorizationClient:
+    """Makes the client for one server's sign-in, which uses the user's proxies and certificate authorities.
+
+    Args:
+        registration: of an earlier sign-in, to be used again where it fits.
+    """
+    within = reach_of_sign_in(target.url, target.settings.issuer)
+    web = await make_web_client(target.environ, within=within, own_host=urlsplit(target.url).hostname or "")
+    return AuthorizationClient(server=target.server, url=target.url, settings=target.settings, http=web, registration=registration)
+
+
+async def make_web_client(environ: Mapping[str, str], *, within: Reach = Reach.COMPUTER, own_host: str = "") -> WebClient:
+    """Makes an HTTP client for small requests; opens nothing yet.
+
+    Args:
+        environ: the user's login-shell environment, for proxies and certificate authorities.
+        within, own_host: see AiohttpWebClient.
+    """
+    for module in ("tooltray.servers.sign_ins.aiohttp_web", "tooltray.servers.transports.http.certificate_trust"):
+        await asyncio.to_thread(importlib.import_module, module)
+    from tooltray.servers.sign_ins.aiohttp_web import AiohttpWebClient
+    from tooltray.servers.transports.http.certificate_trust import tls_context
+
+    trust = await asyncio.to_thread(tls_context, environ)
+    return AiohttpWebClient(environ=environ, trust=trust, within=within, own_host=own_host)

@@ -16,13 +16,10 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.questions import SignInSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.tasks import Spawn
-from tooltray.servers.sign_ins.oauth.tokens import Tokens
-from tooltray.servers.sign_ins.oauth_clients import make_client
-from tooltray.servers.sign_ins.server_access import ServerAccess
+from tooltray.servers.sign_ins.server_access import ServerAccess, SignInTargets, Target, binding_of, make_client, target_of, why_no_sign_in
 from tooltray.servers.sign_ins.sign_in_flow import LIMIT_S, SignInFlow
-from tooltray.servers.sign_ins.sign_in_target import Target, binding_of, target_of, why_no_sign_in
-from tooltray.servers.sign_ins.sign_in_targets import SignInTargets
 from tooltray.servers.sign_ins.token_store import TokenStore
+from tooltray.servers.sign_ins.tokens import Tokens
 from tooltray.servers.transports.authorization import Authorization
 from tooltray.servers.upstream.server_manager import ServerManager
 

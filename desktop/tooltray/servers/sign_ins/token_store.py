@@ -12,7 +12,7 @@ from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.secrets.vaults import SecretMissing
 from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.servers.sign_ins.oauth.tokens import Tokens
+from tooltray.servers.sign_ins.tokens import Tokens
 
 logger = logging.getLogger(__name__)
 PREFIX = "oauth/"  # of a secret's name, before the server's name, which has no slash

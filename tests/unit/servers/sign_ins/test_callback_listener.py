@@ -1,4 +1,4 @@
-"""Where the browser comes back to."""
+"""The listener for the browser, and its page."""
 
 import asyncio
 import contextlib
@@ -14,14 +14,17 @@ from tests.fakes.authorization_server import browse
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.ports import free_port
 
-from tooltray.servers.sign_ins.oauth.callback_listener import (
+from tooltray.servers.sign_ins.callback_listener import (
     MAX_CONNECTIONS,
     MAX_HEAD_BYTES,
     REQUEST_TIMEOUT_S,
     CallbackListener,
+    Page,
+    answered,
     callback_params,
+    declined,
 )
-from tooltray.servers.sign_ins.oauth.failures import AuthorizationFailed, SignInUnanswered
+from tooltray.servers.sign_ins.failures import AuthorizationFailed, SignInUnanswered
 
 STATE = "the-state"
 
@@ -340,3 +343,23 @@ async def test_the_page_of_an_answer_that_is_refused_says_why() -> None:
         assert "You are not signed in" in page.text
         assert "another &lt;issuer&gt; has answered" in page.text
         assert (await listener.wait(STATE))["code"] == "x"
+
+
+def test_names_and_reasons_are_shown_as_text() -> None:
+    shown = declined("<b>far</b>", "<img src=x>").response().decode()
+    assert "&lt;b&gt;far&lt;/b&gt;" in shown
+    assert "&lt;img src=x&gt;" in shown
+
+
+def test_a_refusal_without_a_reason_is_one_all_the_same() -> None:
+    assert declined("far", "").text == "You can close this page, and sign in again in Tooltray."
+
+
+def test_the_length_is_that_of_the_bytes() -> None:
+    head, _, body = answered("伺服器").response().partition(b"\r\n\r\n")
+    assert f"Content-Length: {len(body)}".encode() in head
+    assert "伺服器" in body.decode()
+
+
+def test_a_text_that_is_none_can_be_shown() -> None:
+    assert b"<h1>?</h1>" in Page(404, "\ud800", "").response()

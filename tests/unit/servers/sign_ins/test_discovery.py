@@ -1,19 +1,49 @@
-"""Where a person signs in: what is asked, in which order, and what is not believed."""
+"""Challenges and metadata of untrusted servers, and the search for the authorization server."""
 
 import asyncio
 import json
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.web_answers import WebAnswers
 
-from tooltray.servers.sign_ins.oauth.challenges import Challenge
-from tooltray.servers.sign_ins.oauth.discovery import FOUND_WITHIN_S, Discovery, Place
-from tooltray.servers.sign_ins.oauth.failures import AuthorizationUnreachable, NoAuthorizationServer, WrongIssuer
-from tooltray.servers.sign_ins.oauth.metadata import assumed_metadata
-from tooltray.servers.sign_ins.oauth.web_requests import Answer, NoResponse
+from tooltray.servers.sign_ins.addresses import Reach
+from tooltray.servers.sign_ins.discovery import (
+    FOUND_WITHIN_S,
+    MAX_CHALLENGE_CHARACTERS,
+    MAX_ISSUERS,
+    MAX_SCOPES,
+    Challenge,
+    Discovery,
+    Place,
+    ResourceMetadata,
+    ServerMetadata,
+    assumed_metadata,
+    read_challenge,
+    read_resource_metadata,
+    read_scopes,
+    read_server_metadata,
+    unsafe_endpoints,
+    wanted_scopes,
+    why_no_browser,
+)
+from tooltray.servers.sign_ins.failures import AuthorizationUnreachable, NoAuthorizationServer, WrongIssuer
+from tooltray.servers.sign_ins.web_requests import Answer, NoResponse
 
+WHERE = "https://a.example/.well-known/oauth-protected-resource"
+GOOD = ServerMetadata(
+    issuer="https://a.example",
+    authorization_endpoint="https://a.example/authorize",
+    token_endpoint="https://a.example/token",
+    challenge_methods=("plain", "S256"),
+)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=10
+)
 URL = "https://mcp.example/team/mcp"
 BELOW = "https://mcp.example/.well-known/oauth-protected-resource/team/mcp"
 ROOT = "https://mcp.example/.well-known/oauth-protected-resource"
@@ -24,6 +54,142 @@ OPENID_APPENDED = "https://auth.example/tenant/.well-known/openid-configuration"
 ORIGIN = "https://mcp.example"
 ORIGIN_TELLS = "https://mcp.example/.well-known/oauth-authorization-server"
 PAGE = "<!doctype html><title>Welcome</title>"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f'Bearer resource_metadata="{WHERE}"', Challenge(WHERE)),
+        (f"bearer resource_metadata={WHERE}", Challenge(WHERE)),
+        (f'Bearer error="invalid_token", resource_metadata="{WHERE}", scope="a b"', Challenge(WHERE, ("a", "b"), "invalid_token")),
+        (f'Basic realm="x, Bearer scope=no", BEARER scope = "a" , resource_metadata="{WHERE}"', Challenge(WHERE, ("a",))),
+        (f'Bearer resource_metadata="{WHERE}", Basic realm="x", scope="not ours"', Challenge(WHERE)),
+        ('Negotiate abc==, Bearer realm="a \\"quoted\\" one",scope=a', Challenge(None, ("a",))),
+        ('Bearer scope="first", Bearer scope="second"', Challenge(None, ("first",))),
+        ('Bearer scope="first", scope="second"', Challenge(None, ("first",))),
+        ('Bearer scope="", resource_metadata=""', Challenge()),
+        ("Bearer", Challenge()),
+        ('Basic realm="x"', Challenge()),
+        ('Bearer scope="never closed', Challenge()),
+        ("", Challenge()),
+        (None, Challenge()),
+    ],
+)
+def test_the_first_bearer_challenge_is_read(text: str | None, expected: Challenge) -> None:
+    assert read_challenge(text) == expected
+
+
+def test_a_token_that_is_good_but_not_for_this_is_known() -> None:
+    assert read_challenge('Bearer error="insufficient_scope", scope="files:write"').needs_more
+    assert not read_challenge('Bearer error="invalid_token"').needs_more
+
+
+@given(st.text(alphabet='Bearer ="\\,\t\nabcscope'))
+def test_nothing_that_a_server_writes_breaks_the_reading(text: str) -> None:
+    assert isinstance(read_challenge(text), Challenge)
+    assert isinstance(read_challenge(f"Bearer {text}"), Challenge)
+
+
+def test_an_endless_challenge_is_read_in_no_time_and_not_to_its_end() -> None:
+    for piece in ('"', "\\", "a=", 'a="', ",", " ", "a", "a ,"):
+        read_challenge("Bearer " + piece * 2_000_000)
+    assert read_challenge("x" * MAX_CHALLENGE_CHARACTERS + ", Bearer scope=a") == Challenge()
+
+
+def test_scopes_stand_once_each_and_without_what_cannot_be_one() -> None:
+    assert read_scopes('b a b  "c" d\\ ü e:f') == ("b", "a", "e:f")
+    assert read_scopes(["a"]) == ()
+    assert len(read_scopes(" ".join(map(str, range(MAX_SCOPES * 2))))) == MAX_SCOPES
+
+
+def test_what_a_server_tells_is_read() -> None:
+    document = {"resource": "https://a.example/mcp", "authorization_servers": ["https://b.example"], "scopes_supported": ["x", "y"]}
+    assert read_resource_metadata(document) == ResourceMetadata("https://a.example/mcp", ("https://b.example",), ("x", "y"))
+
+
+def test_what_is_no_address_or_one_too_many_is_no_authorization_server() -> None:
+    named = ["javascript:x", 5, "https://user@x.example", *(f"https://{number}.example" for number in range(20))]
+    found = read_resource_metadata({"authorization_servers": named}).issuers
+    assert found == tuple(f"https://{number}.example" for number in range(MAX_ISSUERS))
+
+
+def test_what_an_authorization_server_tells_is_read() -> None:
+    document = {
+        "issuer": "https://a.example",
+        "authorization_endpoint": "https://a.example/authorize",
+        "token_endpoint": "https://a.example/token",
+        "registration_endpoint": "https://a.example/register",
+        "revocation_endpoint": "https://a.example/revoke",
+        "scopes_supported": ["x"],
+        "grant_types_supported": ["authorization_code"],
+        "token_endpoint_auth_methods_supported": ["none"],
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+    }
+    assert msgspec.structs.astuple(read_server_metadata(document)) == (
+        "https://a.example",
+        *(f"https://a.example/{end}" for end in ("authorize", "token", "register", "revoke")),
+        *(("x",), ("authorization_code",), ("none",), ("S256",)),
+        True,
+        False,
+    )
+
+
+FIELDS = [
+    *("issuer", "authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint", "scopes_supported"),
+    *("grant_types_supported", "token_endpoint_auth_methods_supported", "code_challenge_methods_supported"),
+    *("authorization_response_iss_parameter_supported", "resource", "authorization_servers"),
+]
+
+
+@given(st.dictionaries(st.sampled_from(FIELDS), json_values, max_size=3))
+def test_no_document_is_too_odd_to_be_read(document: dict[str, Any]) -> None:
+    metadata = read_server_metadata(document)
+    unsafe_endpoints(metadata, within=Reach.COMPUTER)
+    why_no_browser(metadata, is_client_known=False)
+    assert isinstance(metadata.renews, bool)
+    read_resource_metadata(document)
+
+
+def test_the_addresses_of_a_server_that_tells_nothing_are_those_of_the_specification() -> None:
+    assumed = assumed_metadata("https://a.example")
+    assert (assumed.authorization_endpoint, assumed.token_endpoint, assumed.registration_endpoint) == (
+        "https://a.example/authorize",
+        "https://a.example/token",
+        "https://a.example/register",
+    )
+    assert why_no_browser(assumed, is_client_known=False) == ""
+
+
+@pytest.mark.parametrize("field", ["authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint"])
+@pytest.mark.parametrize("address", ["http://a.example/x", "http://127.0.0.1/x", "javascript:alert(1)", "x", "https://u:p@a.example/"])
+def test_every_address_to_which_a_secret_would_go_is_looked_at(field: str, address: str) -> None:
+    assert unsafe_endpoints(GOOD, within=Reach.INTERNET) == []
+    changed: dict[str, Any] = {field: address}
+    assert unsafe_endpoints(msgspec.structs.replace(GOOD, **changed), within=Reach.INTERNET) == [address]
+
+
+def test_a_person_signs_in_only_where_it_cannot_be_stolen() -> None:
+    assert why_no_browser(GOOD, is_client_known=False) == ""
+    for methods in (None, (), ("plain",)):
+        assert "PKCE" in why_no_browser(msgspec.structs.replace(GOOD, challenge_methods=methods), is_client_known=False)
+    assert "no page" in why_no_browser(msgspec.structs.replace(GOOD, authorization_endpoint=None), is_client_known=False)
+
+
+def test_who_registered_a_client_by_hand_may_go_where_nothing_is_said_about_that_but_not_where_it_is_denied() -> None:
+    assert why_no_browser(msgspec.structs.replace(GOOD, challenge_methods=None), is_client_known=True) == ""
+    assert why_no_browser(msgspec.structs.replace(GOOD, challenge_methods=("plain",)), is_client_known=True)
+
+
+def test_offline_access_is_offered_where_it_is_listed_and_tokens_can_be_renewed() -> None:
+    listed = msgspec.structs.replace(GOOD, scopes=("x", "offline_access"))
+    assert listed.offers_offline
+    assert not GOOD.offers_offline
+    assert not msgspec.structs.replace(listed, grants=("authorization_code",)).offers_offline
+
+
+def test_scopes_of_several_groups_stand_once_each_in_their_order() -> None:
+    assert wanted_scopes(["b", "a"], ("a", "c"), ()) == ("b", "a", "c")
 
 
 def about(issuer: str, **changes: Any) -> dict[str, Any]:

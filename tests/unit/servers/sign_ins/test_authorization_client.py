@@ -23,11 +23,10 @@ from tests.fakes.authorization_server import (
 from tests.fakes.set_clock import SetClock
 
 from tooltray.config.settings.server_config import OAuthSettings
-from tooltray.servers.sign_ins.oauth.authorization_client import AuthorizationClient
-from tooltray.servers.sign_ins.oauth.browser_sign_in import PendingSignIn
-from tooltray.servers.sign_ins.oauth.callback_listener import CallbackListener, callback_params
-from tooltray.servers.sign_ins.oauth.challenges import INSUFFICIENT_SCOPE
-from tooltray.servers.sign_ins.oauth.failures import (
+from tooltray.servers.sign_ins.authorization_client import AuthorizationClient, PendingSignIn
+from tooltray.servers.sign_ins.callback_listener import CallbackListener, callback_params
+from tooltray.servers.sign_ins.discovery import INSUFFICIENT_SCOPE
+from tooltray.servers.sign_ins.failures import (
     AuthorizationFailed,
     AuthorizationRefused,
     AuthorizationUnreachable,
@@ -36,9 +35,9 @@ from tooltray.servers.sign_ins.oauth.failures import (
     SignInRefused,
     WrongIssuer,
 )
-from tooltray.servers.sign_ins.oauth.registrations import Registration
-from tooltray.servers.sign_ins.oauth.tokens import Tokens
-from tooltray.servers.sign_ins.oauth_clients import make_web_client
+from tooltray.servers.sign_ins.registrations import Registration
+from tooltray.servers.sign_ins.server_access import make_web_client
+from tooltray.servers.sign_ins.tokens import Tokens
 
 NOW = 1_000_000.0
 SECRET = "the-secret-of-the-client"

@@ -1,4 +1,5 @@
-"""The interface of HTTP for a sign-in: small requests with small responses. Imports no HTTP library; aiohttp_web implements it."""
+"""HTTP for a sign-in: small requests with small responses. Imports no HTTP library: the import of aiohttp takes a quarter of a second, so
+aiohttp_web is imported in a thread when it is first needed."""
 
 import json
 from collections.abc import Mapping

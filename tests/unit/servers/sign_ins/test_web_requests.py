@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from tooltray.servers.sign_ins.oauth.web_requests import Answer
+from tooltray.servers.sign_ins.web_requests import Answer
 
 
 def test_only_a_json_object_is_a_document() -> None:
@@ -26,5 +26,5 @@ def test_which_answers_say_nothing_about_what_was_asked() -> None:
 
 def test_the_http_library_is_not_imported_before_somebody_asks() -> None:
     parts = "authorization_client", "callback_listener", "web_requests"
-    imported = "import sys, " + ", ".join(f"tooltray.servers.sign_ins.oauth.{part}" for part in parts)
+    imported = "import sys, " + ", ".join(f"tooltray.servers.sign_ins.{part}" for part in parts)
     subprocess.run([sys.executable, "-c", f"{imported}; assert 'aiohttp' not in sys.modules"], check=True, env={"PYTHONPATH": "desktop"})

@@ -13,10 +13,10 @@ from tests.fakes.authorization_server import AuthorizationServer, Shown, authori
 from tests.fakes.fake_clock import in_fake_time
 from yarl import URL
 
-from tooltray.servers.sign_ins.oauth.aiohttp_web import MAX_ANSWER_BYTES, TIMEOUT_S, AiohttpWebClient, NearnessResolver
-from tooltray.servers.sign_ins.oauth.reach import Reach
-from tooltray.servers.sign_ins.oauth.web_requests import NoResponse, WebClient
-from tooltray.servers.sign_ins.oauth_clients import make_web_client
+from tooltray.servers.sign_ins.addresses import Reach
+from tooltray.servers.sign_ins.aiohttp_web import MAX_ANSWER_BYTES, TIMEOUT_S, AiohttpWebClient, NearnessResolver
+from tooltray.servers.sign_ins.server_access import make_web_client
+from tooltray.servers.sign_ins.web_requests import NoResponse, WebClient
 from tooltray.servers.transports.http.certificate_trust import tls_context
 
 

@@ -1,18 +1,22 @@
-"""Discovers the authorization server of an MCP server, and checks that its metadata can be trusted.
+"""Finds the authorization server of an MCP server, and checks that its metadata can be trusted.
 
 The order is that of the MCP specification (2025-11-25, 2026-07-28): the metadata URL in the server's challenge, the well-known URLs, and
-for servers without metadata (2025-03-26) the server's own origin.
+for servers without metadata (2025-03-26) the server's own origin. All input is untrusted: members of the wrong type are ignored.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
-from tooltray.servers.sign_ins.oauth.addresses import (
+from tooltray.servers.sign_ins.addresses import (
+    NEARER,
+    Reach,
     covers,
+    host_reach,
     is_safe,
     is_same_issuer,
     origin_of,
@@ -21,8 +25,7 @@ from tooltray.servers.sign_ins.oauth.addresses import (
     resource_of,
     server_metadata_urls,
 )
-from tooltray.servers.sign_ins.oauth.challenges import Challenge
-from tooltray.servers.sign_ins.oauth.failures import (
+from tooltray.servers.sign_ins.failures import (
     AuthorizationFailed,
     AuthorizationUnreachable,
     NoAuthorizationServer,
@@ -30,20 +33,188 @@ from tooltray.servers.sign_ins.oauth.failures import (
     other_issuer_hint,
     sanitized,
 )
-from tooltray.servers.sign_ins.oauth.metadata import (
-    ResourceMetadata,
-    ServerMetadata,
-    assumed_metadata,
-    read_resource_metadata,
-    read_server_metadata,
-    unsafe_endpoints,
-)
-from tooltray.servers.sign_ins.oauth.reach import NEARER, Reach, host_reach
-from tooltray.servers.sign_ins.oauth.web_requests import Answer, NoResponse, WebClient
+from tooltray.servers.sign_ins.web_requests import Answer, NoResponse, WebClient
 
+MAX_CHALLENGE_CHARACTERS = 16384  # most HTTP libraries refuse longer headers
+MAX_SCOPES = 200
+INSUFFICIENT_SCOPE = "insufficient_scope"
+_CHALLENGE_PART = re.compile(  # possessive quantifiers: no backtracking, so the time is linear
+    r"""(?P<name>[\w!#$%&'*+.^`|~-]++)\s*+=\s*+(?:"(?P<quoted>(?:[^"\\]|\\.)*+)"|(?P<bare>[^\s,"]*+))|(?P<word>[^\s,]++)"""
+)
+_ESCAPED = re.compile(r"\\(.)")
+_SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")  # RFC 6749, section 3.3
+MAX_ISSUERS = 5  # authorization servers of one MCP server; each costs requests
+REFRESH, OFFLINE = "refresh_token", "offline_access"
+S256 = "S256"  # RFC 7636, section 4.2
 FOUND_WITHIN_S = 60.0  # a server may name many slow URLs, and the user waits
 _ITS_MAKERS = "Tell the makers of the server."
 _IF_YOURS = "If it is yours, allow it: name it as oauth.issuer in the server's settings."
+
+
+class Challenge(msgspec.Struct, frozen=True):
+    """A Bearer challenge.
+
+    Attributes:
+        resource_metadata: the URL of the protected resource metadata (RFC 9728); not checked.
+        scopes: the scopes that the refused request needs.
+        error: the error code, if the request had a token.
+    """
+
+    resource_metadata: str | None = None
+    scopes: tuple[str, ...] = ()
+    error: str | None = None
+
+    @property
+    def needs_more(self) -> bool:
+        """Reports whether the token is valid but lacks scopes for the request."""
+        return self.error == INSUFFICIENT_SCOPE
+
+
+def read_challenge(text: str | None) -> Challenge:
+    """Returns the first Bearer challenge; an empty one if there is none.
+
+    Args:
+        text: the value of the header; the values of several headers are joined by commas.
+    """
+    for scheme, parameters in _challenges((text or "")[:MAX_CHALLENGE_CHARACTERS]):
+        if scheme.lower() == "bearer":
+            return Challenge(
+                resource_metadata=parameters.get("resource_metadata") or None,
+                scopes=read_scopes(parameters.get("scope")),
+                error=parameters.get("error") or None,
+            )
+    return Challenge()
+
+
+def read_scopes(text: object) -> tuple[str, ...]:
+    """Splits a space-separated text into distinct scopes; invalid ones are left out."""
+    words = text.split() if isinstance(text, str) else ()
+    return tuple(dict.fromkeys(word for word in words if _SCOPE.fullmatch(word)))[:MAX_SCOPES]
+
+
+def _challenges(text: str) -> Iterator[tuple[str, dict[str, str]]]:
+    scheme, parameters = "", dict[str, str]()
+    for part in _CHALLENGE_PART.finditer(text):
+        if part["word"] is not None:
+            yield scheme, parameters
+            scheme, parameters = part["word"], {}
+        else:
+            value = part["bare"] if part["quoted"] is None else _ESCAPED.sub(r"\1", part["quoted"])
+            parameters.setdefault(part["name"].lower(), value)
+    yield scheme, parameters
+
+
+class ResourceMetadata(msgspec.Struct, frozen=True):
+    """Protected resource metadata (RFC 9728).
+
+    Attributes:
+        resource: the resource indicator for tokens; None if missing.
+        issuers: the authorization servers, in the server's order.
+        scopes: the scopes that the server supports.
+    """
+
+    resource: str | None = None
+    issuers: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+
+
+class ServerMetadata(msgspec.Struct, frozen=True):
+    """Authorization server metadata (RFC 8414).
+
+    Attributes:
+        scopes, grants, auth_methods, challenge_methods: None if missing.
+        sends_issuer: whether every authorization response names the issuer (RFC 9207).
+        is_assumed: the server has no metadata, and these are the default endpoints of 2025-03-26.
+    """
+
+    issuer: str
+    authorization_endpoint: str | None = None
+    token_endpoint: str = ""
+    registration_endpoint: str | None = None
+    revocation_endpoint: str | None = None
+    scopes: tuple[str, ...] | None = None
+    grants: tuple[str, ...] | None = None
+    auth_methods: tuple[str, ...] | None = None
+    challenge_methods: tuple[str, ...] | None = None
+    sends_issuer: bool = False
+    is_assumed: bool = False
+
+    @property
+    def renews(self) -> bool:
+        """Reports whether tokens can be refreshed without the user."""
+        return self.grants is None or REFRESH in self.grants
+
+    @property
+    def offers_offline(self) -> bool:
+        return self.renews and OFFLINE in (self.scopes or ())
+
+
+def read_resource_metadata(document: Mapping[str, Any]) -> ResourceMetadata:
+    resource = document.get("resource")
+    named = [issuer for issuer in _texts(document.get("authorization_servers")) or () if read_url(issuer)]
+    scopes = _texts(document.get("scopes_supported")) or ()
+    return ResourceMetadata(resource if isinstance(resource, str) else None, tuple(named[:MAX_ISSUERS]), read_scopes(" ".join(scopes)))
+
+
+def read_server_metadata(document: Mapping[str, Any]) -> ServerMetadata:
+    issuer, token_endpoint = document.get("issuer"), document.get("token_endpoint")
+    return ServerMetadata(
+        issuer=issuer if isinstance(issuer, str) else "",
+        authorization_endpoint=_address(document.get("authorization_endpoint")),
+        token_endpoint=_address(token_endpoint) or "",
+        registration_endpoint=_address(document.get("registration_endpoint")),
+        revocation_endpoint=_address(document.get("revocation_endpoint")),
+        scopes=_texts(document.get("scopes_supported")),
+        grants=_texts(document.get("grant_types_supported")),
+        auth_methods=_texts(document.get("token_endpoint_auth_methods_supported")),
+        challenge_methods=_texts(document.get("code_challenge_methods_supported")),
+        sends_issuer=document.get("authorization_response_iss_parameter_supported") is True,
+    )
+
+
+def assumed_metadata(origin: str) -> ServerMetadata:
+    """Returns the default endpoints (specification 2025-03-26, "Fallbacks for Servers without Metadata Discovery")."""
+    return ServerMetadata(
+        issuer=origin,
+        authorization_endpoint=f"{origin}/authorize",
+        token_endpoint=f"{origin}/token",
+        registration_endpoint=f"{origin}/register",
+        is_assumed=True,
+    )
+
+
+def unsafe_endpoints(metadata: ServerMetadata, *, within: Reach) -> list[str]:
+    """Returns the endpoints to which no secrets may be sent."""
+    optional = (metadata.authorization_endpoint, metadata.registration_endpoint, metadata.revocation_endpoint)
+    given = [metadata.token_endpoint, *(address for address in optional if address)]
+    return [address for address in given if address and not is_safe(address, within=within)]
+
+
+def why_no_browser(metadata: ServerMetadata, *, is_client_known: bool) -> str:
+    """Explains why a user cannot sign in safely in the browser; empty if they can.
+
+    The metadata must announce PKCE (specification 2025-11-25). Some large providers support it without announcing it. Their clients must be
+    registered by hand, so a configured client is accepted: the user who registered it trusts the provider.
+    """
+    methods = metadata.challenge_methods
+    if not metadata.authorization_endpoint:
+        return "has no page to sign in at"
+    if methods is None and (metadata.is_assumed or is_client_known):
+        return ""
+    return "" if S256 in (methods or ()) else f"does not protect a sign-in against theft (PKCE with {S256})"
+
+
+def wanted_scopes(*groups: Iterable[str]) -> tuple[str, ...]:
+    """Joins groups of scopes in their order, without duplicates."""
+    return tuple(dict.fromkeys(scope for group in groups for scope in group))
+
+
+def _address(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _texts(value: object) -> tuple[str, ...] | None:
+    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else None
 
 
 class Place(msgspec.Struct, frozen=True):

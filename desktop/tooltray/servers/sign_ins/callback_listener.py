@@ -1,16 +1,32 @@
-"""The HTTP listener on this computer to which the browser returns at the end of a sign-in. Open only until the answer has come. It knows
-only the `state` that it expects: requests of foreign web pages, other programs or prefetching browsers get an answer and change nothing."""
+"""The HTTP listener on this computer to which the browser returns at the end of a sign-in, and the page that the browser then shows: plain
+HTML without scripts, images or external resources. Open only until the answer has come. It knows only the `state` that it expects: requests
+of foreign web pages, other programs or prefetching browsers get an answer and change nothing."""
 
 import asyncio
 import hmac
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from urllib.parse import parse_qsl, urlsplit
 
-from tooltray.foundation.phrases import Phrase
-from tooltray.servers.sign_ins.oauth import callback_page
-from tooltray.servers.sign_ins.oauth.callback_page import Page
-from tooltray.servers.sign_ins.oauth.failures import AuthorizationFailed, SignInUnanswered, sanitized
+import msgspec
 
+from tooltray.foundation.phrases import Phrase
+from tooltray.servers.sign_ins.failures import AuthorizationFailed, SignInUnanswered, sanitized
+
+_HEADERS = {
+    "Content-Type": "text/html; charset=utf-8",
+    "Cache-Control": "no-store",
+    "Connection": "close",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",  # the page's URL contains the authorization code
+    "X-Content-Type-Options": "nosniff",
+}
+_STYLE = (
+    ":root{color-scheme:light dark}"
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:32em;margin:20vh auto 0;padding:0 1.5em}"
+    "h1{font-size:1.4em;font-weight:600;margin:0 0 .4em}p{margin:0;overflow-wrap:anywhere}"
+)
+_REASONS = {200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 410: "Gone"}
 HOST = "127.0.0.1"  # not `localhost`, which a user's hosts file may lead elsewhere (RFC 8252, section 8.3)
 PATH = "/callback"
 WAIT_S = 600.0  # time for the user to find a password and a second factor
@@ -20,6 +36,52 @@ MAX_CONNECTIONS = 32  # browsers open a few; beyond the limit the oldest is clos
 MAX_PARAMETERS = 50
 
 Params = Mapping[str, str]
+
+
+class Page(msgspec.Struct, frozen=True):
+    status: int
+    title: str
+    text: str
+
+    def response(self) -> bytes:
+        """Returns the whole HTTP response as bytes."""
+        title, text = escape(self.title), escape(self.text)
+        body = (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+            f"<title>{title}</title><style>{_STYLE}</style></head><body><main><h1>{title}</h1><p>{text}</p></main></body></html>\n"
+        ).encode(errors="replace")
+        head = "".join(f"{name}: {value}\r\n" for name, value in {**_HEADERS, "Content-Length": str(len(body))}.items())
+        return f"HTTP/1.1 {self.status} {_REASONS[self.status]}\r\n{head}\r\n".encode() + body
+
+
+def answered(server: str) -> Page:
+    return Page(200, "You can close this page", f"Tooltray has the answer and now connects to '{server}'.")
+
+
+def declined(server: str, reason: str) -> Page:
+    """
+    Args:
+        reason: the authorization server's error text; short and on one line.
+    """
+    quote = f"The sign-in page said: {reason}. " if reason else ""
+    return Page(200, f"You are not signed in to '{server}'", f"{quote}You can close this page, and sign in again in Tooltray.")
+
+
+def refused(server: str, reason: str) -> Page:
+    """Returns the page for an answer that is not accepted.
+
+    Args:
+        reason: why Tooltray does not accept the answer.
+    """
+    return Page(400, f"You are not signed in to '{server}'", f"Tooltray does not take this answer: {reason}. You can close this page.")
+
+
+OTHER_SIGN_IN = Page(400, "This page belongs to another sign-in", "Close it, and go on in the page that Tooltray opened last.")
+UNREADABLE = Page(400, "This address cannot be read", "Sign in again in Tooltray.")
+OVER = Page(410, "This sign-in is over", "You can close this page.")
+NOT_HERE = Page(404, "There is nothing here", "This address is for the end of a sign-in alone.")
+FORBIDDEN = Page(403, "There is nothing here", "This address is for this computer's own browser alone.")
+WRONG_METHOD = Page(405, "There is nothing here", "This address is for the end of a sign-in alone.")
 
 
 class CallbackListener:
@@ -137,16 +199,16 @@ class CallbackListener:
         method, _, rest = request.partition(" ")
         target = rest.partition(" ")[0]
         if not self._is_for_us(lines):
-            return callback_page.FORBIDDEN, None
+            return FORBIDDEN, None
         if not target.startswith("/") or target.partition("?")[0] != PATH:
-            return callback_page.NOT_HERE, None
+            return NOT_HERE, None
         if not _is_navigation(lines):
-            return callback_page.FORBIDDEN, None
+            return FORBIDDEN, None
         if method != "GET":
-            return callback_page.WRONG_METHOD, None
+            return WRONG_METHOD, None
         params = _params(target.partition("?")[2])
         if params is None:
-            return callback_page.UNREADABLE, None
+            return UNREADABLE, None
         return self._judge_answer(params)
 
     def _is_for_us(self, lines: list[str]) -> bool:
@@ -156,16 +218,16 @@ class CallbackListener:
 
     def _judge_answer(self, params: Params) -> tuple[Page, Params | None]:
         if not self._state or not hmac.compare_digest(params.get("state", "").encode(errors="replace"), self._state.encode()):
-            return callback_page.OTHER_SIGN_IN, None
+            return OTHER_SIGN_IN, None
         if self._outcome is None or self._outcome.done():
-            return callback_page.OVER, None
+            return OVER, None
         if "error" in params:
-            return callback_page.declined(self._name, sanitized(params.get("error_description") or params["error"])), params
+            return declined(self._name, sanitized(params.get("error_description") or params["error"])), params
         try:
             self._check(params)
-        except AuthorizationFailed as refused:
-            return callback_page.refused(self._name, refused.problem.message), params
-        return callback_page.answered(self._name), params
+        except AuthorizationFailed as failed:
+            return refused(self._name, failed.problem.message), params
+        return answered(self._name), params
 
 
 def _is_navigation(lines: Sequence[str]) -> bool:

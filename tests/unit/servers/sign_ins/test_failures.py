@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.servers.sign_ins.oauth import failures
-from tooltray.servers.sign_ins.oauth.failures import MAX_SHOWN_CHARACTERS, AuthorizationFailed, AuthorizationRefused, error_text, sanitized
+from tooltray.servers.sign_ins import failures
+from tooltray.servers.sign_ins.failures import MAX_SHOWN_CHARACTERS, AuthorizationFailed, AuthorizationRefused, error_text, sanitized
 
 KINDS = [kind for kind in vars(failures).values() if isinstance(kind, type) and issubclass(kind, AuthorizationFailed)]
 

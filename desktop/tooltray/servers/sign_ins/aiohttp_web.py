@@ -16,8 +16,8 @@ from yarl import URL
 from tooltray import __version__
 from tooltray.foundation.errors import TooltrayError
 from tooltray.servers.launch.proxies import proxy_for
-from tooltray.servers.sign_ins.oauth.reach import NEARER, Reach, host_reach, reach_of, read_address
-from tooltray.servers.sign_ins.oauth.web_requests import Answer, NoResponse
+from tooltray.servers.sign_ins.addresses import NEARER, Reach, host_reach, reach_of, read_address
+from tooltray.servers.sign_ins.web_requests import Answer, NoResponse
 from tooltray.servers.transports.http.http_connections import is_same_origin, read_up_to, redirection
 from tooltray.servers.transports.http.http_failures import explain_error
 

@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 from urllib.parse import quote_plus, urlsplit
 
 from tooltray.foundation.hidden_fields import HidesFields
-from tooltray.servers.sign_ins.oauth.failures import (
+from tooltray.servers.sign_ins.discovery import ServerMetadata
+from tooltray.servers.sign_ins.failures import (
     AuthorizationRefused,
     AuthorizationUnreachable,
     NoAuthorizationServer,
     error_text,
     sanitized,
 )
-from tooltray.servers.sign_ins.oauth.metadata import ServerMetadata
-from tooltray.servers.sign_ins.oauth.web_requests import NoResponse, WebClient
+from tooltray.servers.sign_ins.web_requests import NoResponse, WebClient
 
 PRODUCT = "Tooltray"  # the client name on the authorization server's page
 NONE, BASIC, POST = "none", "client_secret_basic", "client_secret_post"
