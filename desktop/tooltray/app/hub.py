@@ -181,19 +181,18 @@ from tooltray.servers.confinement.support import Support, probe
 from tooltray.servers.confinement.watches import Watches
 from tooltray.servers.launch.command_lookup import COMMON
 from tooltray.servers.launch.login_shell import LoginShell, OwnUse, own_environ
-from tooltray.servers.launch.npm_registry import Registry, read_mirrors
+from tooltray.servers.launch.npm_config import Registry, read_mirrors
 from tooltray.servers.launch.program_output import Printed, printed_by
 from tooltray.servers.launch.remembered_variables import RememberedVariables
 from tooltray.servers.launch.variable_sources import ServerEnvironment, VariableSources
 from tooltray.servers.logs.api import LogsApi
+from tooltray.servers.logs.log_files import ServerLogFiles
 from tooltray.servers.logs.log_keeper import LogKeeper
-from tooltray.servers.logs.log_pages import LogPages
+from tooltray.servers.logs.log_reader import LogPages
 from tooltray.servers.logs.protocol_log import ProtocolLog
-from tooltray.servers.logs.server_log_files import ServerLogFiles
 from tooltray.servers.npm_mirrors.api import RegistriesApi
-from tooltray.servers.npm_mirrors.measuring import RegistrySources
+from tooltray.servers.npm_mirrors.measuring import RegistryCache, RegistrySources
 from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
-from tooltray.servers.npm_mirrors.registry_cache import RegistryCache
 from tooltray.servers.relay.held_calls import HeldCalls
 from tooltray.servers.relay.log_levels import LogLevels
 from tooltray.servers.relay.relay import ServerRelay

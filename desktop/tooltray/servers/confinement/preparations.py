@@ -17,7 +17,7 @@ import msgspec
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import read_regular
 from tooltray.servers.launch.command_lookup import program_name
-from tooltray.servers.launch.npx import bin_of
+from tooltray.servers.launch.direct_starts import bin_of
 from tooltray.servers.launch.program_launch import CannotStart
 
 _DONE = "installed"  # the file that marks a completed installation

@@ -9,11 +9,9 @@ from msgspec.structs import replace
 from tooltray.foundation.confirmation import confirm_reading, confirm_widening
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.logs import ALL_LINES, MESSAGES, SERVER, LogFilter, LogLine, LogPage
-from tooltray.servers.logs.levels import level_of
 from tooltray.servers.logs.log_keeper import LogKeeper
-from tooltray.servers.logs.log_pages import LogPages, capped, check_levels
-from tooltray.servers.logs.log_reader import is_wanted
-from tooltray.servers.logs.plain_line import plain_line
+from tooltray.servers.logs.log_lines import level_of, plain_line
+from tooltray.servers.logs.log_reader import LogPages, capped, check_levels, is_wanted
 from tooltray.servers.logs.protocol_log import MAX_FOR_S, ProtocolLog
 
 if TYPE_CHECKING:

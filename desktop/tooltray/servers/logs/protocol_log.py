@@ -18,8 +18,8 @@ from tooltray.foundation.events import EventBus, LogWritten
 from tooltray.foundation.snapshots.logs import MESSAGES, LogFilter, LogLine, LogPage
 from tooltray.protocol import envelope
 from tooltray.protocol.dispatcher import Tap
+from tooltray.servers.logs.log_lines import plain_line
 from tooltray.servers.logs.log_reader import is_wanted
-from tooltray.servers.logs.plain_line import plain_line
 from tooltray.servers.upstream.server_manager import ServerManager
 
 MAX_FOR_S = 3600.0  # a forgotten recording keeps at most an hour of messages in memory

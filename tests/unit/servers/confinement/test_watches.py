@@ -13,14 +13,32 @@ from tests.fakes.heard import Record
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.servers.confinement import watch_support
+from tooltray.servers.confinement import watches
 from tooltray.servers.confinement.guarded_folders import GuardedFolders
+from tooltray.servers.confinement.policy import Policy
 from tooltray.servers.confinement.profiles import Subject
 from tooltray.servers.confinement.state_folders import StateFolder
-from tooltray.servers.confinement.watch_support import require_watching
-from tooltray.servers.confinement.watches import LONGEST_S, Watches
+from tooltray.servers.confinement.watches import LONGEST_S, Watches, granted_by, require_watching
 
 pytestmark = pytest.mark.posix
+
+
+def test_paths_are_granted_with_all_below_them_by_where_their_links_lead(tmp_path: Path) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    (tmp_path / "written").mkdir()
+    real.mkdir()
+    link.symlink_to(real)
+    own = Policy(read=(str(link),), write=(str(tmp_path / "written"),))
+    granted = granted_by({"own": own, "read": Policy(read=(str(link), str(tmp_path / "written")))}, "/bin/sh")
+    assert granted("own", f"{real}/a/b", False)
+    assert not granted("own", f"{real}/a/b", True)
+    assert granted("own", f"{tmp_path}/written/x", True)
+    assert not granted("read", f"{tmp_path}/written/x", True)
+    assert granted("read", "/usr/lib/x", False)
+    assert granted("read", "/proc/self/status", False)
+    assert granted("read", "/dev/null", True)
+    assert not granted("own", f"{real}er", False)
+    assert not granted("own", "/", False)
 
 
 class Servers:
@@ -196,9 +214,9 @@ def test_this_computer_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     require_watching()
     failing = [sys.executable, "-c", "import sys; sys.exit('ptrace_scope is 3')"]
     for command, why in ((failing, "ptrace_scope is 3"), (["/nonexistent"], "No such file")):
-        monkeypatch.setattr(watch_support, "watch_command", lambda command=command: command)
+        monkeypatch.setattr(watches, "watch_command", lambda command=command: command)
         with pytest.raises(TooltrayError, match=why):
             require_watching()
-    monkeypatch.setattr(watch_support.sys, "platform", "darwin")
+    monkeypatch.setattr(watches.sys, "platform", "darwin")
     with pytest.raises(TooltrayError, match="needs Linux"):
         require_watching()

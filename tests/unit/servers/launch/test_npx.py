@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.fakes.npm_cache import PACKAGE, SPEC, VERSION, install_node, program, unpack, write_json
 
-from tooltray.servers.launch import npx
-from tooltray.servers.launch.npx import NpmSettings, npx_program, read_npm_settings
+from tooltray.servers.launch import direct_starts
+from tooltray.servers.launch.direct_starts import NpmSettings, npx_program, read_npm_settings
 from tooltray.servers.launch.program_launch import DirectProgram, Launch
 
 pytestmark = pytest.mark.posix  # programs that are scripts, by their mode; tests/windows has PATHEXT and .cmd
@@ -157,7 +157,7 @@ def test_npm_is_saved_and_a_shell_that_would_wait(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str, saved: int
 ) -> None:
     (tmp_path / "sh").symlink_to(tmp_path / shell)
-    monkeypatch.setattr(npx, "SHELL", str(tmp_path / "sh"))
+    monkeypatch.setattr(direct_starts, "SHELL", str(tmp_path / "sh"))
     found = machine.find()
     assert found is not None
     assert found.saved_processes == saved

@@ -23,11 +23,9 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, NpmRegistryChanged
 from tooltray.foundation.snapshots.registries import RegistryMeasurement
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.servers.launch.npm_config import NpmConfiguration
-from tooltray.servers.launch.npm_registry import CUSTOM, MIRROR, NPM, Answer, Registry
-from tooltray.servers.npm_mirrors.measuring import RegistrySources
+from tooltray.servers.launch.npm_config import CUSTOM, MIRROR, NPM, Answer, NpmConfiguration, Registry
+from tooltray.servers.npm_mirrors.measuring import RegistryCache, RegistrySources
 from tooltray.servers.npm_mirrors.npm_registries import KEPT_FOR_S, LOOKS_EVERY_S, SETTLES_AFTER_S, NpmRegistries
-from tooltray.servers.npm_mirrors.registry_cache import RegistryCache
 
 OWN, QUICK, SLOW, MINE = "https://own.example/", "https://quick.example/", "https://slow.example/", "https://mine.example/"
 INDEX = "https://quick.example/simple/"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tooltray.servers.confinement.new_servers import as_new
+from tooltray.servers.confinement.confinements import as_new
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from msgspec import Raw
 
 from tooltray.protocol.channels import Outgoing
 from tooltray.protocol.envelope import request_parts
-from tooltray.servers.transports.refused_requests import MOST, REMEMBERED_S, RefusedRequests
+from tooltray.servers.transports.transport import MOST, REMEMBERED_S, RefusedRequests
 
 
 def call(name: str) -> Outgoing:
