@@ -197,8 +197,8 @@ from tooltray.servers.relay.held_calls import HeldCalls
 from tooltray.servers.relay.log_levels import LogLevels
 from tooltray.servers.relay.relay import ServerRelay
 from tooltray.servers.sign_ins.api import SignInsApi
-from tooltray.servers.sign_ins.server_access import SignInTargets
-from tooltray.servers.sign_ins.sign_ins import SignIns
+from tooltray.servers.sign_ins.server_access import resolve_target
+from tooltray.servers.sign_ins.sign_ins import ResolveTarget, SignIns
 from tooltray.servers.sign_ins.token_store import TokenStore
 from tooltray.servers.transports.memory_transport import MemoryServer
 from tooltray.servers.transports.stdio_transport import StdioTransport
@@ -372,7 +372,7 @@ class Hub(Composition):
     registry_sources: RegistrySources = part(folder=lambda hub: str(hub.user_folder))
     registries: NpmRegistries = part(cache="registry_cache")
     sign_in_store: TokenStore = read(lambda hub: TokenStore(hub.home.sign_ins, hub.secrets))
-    sign_in_targets: SignInTargets = part()
+    resolve_target: ResolveTarget = made(lambda hub: partial(resolve_target, secrets=hub.secrets, login_shell=hub.login_shell))
     sign_ins: SignIns = part(store="sign_in_store", servers=lambda hub: lambda: hub.servers)
     visibility: Visibility = part()
     support: Support = read(lambda hub: probe())
@@ -668,7 +668,7 @@ class Hub(Composition):
     make_guarded: MakeGuarded = made(lambda hub: lambda: GuardedFolders(str(hub.user_folder), str(hub.home.root)))
     confinement_api: ConfinementApi = part(allowances="allowances", guarded="make_guarded", watches="watches")
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
-    logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
+    logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log")
     bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
     bundle_folders: BundleFolders = part(
         store="bundle_store", configs=lambda hub: lambda: hub.servers.configs, proposed=lambda hub: lambda: hub.proposals.entries

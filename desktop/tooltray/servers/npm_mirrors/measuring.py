@@ -8,8 +8,7 @@ import importlib
 import logging
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Protocol
+from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
@@ -18,6 +17,7 @@ from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.snapshots.registries import RegistryMeasurement
+from tooltray.servers.launch.command_lookup import program_name
 from tooltray.servers.launch.npm_config import NPM, Answer, NpmConfiguration, ReadConfiguration, Registry, read_configuration
 
 NODE_COMMANDS = frozenset({"npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx"})
@@ -25,7 +25,6 @@ PYTHON_COMMANDS = frozenset({"uvx", "uv", "pip", "pip3", "pipx"})
 SDK = "@modelcontextprotocol/sdk"  # what almost every server on Node.js needs, so each useful registry has it
 MAX_OWN_PACKAGES = 3  # enough to notice a mirror that lacks what this user needs; each is one more request to each registry
 
-_ENDINGS = (".exe", ".cmd", ".bat", ".ps1")  # of Windows
 _RUNNERS = frozenset({"npx", "pnpx", "bunx"})
 _SWITCHES = frozenset({"-y", "--yes", "-q", "--quiet", "--silent", "--bun", "--prefer-offline", "--prefer-online", "--offline"})
 # a name and perhaps a version; not a path or an address
@@ -35,26 +34,19 @@ MAX_FILE_BYTES = 2**20  # a round of ten registries has 2 kB
 NO_TIME_LATER_S = 2.0**35  # a thousand years from now: a date outside the calendar cannot be shown
 
 
-def command_name(command: str) -> str:
-    """Returns the bare name of a command: without its folder, and without the ending that Windows requires."""
-    name = PureWindowsPath(PurePosixPath(command).name).name
-    stem, ending = name[:-4], name[-4:].lower()
-    return stem if ending in _ENDINGS else name
-
-
 def is_downloaded(config: MCPServerConfig) -> bool:
     """Reports whether a server's command downloads packages."""
-    return config.transport == "stdio" and command_name(config.command or "") in NODE_COMMANDS | PYTHON_COMMANDS
+    return config.transport == "stdio" and program_name(config.command or "") in NODE_COMMANDS | PYTHON_COMMANDS
 
 
 def is_python(config: MCPServerConfig) -> bool:
     """Reports whether a server's command downloads packages from an index for Python."""
-    return config.transport == "stdio" and command_name(config.command or "") in PYTHON_COMMANDS
+    return config.transport == "stdio" and program_name(config.command or "") in PYTHON_COMMANDS
 
 
 def package_of(config: MCPServerConfig) -> str:
     """Returns the npm package that a server is started from, without its version; empty if the arguments do not show it plainly."""
-    if command_name(config.command or "") not in _RUNNERS:
+    if program_name(config.command or "") not in _RUNNERS:
         return ""
     words = iter(config.arguments)
     for word in words:
@@ -207,20 +199,6 @@ def _read(path: Path) -> Measured:
     return measured
 
 
-class Measure(Protocol):
-    """A function that measures registries: `measure_registries`, or a fake."""
-
-    async def __call__(
-        self,
-        registries: Sequence[Registry],
-        packages: tuple[str, ...],
-        *,
-        environ: Mapping[str, str],
-        configuration: NpmConfiguration,
-        with_python: bool,
-    ) -> list[Answer]: ...
-
-
 async def measure_registries(
     registries: Sequence[Registry],
     packages: tuple[str, ...],
@@ -263,7 +241,7 @@ class RegistrySources(msgspec.Struct, frozen=True, kw_only=True):
     environ: Callable[[], Awaitable[Mapping[str, str]]]
     folder: str
     mirrors: tuple[Registry, ...]
-    measure: Measure = measure_registries
+    measure: Callable[..., Awaitable[list[Answer]]] = measure_registries
     read: ReadConfiguration = read_configuration
 
     async def configuration(self) -> NpmConfiguration:

@@ -16,7 +16,17 @@ from tooltray.config.settings.server_config import OAuthSettings
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.servers.sign_ins.addresses import is_same_issuer, read_url, resource_of, with_query
-from tooltray.servers.sign_ins.discovery import OFFLINE, S256, Challenge, Discovery, Place, read_challenge, wanted_scopes, why_no_browser
+from tooltray.servers.sign_ins.discovery import (
+    OFFLINE,
+    REFRESH,
+    S256,
+    Challenge,
+    Discovery,
+    Place,
+    read_challenge,
+    wanted_scopes,
+    why_no_browser,
+)
 from tooltray.servers.sign_ins.failures import (
     AuthorizationFailed,
     AuthorizationRefused,
@@ -30,7 +40,7 @@ from tooltray.servers.sign_ins.failures import (
     sanitized,
 )
 from tooltray.servers.sign_ins.registrations import Registration, configured, register
-from tooltray.servers.sign_ins.tokens import AskForTokens, Grant, Tokens, ask_for_tokens, end_token, renew_tokens
+from tooltray.servers.sign_ins.tokens import Grant, Tokens, end_token, request_tokens
 from tooltray.servers.sign_ins.web_requests import WebClient
 
 _STATE_BYTES, _VERIFIER_BYTES = 32, 48  # 43 and 64 characters; RFC 7636 wants 43 to 128
@@ -208,7 +218,7 @@ class AuthorizationClient:
                 "redirect_uri": pending.redirect_uri,
                 "code_verifier": pending.verifier,
             }
-            grant, resource = await self._ask(ask_for_tokens, place.server.token_endpoint, form, place.resource, pending.registration)
+            grant, resource = await self._ask(place.server.token_endpoint, form, place.resource, pending.registration)
         except AuthorizationRefused as refused:
             self._is_doubted = refused.is_about_client
             if place.resource and refused.is_about_resource:
@@ -217,25 +227,23 @@ class AuthorizationClient:
             raise
         return self._tokens(grant, replace(place, resource=resource), pending.registration, pending.scopes)
 
-    async def _ask(
-        self, ask: AskForTokens, endpoint: str, form: Mapping[str, str], resource: str, registration: Registration
-    ) -> tuple[Grant, str]:
+    async def _ask(self, endpoint: str, form: Mapping[str, str], resource: str, registration: Registration) -> tuple[Grant, str]:
         """Requests tokens, and once more without `resource` if the authorization server refuses this parameter.
 
         Returns:
             The tokens, and the resource that they were requested for; empty: they were requested without one.
 
         Raises:
-            AuthorizationFailed: as `ask` does; the first refusal if both requests were refused.
+            AuthorizationFailed: as `request_tokens` does; the first refusal if both requests were refused.
         """
         named = {**form, "resource": resource} if resource else form
         try:
-            return await ask(self._server, self._web, endpoint, named, registration, now=self._clock), resource
+            return await request_tokens(self._server, self._web, endpoint, named, registration, now=self._clock), resource
         except (AuthorizationRefused, SignInExpired) as refused:
             if not resource or not refused.is_about_resource:
                 raise
             with contextlib.suppress(AuthorizationRefused, SignInExpired):
-                return await ask(self._server, self._web, endpoint, form, registration, now=self._clock), ""
+                return await request_tokens(self._server, self._web, endpoint, form, registration, now=self._clock), ""
             raise
 
     # without the user
@@ -251,7 +259,7 @@ class AuthorizationClient:
         registration, wanted = self._configured(place), self._scopes(asked, place, scopes)
         form = {"grant_type": "client_credentials"} | ({"scope": " ".join(wanted)} if wanted else {})
         try:
-            grant, resource = await self._ask(ask_for_tokens, place.server.token_endpoint, form, place.resource, registration)
+            grant, resource = await self._ask(place.server.token_endpoint, form, place.resource, registration)
         except AuthorizationRefused as refused:
             if place.resource and refused.is_about_resource:
                 raise resource_refused(refused, self._server) from None
@@ -269,9 +277,9 @@ class AuthorizationClient:
         if not tokens.refresh_token or not registration or registration.is_expired(self._clock()) or not tokens.is_for(self._url):
             raise SignInExpired(self._server, "it cannot be renewed without you")
         self.registration = self.registration or registration
-        form = {"grant_type": "refresh_token", "refresh_token": tokens.refresh_token}
+        form = {"grant_type": REFRESH, "refresh_token": tokens.refresh_token}
         try:
-            grant, resource = await self._ask(renew_tokens, tokens.token_endpoint, form, tokens.resource, registration)
+            grant, resource = await self._ask(tokens.token_endpoint, form, tokens.resource, registration)
         except SignInExpired as expired:
             self._is_doubted = expired.is_about_client
             raise

@@ -8,7 +8,7 @@ import json
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import ClassVar, Protocol
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from tooltray.config.secrets.secrets import SecretStore
@@ -92,46 +92,25 @@ def _has_user(url: str) -> bool:
     return "@" in re.split("[/?#]", url.partition("://")[2], maxsplit=1)[0]
 
 
-class SignInTargets:
-    """A resolver of targets. Belongs to the engine's loop; has no state of its own."""
+async def resolve_target(server: str, config: MCPServerConfig, *, secrets: SecretStore, login_shell: LoginShell) -> Target:
+    """Makes the target of a sign-in by the user: fills in the placeholders of the server's settings.
 
-    def __init__(self, *, secrets: SecretStore, login_shell: LoginShell) -> None:
-        self._secrets, self._login_shell = secrets, login_shell
-
-    async def of(self, server: str, config: MCPServerConfig) -> Target:
-        """Resolves the target of a sign-in by the user.
-
-        Raises:
-            TooltrayError: the settings cannot be filled in, or the user cannot sign in to it.
-        """
-        environ = await self._login_shell.environ()
-        resolved = await resolve(config, secrets=self._secrets, environ=environ, server=server)
-        if reason := why_no_sign_in(server, config, resolved):
-            raise reason
-        target = target_of(server, config, resolved, environ)
-        if target.signs_in_itself:
-            message = Phrase("its grant is client_credentials: it needs no person")
-            raise TooltrayError(
-                Phrase("'{server}' signs in by itself", server=server),
-                message,
-                Phrase("Start it: tooltray servers start {server}", server=server),
-            )
-        return target
+    Raises:
+        TooltrayError: the settings cannot be filled in, or the user cannot sign in to it.
+    """
+    environ = await login_shell.environ()
+    resolved = await resolve(config, secrets=secrets, environ=environ, server=server)
+    if reason := why_no_sign_in(server, config, resolved):
+        raise reason
+    target = target_of(server, config, resolved, environ)
+    if target.signs_in_itself:
+        message = Phrase("its grant is client_credentials: it needs no person")
+        hint = Phrase("Start it: tooltray servers start {server}", server=server)
+        raise TooltrayError(Phrase("'{server}' signs in by itself", server=server), message, hint)
+    return target
 
 
 MakeClient = Callable[[Target, Registration | None], Awaitable[AuthorizationClient]]
-
-
-class Keeper(Protocol):
-    """A receiver of the changes of a ServerAccess."""
-
-    def on_tokens(self, access: "ServerAccess", tokens: Tokens | None) -> None:
-        """Receives new tokens; None if there are none any more."""
-        ...
-
-    def on_sign_in_needed(self, access: "ServerAccess", problem: Problem) -> None:
-        """Learns that the server refuses requests until the user signs in."""
-        ...
 
 
 class ServerAccess:
@@ -144,9 +123,21 @@ class ServerAccess:
     """
 
     def __init__(
-        self, target: Target, *, keeper: Keeper, make_client: MakeClient, spawn: Spawn, clock: Callable[[], float] = time.time
+        self,
+        target: Target,
+        *,
+        on_tokens: Callable[["ServerAccess", Tokens | None], None],
+        on_sign_in_needed: Callable[["ServerAccess", Problem], None],
+        make_client: MakeClient,
+        spawn: Spawn,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        self.target, self._keeper = target, keeper
+        """
+        Args:
+            on_tokens: receives new tokens; None if there are none any more.
+            on_sign_in_needed: called when the server refuses requests until the user signs in.
+        """
+        self.target, self._on_tokens, self._on_sign_in_needed = target, on_tokens, on_sign_in_needed
         self._make_client, self._spawn, self._clock = make_client, spawn, clock
         self.tokens: Tokens | None = None
         self.is_loaded = False
@@ -197,25 +188,25 @@ class ServerAccess:
         if refusal.status != FORBIDDEN and not refusal.is_second and self._can_renew:
             return await self._renew_or_raise()
         why = f"it wants more rights: {sanitized(' '.join(challenge.scopes))}".removesuffix(": ") if challenge.needs_more else ""
-        self._keeper.on_sign_in_needed(self, problem := sign_in_needed(self.target.server, why))
+        self._on_sign_in_needed(self, problem := sign_in_needed(self.target.server, why))
         raise NotAuthorized(str(problem))
 
     def load(self, tokens: Tokens | None) -> None:
-        """Sets the tokens without informing the keeper, as when they come from the store."""
+        """Sets the tokens without a call of `on_tokens`, as when they come from the store."""
         self.tokens, self.is_loaded = tokens, True
 
     def take(self) -> Tokens | None:
-        """Removes and returns the tokens without informing the keeper."""
+        """Removes and returns the tokens without a call of `on_tokens`."""
         taken = self.tokens
         self.load(None)
         return taken
 
     def adopt(self, tokens: Tokens | None) -> None:
-        """Sets new tokens, as after a sign-in, or none, and informs the keeper."""
+        """Sets new tokens, as after a sign-in, or none, and calls `on_tokens`."""
         self.load(tokens)
         if tokens:
             self.challenge = None
-        self._keeper.on_tokens(self, tokens)
+        self._on_tokens(self, tokens)
 
     async def finish_renewal(self) -> None:
         """Waits for a running renewal, since it may already have invalidated the old tokens; no renewal begins afterwards."""
@@ -268,7 +259,7 @@ class ServerAccess:
         """Drops invalid tokens and requires a sign-in."""
         self.adopt(None)
         problem = error.problem
-        self._keeper.on_sign_in_needed(self, sign_in_needed(self.target.server, f"{problem.title}: {problem.message}".removesuffix(": ")))
+        self._on_sign_in_needed(self, sign_in_needed(self.target.server, f"{problem.title}: {problem.message}".removesuffix(": ")))
 
 
 def sign_in_needed(server: str, why: str = "") -> Problem:

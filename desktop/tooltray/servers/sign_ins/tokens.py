@@ -3,14 +3,14 @@ text), and the requests to token and revocation endpoints. Errors quote the auth
 
 import contextlib
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Protocol, TypeGuard
+from typing import Any, ClassVar, TypeGuard
 
 import msgspec
 from msgspec.structs import replace
 
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.servers.sign_ins.addresses import resource_of
-from tooltray.servers.sign_ins.discovery import read_scopes
+from tooltray.servers.sign_ins.discovery import REFRESH, read_scopes
 from tooltray.servers.sign_ins.failures import AuthorizationRefused, AuthorizationUnreachable, SignInExpired, error_text, sanitized
 from tooltray.servers.sign_ins.registrations import Registration
 from tooltray.servers.sign_ins.web_requests import Answer, NoResponse, WebClient
@@ -120,56 +120,24 @@ def _seconds(value: object) -> float | None:
     return min(seconds, LONGEST_LIFE_S) if seconds > 0 else None  # also None for NaN
 
 
-class AskForTokens(Protocol):
-    """A request to a token endpoint: `ask_for_tokens` or `renew_tokens`."""
-
-    async def __call__(
-        self,
-        server: str,
-        web: WebClient,
-        endpoint: str,
-        form: Mapping[str, str],
-        registration: Registration,
-        /,
-        *,
-        now: Callable[[], float],
-    ) -> Grant: ...
-
-
-async def ask_for_tokens(
+async def request_tokens(
     server: str, web: WebClient, endpoint: str, form: Mapping[str, str], registration: Registration, *, now: Callable[[], float]
 ) -> Grant:
-    """Requests tokens by any grant except `refresh_token`.
+    """Requests tokens by any grant; the grant `refresh_token` renews current ones.
 
     Raises:
         AuthorizationRefused: the authorization server refused, or sent no usable token.
-        AuthorizationUnreachable: there was no response.
+        SignInExpired: the authorization server refused to renew the tokens.
+        AuthorizationUnreachable: there was no response; or, on renewal, one that does not concern the tokens, as of a proxy.
     """
     answer = await _posted(server, web, endpoint, form, registration)
-    document = answer.document() or {}
-    grant = read_grant(document, now()) if answer.is_good and not document.get("error") else None
+    document, renews = answer.document() or {}, form.get("grant_type") == REFRESH
+    error, words = document.get("error"), _words(answer, document, form, registration)
+    if renews and (error or (document and answer.status in _REFUSALS)):
+        raise SignInExpired(server, words, code=sanitized(error))
+    grant = read_grant(document, now()) if answer.is_good and not error else None
     if grant is None:
-        raise AuthorizationRefused(server, _words(answer, document, form, registration), code=sanitized(document.get("error")))
-    return grant
-
-
-async def renew_tokens(
-    server: str, web: WebClient, endpoint: str, form: Mapping[str, str], registration: Registration, *, now: Callable[[], float]
-) -> Grant:
-    """Requests new tokens by the grant `refresh_token`.
-
-    Raises:
-        SignInExpired: the authorization server refused.
-        AuthorizationUnreachable: the response does not concern the tokens, as one of a proxy or an HTML page.
-    """
-    answer = await _posted(server, web, endpoint, form, registration)
-    document = answer.document() or {}
-    words = _words(answer, document, form, registration)
-    if document.get("error") or (document and answer.status in _REFUSALS):
-        raise SignInExpired(server, words, code=sanitized(document.get("error")))
-    grant = read_grant(document, now()) if answer.is_good else None
-    if grant is None:
-        raise AuthorizationUnreachable(server, words)
+        raise AuthorizationUnreachable(server, words) if renews else AuthorizationRefused(server, words, code=sanitized(error))
     return grant
 
 

@@ -1,4 +1,4 @@
-"""verdict.py"""
+"""What is requested of registries, how answers are judged, and what is kept."""
 
 import logging
 from pathlib import Path
@@ -17,7 +17,6 @@ from tooltray.servers.npm_mirrors.measuring import (
     SDK,
     Measured,
     RegistryCache,
-    command_name,
     is_downloaded,
     is_older,
     is_python,
@@ -35,21 +34,6 @@ MEASURED = Measured(123.5, (GOOD, OLD, SILENT), ("https://a.example/",), ("https
 
 def server(command: str, *args: str, **fields: Any) -> MCPServerConfig:
     return read_entry("s", {"command": command, "args": list(args), **fields})
-
-
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
-        ("npx", "npx"),
-        ("/opt/x/npx", "npx"),
-        (r"C:\Program Files\nodejs\npx.cmd", "npx"),
-        ("uvx.EXE", "uvx"),
-        ("my-npx", "my-npx"),
-        ("a", "a"),
-    ],
-)
-def test_a_command_is_known_by_its_bare_name(command: str, name: str) -> None:
-    assert command_name(command) == name
 
 
 def test_only_exact_names_download() -> None:

@@ -19,7 +19,6 @@ from tooltray.servers.sign_ins.server_access import ServerAccess, Target, bindin
 from tooltray.servers.sign_ins.tokens import Tokens
 from tooltray.servers.transports.authorization import NotAuthorized, Refusal
 
-TARGET_URL = "https://far.example/mcp"
 NOW = 1_000_000.0
 URL, ISSUER = "https://far.example/mcp", "https://sign-in.example"
 GOOD = Tokens("first", "renewing", NOW + 3600, ("a",), URL, URL, ISSUER, f"{ISSUER}/token", None, Registration(ISSUER, "client"))
@@ -27,7 +26,7 @@ UNREACHABLE = AuthorizationUnreachable("far", "no answer")
 
 
 def config(**fields: Any) -> MCPServerConfig:
-    return MCPServerConfig.model_validate({"url": TARGET_URL, **fields})
+    return MCPServerConfig.model_validate({"url": URL, **fields})
 
 
 def resolved(url: str, **headers: str) -> ResolvedServer:
@@ -35,7 +34,7 @@ def resolved(url: str, **headers: str) -> ResolvedServer:
 
 
 @pytest.mark.parametrize(
-    "url", [TARGET_URL, " https://far.example ", "https://far.example/@team?mail=a@b", "https://far.example?a@b", "http://[::1]:8/"]
+    "url", [URL, " https://far.example ", "https://far.example/@team?mail=a@b", "https://far.example?a@b", "http://[::1]:8/"]
 )
 def test_a_server_elsewhere_can_have_a_sign_in(url: str) -> None:
     assert why_no_sign_in("far", config(), resolved(url, **{"X-Team": "a"})) is None
@@ -49,15 +48,12 @@ def test_a_url_that_signs_in_itself_or_is_read_by_others_cannot(url: str) -> Non
 def test_a_binding_is_of_where_and_as_whom_and_of_nothing_else() -> None:
     usual = binding_of(config())
     assert binding_of(config(descriptions="x", headers={"A": "b"}, isolation="session")) == usual
-    assert (
-        len({usual, binding_of(config(url=TARGET_URL + "2")), binding_of(config(oauth={"clientId": "c"})), binding_of(config(oauth={}))})
-        == 4
-    )
+    assert len({usual, binding_of(config(url=URL + "2")), binding_of(config(oauth={"clientId": "c"})), binding_of(config(oauth={}))}) == 4
 
 
 def test_a_target_has_everything_filled_in() -> None:
     target = target_of("far", config(), resolved(f" {URL} "), {"A": "b"})
-    assert (target.url, target.environ, target.signs_in_itself) == (TARGET_URL, {"A": "b"}, False)
+    assert (target.url, target.environ, target.signs_in_itself) == (URL, {"A": "b"}, False)
 
 
 def test_tokens_of_older_versions_stay_bound_and_those_for_another_resource_do_not() -> None:
@@ -74,7 +70,14 @@ class Played:
 
     def __init__(self, keeper: TaskKeeper, tokens: Tokens | None = GOOD, **settings: Any) -> None:
         target = Target("far", "binding", URL, OAuthSettings.model_validate(settings), {})
-        self.access = ServerAccess(target, keeper=self, make_client=self._make, spawn=keeper.spawn, clock=lambda: self.now)
+        self.access = ServerAccess(
+            target,
+            on_tokens=self.on_tokens,
+            on_sign_in_needed=self.on_sign_in_needed,
+            make_client=self._make,
+            spawn=keeper.spawn,
+            clock=lambda: self.now,
+        )
         self.access.load(tokens)
         self.now = NOW
         self.made: list[Registration | None] = []

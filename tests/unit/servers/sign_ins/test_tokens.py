@@ -11,7 +11,7 @@ from tests.fakes.web_answers import WebAnswers
 
 from tooltray.servers.sign_ins.failures import AuthorizationRefused, AuthorizationUnreachable, SignInExpired
 from tooltray.servers.sign_ins.registrations import Registration
-from tooltray.servers.sign_ins.tokens import LONGEST_LIFE_S, Grant, Tokens, ask_for_tokens, end_token, read_grant, renew_tokens
+from tooltray.servers.sign_ins.tokens import LONGEST_LIFE_S, Grant, Tokens, end_token, read_grant, request_tokens
 from tooltray.servers.sign_ins.web_requests import Answer, NoResponse
 
 TOKENS = Tokens(
@@ -173,11 +173,11 @@ def said(status: int, **document: Any) -> Answer:
 
 
 async def asked(answer: Any) -> Grant:
-    return await ask_for_tokens("far", WebAnswers({AT: answer}), AT, FORM, ME, now=lambda: 100.0)
+    return await request_tokens("far", WebAnswers({AT: answer}), AT, FORM, ME, now=lambda: 100.0)
 
 
 async def renewed(answer: Any) -> Grant:
-    return await renew_tokens("far", WebAnswers({AT: answer}), AT, FORM, ME, now=lambda: 100.0)
+    return await request_tokens("far", WebAnswers({AT: answer}), AT, {**FORM, "grant_type": "refresh_token"}, ME, now=lambda: 100.0)
 
 
 @pytest.mark.parametrize("ask", [asked, renewed])
