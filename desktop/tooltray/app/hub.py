@@ -169,7 +169,6 @@ from tooltray.records.journal.recorded_failures import Failures
 from tooltray.records.telemetry.trace_export import TraceExport
 from tooltray.servers.builtin import hub_server
 from tooltray.servers.builtin.hub_server import HubServer
-from tooltray.servers.confinement.allowances import Allowances
 from tooltray.servers.confinement.api import ConfinementApi, MakeGuarded
 from tooltray.servers.confinement.confined_starts import ConfinedStarts
 from tooltray.servers.confinement.confinements import Confinements
@@ -664,9 +663,8 @@ class Hub(Composition):
         packages=lambda hub: hub.packages,
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
-    allowances: Allowances = part()
     make_guarded: MakeGuarded = made(lambda hub: lambda: GuardedFolders(str(hub.user_folder), str(hub.home.root)))
-    confinement_api: ConfinementApi = part(allowances="allowances", guarded="make_guarded", watches="watches")
+    confinement_api: ConfinementApi = part(guarded="make_guarded", refusals="refusals", watches="watches", moving_line="moving_line")
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
     logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log")
     bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
