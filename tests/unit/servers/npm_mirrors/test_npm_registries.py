@@ -180,14 +180,6 @@ async def test_where_npm_s_own_is_the_fastest_nothing_is_set(tmp_path: Path) -> 
         assert await parts.variables() == {}
 
 
-async def test_a_quick_mirror_with_old_copies_is_not_used(tmp_path: Path) -> None:
-    async with parts_in(tmp_path) as parts:
-        parts.network.version[QUICK] = "1.9.0"
-        status = await parts.registries.refresh()
-    assert status.url == ""
-    assert "is old" in status.measurements[-1].problem
-
-
 async def test_where_nothing_answers_nothing_is_set_and_nothing_is_kept(tmp_path: Path) -> None:
     async with parts_in(tmp_path) as parts:
         await parts.registries.refresh()

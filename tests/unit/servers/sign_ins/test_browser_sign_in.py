@@ -53,9 +53,10 @@ def test_who_answers_has_to_be_who_was_asked_to_the_character(sends_issuer: bool
             check_sender("far", pending, params)
 
 
-def test_the_state_is_looked_at_first() -> None:
+@pytest.mark.parametrize("state", [{}, {"state": ""}, {"state": "another"}, {"state": "ä\ud800"}])
+def test_the_state_is_looked_at_first(state: dict[str, str]) -> None:
     with pytest.raises(AuthorizationFailed, match="another sign-in"):
-        check_sender("far", begun(sends_issuer=True), {"state": "another", "iss": "https://b.example"})
+        check_sender("far", begun(sends_issuer=True), {**state, "iss": "https://b.example"})
 
 
 def test_a_code_is_taken_only_where_nothing_was_refused() -> None:

@@ -111,8 +111,9 @@ async def test_nothing_is_asked_where_it_is_known_to_be_in_vain() -> None:
         msgspec.structs.replace(THERE, registration_endpoint=None),
         msgspec.structs.replace(THERE, auth_methods=("tls_client_auth",)),
     ):
-        with pytest.raises(AuthorizationRefused, match=ISSUER):
+        with pytest.raises(AuthorizationRefused, match=ISSUER) as raised:
             await register("far", web, there, redirect_uri=BACK, scopes=())
+        assert "clientId" in raised.value.problem.hint
     assert web.posted == []
 
 
