@@ -19,17 +19,17 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
-from tooltray.servers.launch.command_lookup import look_up, program_name
+from tooltray.servers.launch.command_lookup import look_up, program_name, read_launcher_line
+from tooltray.servers.launch.npm_config import read_npmrc
 from tooltray.servers.launch.program_launch import DirectProgram, Launch
 
 NPX = "npx-cli.js"  # the file that npm's own `npx` is a link to; a version manager's stand-in is another
-MAX_NPMRC_BYTES = 1024 * 1024
 
 # settings that change what npx runs, or how; with one of them npm is to decide
 DECISIVE = frozenset(
@@ -68,11 +68,11 @@ def read_npm_settings(environ: Mapping[str, str], *, npx: str, node: str) -> Npm
     is_npms_own = os.path.basename(os.path.realpath(npx)) == NPX and (npm / "bin" / "npm-cli.js").is_file()
     if not is_npms_own or not home.is_absolute() or environ.get("DESTDIR"):
         return None
-    known = {**_read_npmrc(npm / "npmrc"), **_read_npmrc(home / ".npmrc"), **dict(_of_environ(environ))}
+    known = {**read_npmrc(npm / "npmrc"), **read_npmrc(home / ".npmrc"), **dict(_of_environ(environ))}
     prefix = _folder(known.get("prefix") or environ.get("PREFIX") or str(Path(os.path.realpath(node)).parent.parent), home)
     if prefix is None:
         return None
-    known = {**_read_npmrc(prefix / "etc" / "npmrc"), **known}
+    known = {**read_npmrc(prefix / "etc" / "npmrc"), **known}
     cache = _folder(known.get("cache") or "~/.npm", home)
     return None if cache is None or DECISIVE & known.keys() else NpmSettings(npm, cache, prefix)
 
@@ -82,17 +82,6 @@ def _of_environ(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for name, value in environ.items():
         if name.lower().startswith("npm_config_") and value:
             yield name.lower().removeprefix("npm_config_").replace("_", "-"), value
-
-
-def _read_npmrc(npmrc: Path) -> dict[str, str]:
-    """Returns the settings of one file; empty if it cannot be read."""
-    try:
-        with npmrc.open("rb") as opened:
-            lines = opened.read(MAX_NPMRC_BYTES).decode(errors="replace").splitlines()
-    except OSError:
-        return {}
-    pairs = (line.strip().partition("=") for line in lines if not line.strip().startswith((";", "#", "[")))
-    return {key.strip().removesuffix("[]"): value.strip().strip("\"'") for key, _, value in pairs if key.strip()}
 
 
 def _folder(value: str, home: Path) -> Path | None:
@@ -110,42 +99,24 @@ HASH_DIGITS = 16
 _EXACT = re.compile(r"((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)@(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)")
 
 
-class Wanted(msgspec.Struct, frozen=True):
-    """A package as npx's command line names it, and the arguments that follow."""
-
-    spec: str
-    package: str
-    version: str
-    args: tuple[str, ...]
-
-
 def npx_program(launch: Launch) -> DirectProgram | None:
     """Returns the program that npx would run, or None where that is not certain."""
-    wanted = _read_arguments(launch.args)
-    if wanted is None:
+    line = read_launcher_line(launch.args, flags=FLAGS)
+    exact = _EXACT.fullmatch(line.word) if line else None
+    if line is None or exact is None:
         return None
+    package, version = exact.groups()
     npx, node = (look_up(command, env=launch.env, cwd=launch.cwd).resolved for command in (launch.command, "node"))
     if not npx or not node or _has_project(launch):
         return None
     settings = read_npm_settings(launch.env, npx=npx, node=node)
-    if settings is None or _is_global(wanted, settings.prefix):
+    if settings is None or _is_global(line.word, package, settings.prefix):
         return None
-    entry = settings.cache / "_npx" / hashlib.sha512(wanted.spec.encode()).hexdigest()[:HASH_DIGITS]
-    program = _program_in(entry, wanted)
+    entry = settings.cache / "_npx" / hashlib.sha512(line.word.encode()).hexdigest()[:HASH_DIGITS]
+    program = _program_in(entry, line.word, package, version)
     if program is None:
         return None
-    return DirectProgram(node, (str(program), *wanted.args), _variables(launch, settings, program, node), _saved())
-
-
-def _read_arguments(args: Sequence[str]) -> Wanted | None:
-    """Returns the wanted package; None where npx gets options of its own, or no exact version."""
-    rest = list(args)
-    while rest and rest[0] in FLAGS:
-        rest.pop(0)
-    if rest and rest[0] == "--":
-        rest.pop(0)
-    found = _EXACT.fullmatch(rest[0]) if rest else None
-    return Wanted(rest[0], found[1], found[2], tuple(rest[1:])) if found else None
+    return DirectProgram(node, (str(program), *line.rest), _variables(launch, settings, program, node), _saved())
 
 
 def _has_project(launch: Launch) -> bool:
@@ -156,30 +127,30 @@ def _has_project(launch: Launch) -> bool:
     return folder != home and os.path.lexists(folder / ".npmrc")
 
 
-def _is_global(wanted: Wanted, prefix: Path) -> bool:
+def _is_global(spec: str, package: str, prefix: Path) -> bool:
     """Reports whether the package is installed for all, perhaps as a link to a working copy."""
-    return any(os.path.lexists(prefix / place) for place in (f"lib/node_modules/{wanted.package}", f"bin/{wanted.spec}"))
+    return any(os.path.lexists(prefix / place) for place in (f"lib/node_modules/{package}", f"bin/{spec}"))
 
 
-def _program_in(entry: Path, wanted: Wanted) -> Path | None:
+def _program_in(entry: Path, spec: str, package: str, version: str) -> Path | None:
     """Returns the program of a package in npm's cache, if the cache's files are complete and unchanged."""
     modules = entry / "node_modules"
-    package = modules / wanted.package
+    folder = modules / package
     if os.path.lexists(entry / "concurrency.lock") or os.path.lexists(modules / ".bin" / "node"):
         return None  # being installed right now; or it brings a Node.js of its own
     asked = _read_json(entry / "package.json")
     lock = _read_json(modules / ".package-lock.json")
-    manifest = _read_json(package / "package.json")
-    locked = _at(lock, "packages", f"node_modules/{wanted.package}")
+    manifest = _read_json(folder / "package.json")
+    locked = _at(lock, "packages", f"node_modules/{package}")
     is_whole = (
-        _at(asked, "_npx", "packages") == [wanted.spec]
-        and _at(locked, "version") == wanted.version
+        _at(asked, "_npx", "packages") == [spec]
+        and _at(locked, "version") == version
         and not _at(locked, "link")
-        and (_at(manifest, "name"), _at(manifest, "version")) == (wanted.package, wanted.version)
+        and (_at(manifest, "name"), _at(manifest, "version")) == (package, version)
     )
     name, target = bin_of(manifest) if is_whole else ("", "")
     program = modules / ".bin" / name
-    return program if name and _is_script(program, package / target, inside=package) else None
+    return program if name and _is_script(program, folder / target, inside=folder) else None
 
 
 def bin_of(manifest: object) -> tuple[str, str]:

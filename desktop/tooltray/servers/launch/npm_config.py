@@ -237,15 +237,20 @@ def _user_file(environ: Mapping[str, str]) -> Path:
     return Path(variable(environ, "userconfig") or os.path.join(environ.get("HOME") or environ.get("USERPROFILE") or os.sep, ".npmrc"))
 
 
-def _entries(path: Path, environ: Mapping[str, str]) -> dict[str, str]:
+def read_npmrc(path: Path) -> dict[str, str]:
+    """Returns the settings of one file as they are written, an option without a value as an empty one; empty if it cannot be read."""
     try:
         with path.open("rb") as file:
             text = file.read(MAX_FILE_BYTES).decode(errors="replace")
     except OSError:
         return {}
     lines = (line.strip() for line in text.splitlines())
-    pairs = (line.partition("=") for line in lines if "=" in line and not line.startswith((";", "#")))
-    return {_unquoted(key.strip()): _filled(_unquoted(value.strip()), environ) for key, _, value in pairs}
+    pairs = (line.partition("=") for line in lines if line and not line.startswith((";", "#", "[")))
+    return {_unquoted(key.strip()).removesuffix("[]"): _unquoted(value.strip()) for key, _, value in pairs}
+
+
+def _entries(path: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    return {key: _filled(value, environ) for key, value in read_npmrc(path).items()}
 
 
 def _unquoted(text: str) -> str:

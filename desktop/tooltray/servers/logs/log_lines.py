@@ -40,26 +40,13 @@ _NAMES: Mapping[str, str] = {
 _KEYS = (b"level", b"lvl", b"severity")
 WORDS: Mapping[str, tuple[bytes, ...]] = {
     "error": (
-        b"err",
-        b"eror",
-        b"fatal",
-        b"crit",
-        b"panic",
-        b"emerg",
-        b"alert",
-        b"severe",
-        b"ftl",
-        b"exception",
-        b"traceback",
-        b"unhandled",
-        b"goroutine",
-        b" e",
-        b" f",
+        *b"err eror fatal crit panic emerg alert severe ftl exception traceback unhandled goroutine".split(),
+        *(b" e", b" f"),
         *_KEYS,
     ),
-    "warning": (b"warn", b"wrn", b" w", *_KEYS),
+    "warning": (*b"warn wrn".split(), b" w", *_KEYS),
     "info": (),
-    "debug": (b"debug", b"trace", b"verbose", b"silly", b"dbg", b"trc", b"fine", *_KEYS),
+    "debug": (*b"debug trace verbose silly dbg trc fine".split(), *_KEYS),
 }
 """In lower case: a text without any of these has no line of that level; empty: words cannot exclude that level."""
 

@@ -183,7 +183,7 @@ class NpmRegistries:
             shown = shown_url(url.strip()).rpartition("@")[2]  # an invalid address may have a password anywhere before the "@"
             return RegistryMeasurement(shown, "", CUSTOM, problem=error.problem.message)
         registry = next((replace(each, origin=CUSTOM) for each in self._candidates() if each.url == registry.url), registry)
-        configuration = await self._configuration()
+        configuration = await self._sources.configuration()
         packages = self._packages(configuration, may_name_own=True)
         (answer,) = judged(await self._answers([registry], packages, configuration), packages=packages)
         return measurement(answer)
@@ -335,7 +335,7 @@ class NpmRegistries:
         return 0 <= self._clock() - at < KEPT_FOR_S  # below 0 the clock was set back
 
     async def _measure_unasked(self) -> None:
-        configuration = await self._configuration()
+        configuration = await self._sources.configuration()
         if not _may_be_mirror(configuration) and all(each.origin == MIRROR for each in self._candidates()):
             self._nothing_to_choose_at = self._clock()
         else:
@@ -351,7 +351,7 @@ class NpmRegistries:
 
     async def _measure(self, configuration: NpmConfiguration | None) -> None:
         try:
-            is_asked, configuration = configuration is None, configuration or await self._configuration()
+            is_asked, configuration = configuration is None, configuration or await self._sources.configuration()
             may_be_mirror = _may_be_mirror(configuration)
             packages = self._packages(configuration, may_name_own=not configuration.is_chosen)
             registries = [each for each in self._all(configuration) if is_asked or may_be_mirror or each.origin != MIRROR]
@@ -368,9 +368,6 @@ class NpmRegistries:
         self._is_from_cache, self._nothing_to_choose_at = False, None
         if self._known.is_success:
             await finish_in_thread(self._cache.save, self._known)
-
-    async def _configuration(self) -> NpmConfiguration:
-        return await self._sources.configuration()
 
     def _packages(self, configuration: NpmConfiguration, *, may_name_own: bool) -> tuple[str, ...]:
         servers = self._config.settings.mcp_servers.values()

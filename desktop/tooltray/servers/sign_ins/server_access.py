@@ -26,7 +26,7 @@ from tooltray.servers.sign_ins.failures import AuthorizationUnreachable, sanitiz
 from tooltray.servers.sign_ins.registrations import Registration
 from tooltray.servers.sign_ins.tokens import Tokens
 from tooltray.servers.sign_ins.web_requests import WebClient
-from tooltray.servers.transports.authorization import FORBIDDEN, HEADER, NotAuthorized, Refusal
+from tooltray.servers.transports.transport import FORBIDDEN, HEADER, NotAuthorized, Refusal
 
 _BEARER = re.compile(r"(?:^|,)\s*bearer\b", re.IGNORECASE)
 

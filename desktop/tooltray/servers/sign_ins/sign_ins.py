@@ -20,7 +20,7 @@ from tooltray.servers.sign_ins.server_access import ServerAccess, Target, bindin
 from tooltray.servers.sign_ins.sign_in_flow import LIMIT_S, SignInFlow
 from tooltray.servers.sign_ins.token_store import TokenStore
 from tooltray.servers.sign_ins.tokens import Tokens
-from tooltray.servers.transports.authorization import Authorization
+from tooltray.servers.transports.transport import Authorization
 from tooltray.servers.upstream.server_manager import ServerManager
 
 CHALLENGE_WITHIN_S = 15.0  # for a server to send its challenge before a sign-in; most do at once, and most sign-ins do not need it

@@ -17,7 +17,7 @@ from tooltray.servers.sign_ins.failures import AuthorizationRefused, Authorizati
 from tooltray.servers.sign_ins.registrations import Registration
 from tooltray.servers.sign_ins.server_access import ServerAccess, Target, binding_of, target_of, why_no_sign_in
 from tooltray.servers.sign_ins.tokens import Tokens
-from tooltray.servers.transports.authorization import NotAuthorized, Refusal
+from tooltray.servers.transports.transport import NotAuthorized, Refusal
 
 NOW = 1_000_000.0
 URL, ISSUER = "https://far.example/mcp", "https://sign-in.example"

@@ -25,7 +25,7 @@ from tests.unit.servers.sign_ins.test_server_access import GOOD
 from tooltray.config.settings.expansion import resolve
 from tooltray.foundation.errors import TooltrayError
 from tooltray.servers.sign_ins.server_access import ServerAccess
-from tooltray.servers.transports.authorization import NotAuthorized, Refusal
+from tooltray.servers.transports.transport import NotAuthorized, Refusal
 
 # several at once
 

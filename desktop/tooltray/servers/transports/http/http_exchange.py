@@ -27,6 +27,7 @@ from tooltray.protocol.envelope import (
 )
 from tooltray.protocol.event_stream import MEDIA_TYPE, Event, EventReader
 from tooltray.protocol.routing_headers import VERSION_HEADER
+from tooltray.servers.transports.http.bodies import Delivery, intake, read_whole
 from tooltray.servers.transports.http.http_connections import HttpConnection, read_error_body
 from tooltray.servers.transports.http.http_failures import (
     ExchangeFailed,
@@ -36,8 +37,6 @@ from tooltray.servers.transports.http.http_failures import (
     may_be_older,
     refusal,
 )
-from tooltray.servers.transports.http.intake import intake, read_whole
-from tooltray.servers.transports.http.request_body import Delivery
 from tooltray.servers.transports.transport import RefusedRequests
 
 logger = logging.getLogger(__name__)

@@ -21,6 +21,7 @@ from tooltray.protocol.eras import MODERN_VERSIONS
 from tooltray.protocol.event_stream import MEDIA_TYPE, EventReader
 from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.routing_headers import METHOD_HEADER, VERSION_HEADER, request_headers
+from tooltray.servers.transports.http.bodies import INITIALIZED, PostOrder, count_until_done, intake
 from tooltray.servers.transports.http.http_connections import HttpConnection, read_error_body
 from tooltray.servers.transports.http.http_exchange import (
     LAST_EVENT_HEADER,
@@ -30,8 +31,6 @@ from tooltray.servers.transports.http.http_exchange import (
     is_event_stream,
 )
 from tooltray.servers.transports.http.http_failures import ExchangeFailed, is_lost_session
-from tooltray.servers.transports.http.intake import count_until_done, intake
-from tooltray.servers.transports.http.request_body import INITIALIZED, PostOrder
 from tooltray.servers.transports.http.sse_transport import LAST_REPLIES_S, SseChannel, speaks_sse
 from tooltray.servers.transports.transport import ConnectionFailure, RefusedRequests
 

@@ -1,4 +1,8 @@
-"""POSTs of messages: a body that records whether the server can have received it, and the order in which messages are sent.
+"""Bodies of messages over HTTP: what is counted while it is read, a body that records whether the server can have received it, and the
+order in which messages are sent.
+
+A child process is paused by its pipe. Over HTTP each message has its own connection, so the sum over all of them must be bounded: reading
+pauses while too much waits for AI clients.
 
 Each message has its own POST and could overtake the others, so notifications are sent one after another, and nothing before
 `notifications/initialized` has been accepted: servers refuse requests until then. Every wait is bounded, because a server may receive a
@@ -7,16 +11,25 @@ Such a request may be sent again only if the server cannot have read it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 
-from aiohttp import ClientConnectionResetError
+from aiohttp import ClientConnectionResetError, ClientResponse
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http_writer import StreamWriter
 from aiohttp.payload import Payload
 
 from tooltray.foundation.tasks import Spawn
+from tooltray.protocol.channels import Outgoing
+from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
+from tooltray.protocol.unsent import AllUnsent, Unsent
+from tooltray.servers.transports.http.http_failures import ExchangeFailed
 
 SLICE_BYTES = 2**18  # large bodies are written piece by piece, as fast as they drain
+COUNTED_FROM_BYTES = 65536  # nearly every message is smaller
+
+Holds = Callable[[int], Awaitable[None]]
+"""Takes the number of bytes of an incomplete message in memory; returns when more may be read."""
 
 
 class Delivery:
@@ -103,3 +116,45 @@ class PostOrder:
         if task and not task.done():
             await asyncio.wait({task}, timeout=WAIT_S)
         await sending()
+
+
+@contextmanager
+def intake(response: ClientResponse, unsent: AllUnsent) -> Iterator[Holds]:
+    """Counts a response's bytes while they are read; closes its connection if there is no space for its message."""
+    account = unsent.of(is_server=False)
+    account.ends.add(response.close)
+
+    async def holds(size: int) -> None:
+        if size > MAX_SERVER_LINE_BYTES:
+            raise ExchangeFailed(f"a message is beyond the limit of {MAX_SERVER_LINE_BYTES:,} bytes")
+        account.hold(size if size >= COUNTED_FROM_BYTES else 0)
+        if unsent.is_full:
+            await unsent.room()
+
+    try:
+        yield holds
+    finally:
+        account.hold(0)
+
+
+async def read_whole(response: ClientResponse, unsent: AllUnsent) -> bytes:
+    """Returns the whole body.
+
+    Raises:
+        ExchangeFailed: the body is larger than `MAX_SERVER_LINE_BYTES`.
+    """
+    chunks, size = [], 0
+    with intake(response, unsent) as holds:
+        async for chunk in response.content.iter_any():
+            chunks.append(chunk)
+            size += len(chunk)
+            await holds(size)
+    return b"".join(chunks)
+
+
+def count_until_done(sending: asyncio.Task[None], message: Outgoing, unsent: Unsent) -> None:
+    """Counts a large message to a server as unsent until its POST ends, since the server may not have read it before."""
+    size = len(memoryview(message.payload))
+    if size >= COUNTED_FROM_BYTES:
+        unsent.add(size)
+        sending.add_done_callback(lambda _: unsent.take(size))

@@ -11,7 +11,7 @@ from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_transport import FakeTransport
 
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.servers.transports.http.request_body import INITIALIZED, SLICE_BYTES, WAIT_S, Delivery, PostOrder, RequestBody
+from tooltray.servers.transports.http.bodies import INITIALIZED, SLICE_BYTES, WAIT_S, Delivery, PostOrder, RequestBody
 
 
 def make_writer() -> tuple[StreamWriter, FakeTransport]:
