@@ -5,7 +5,6 @@ import os
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -19,6 +18,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.confinement.confinements import Confinements
 from tooltray.servers.confinement.guarded_folders import GuardedFolders
+from tooltray.servers.confinement.host_proxies import HostProxies, ProxyDoor
 from tooltray.servers.confinement.launch_line import carried, confined
 from tooltray.servers.confinement.policy import Policy
 from tooltray.servers.confinement.preparations import Preparation, preparation
@@ -98,19 +98,6 @@ def own_places(state: StateFolder) -> dict[str, str]:
     }
 
 
-class Door(Protocol):
-    """The hub's proxy for one server."""
-
-    @property
-    def port(self) -> int: ...
-    @property
-    def variables(self) -> Mapping[str, str]: ...
-
-
-class Doors(Protocol):
-    async def door(self, server: str, hosts: tuple[str, ...]) -> Door: ...
-
-
 class ConfinedStarts:
     """Makes the starts of confined servers. Belongs to the engine's loop."""
 
@@ -122,7 +109,7 @@ class ConfinedStarts:
         home: Home,
         user_folder: Path,
         watches: Watches | None = None,
-        proxies: Doors | None = None,
+        proxies: HostProxies | None = None,
     ) -> None:
         """
         Args:
@@ -176,7 +163,7 @@ class ConfinedStarts:
         self._refusals.end(server)
         await finish_in_thread(forget, self._home.confined, server)
 
-    async def _door(self, server: str, chosen: Confinement) -> Door | None:
+    async def _door(self, server: str, chosen: Confinement) -> ProxyDoor | None:
         """Returns the server's proxy; None: it is not limited to hosts, or cannot be, and then gets no network at all."""
         if chosen.network != "hosts" or not self._confinements.here.hosts or self._proxies is None:
             return None
@@ -207,7 +194,7 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     state: StateFolder
     guarded: GuardedFolders
     bundles: str
-    door: Door | None
+    door: ProxyDoor | None
     confinements: Confinements
     refusals: Refusals
     ahead: Preparation | None = None
