@@ -167,14 +167,6 @@ class AuthorizationClient:
         self._omits_resource = not self._settings.send_resource  # or the authorization server has refused the parameter
         self._is_doubted = False  # a sign-in with the registration began and never ended: the authorization server may have deleted it
 
-    async def discover(self, challenge: str | None = None) -> None:
-        """Checks that the server has a usable authorization server; registers nothing.
-
-        Raises:
-            AuthorizationFailed: none can be found, trusted and reached; the error gives the reason.
-        """
-        await self._find(read_challenge(challenge))
-
     # with the user
 
     async def begin(self, *, redirect_uri: str, challenge: str | None = None, scopes: Iterable[str] = ()) -> PendingSignIn:

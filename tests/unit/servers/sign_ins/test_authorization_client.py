@@ -9,22 +9,18 @@ from typing import Any
 import msgspec
 import pytest
 from tests.fakes.authorization_server import (
-    MCP_PATH,
-    RESOURCE_WELL_KNOWN,
-    SERVER_WELL_KNOWN,
     AuthorizationServer,
     Shown,
     authorizing,
     browse,
     query_of,
     says,
-    sign_in_elsewhere,
 )
 from tests.fakes.set_clock import SetClock
 
 from tooltray.config.settings.server_config import OAuthSettings
 from tooltray.servers.sign_ins.authorization_client import AuthorizationClient, PendingSignIn
-from tooltray.servers.sign_ins.callback_listener import CallbackListener, callback_params
+from tooltray.servers.sign_ins.callback_listener import CallbackListener
 from tooltray.servers.sign_ins.discovery import INSUFFICIENT_SCOPE
 from tooltray.servers.sign_ins.failures import (
     AuthorizationFailed,
@@ -135,26 +131,6 @@ async def test_every_sign_in_has_its_own_state_and_verifier() -> None:
         assert first.verifier != second.verifier
 
 
-async def test_the_browser_may_be_on_another_machine() -> None:
-    async with desk() as at:
-        listener, pending = await at.begin()
-        await listener.close()
-        copied = await sign_in_elsewhere(pending.url)
-        assert await at.client.finish(pending, callback_params("far", copied))
-
-
-async def test_finding_out_whether_there_is_a_sign_in_registers_nothing() -> None:
-    async with desk() as at:
-        await at.client.discover()
-        assert not at.server.at("/register")
-        at.server.answers |= {
-            f"{SERVER_WELL_KNOWN}": says("<h1>"),
-            f"{RESOURCE_WELL_KNOWN}{MCP_PATH}": says({"resource": "https://other.example"}),
-        }
-        with pytest.raises(NoAuthorizationServer):
-            await at.client.discover()
-
-
 async def test_a_server_of_the_first_specification_is_signed_in_to_without_any_metadata() -> None:
     async with desk(has_resource_metadata=False, has_metadata=False) as at:
         tokens = await at.sign_in()
@@ -255,14 +231,6 @@ async def test_a_registration_whose_secret_has_ended_is_made_anew() -> None:
             await at.client.refresh(tokens)
         await at.sign_in()
         assert len(at.server.at("/register")) == 2
-
-
-@pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post"])
-async def test_a_client_that_was_given_a_secret_uses_it(method: str) -> None:
-    async with desk(registration={"token_endpoint_auth_method": method}) as at:
-        tokens = await at.sign_in()
-        assert tokens.registration.client_secret
-        assert (await at.client.refresh(tokens)).access_token in at.server.access
 
 
 @pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post", "none"])
