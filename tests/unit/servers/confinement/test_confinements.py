@@ -1,4 +1,4 @@
-"""new_servers.py: new servers that others describe are kept to their own files where that works."""
+"""New servers that others describe are kept to their own files where that works."""
 
 from typing import Any
 

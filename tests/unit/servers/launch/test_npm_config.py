@@ -1,5 +1,3 @@
-"""npm_config.py"""
-
 import base64
 import json
 import os

@@ -1,4 +1,4 @@
-"""api.py, and log_pages.py below it."""
+"""api.py, and the pages of logs in files."""
 
 import json
 from collections.abc import AsyncIterator

@@ -1,5 +1,3 @@
-"""npm_registries.py"""
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""registry_variables.py"""
+"""The variables by which npm, uv and pip use a registry."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""first_run.py: what is run to its end before a server, with its words in the server's log."""
+"""Programs that run to their end before a server, with their words in the server's log."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""refused_requests.py"""
+"""Refused requests, as two sessions with one server report them."""
 
 from msgspec import Raw
 
