@@ -23,8 +23,18 @@ from tooltray.foundation.moments import day_of, days_kept
 from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.snapshots.logs import START
 
+if sys.platform == "win32":
+    from tooltray.records.activity.appending_windows import open_to_append
+else:
+    from tooltray.records.activity.appending_posix import open_to_append
+
 CHUNK_BYTES = 64 * 1024  # one chunk holds up other threads for less than 0.2 ms
 MAX_LINE_BYTES = 64 * 1024  # of a line that is looked at; the rest of a longer one is skipped
+MAX_FILE_BYTES = 5 * 2**20  # an editor still opens it
+KEPT_FILES = 2  # of one server: 5 to 10 MB of its last words
+MAX_TOTAL_BYTES = 200 * 2**20  # of all servers together
+KEPT_DAYS = 14  # besides today, as the hub's own log; days on which something was written count
+_NUMBER = re.compile(r"(.+-[0-9a-f]{12})\.(\d{6})\.log", re.ASCII)
 
 Skips = Callable[[bytes], bool]
 """Reports that nothing in a piece of text can be wanted, so that its lines need not be looked at."""
@@ -204,18 +214,6 @@ def _split_forward(body: bytes, start: int, end: int, is_cut: bool) -> list[Foun
     first = found[-1]
     found[-1] = Found(start, first.end, first.line, is_cut or first.is_cut)
     return found[::-1]
-
-
-if sys.platform == "win32":
-    from tooltray.records.activity.appending_windows import open_to_append
-else:
-    from tooltray.records.activity.appending_posix import open_to_append
-
-MAX_FILE_BYTES = 5 * 2**20  # an editor still opens it
-KEPT_FILES = 2  # of one server: 5 to 10 MB of its last words
-MAX_TOTAL_BYTES = 200 * 2**20  # of all servers together
-KEPT_DAYS = 14  # besides today, as the hub's own log; days on which something was written count
-_NUMBER = re.compile(r"(.+-[0-9a-f]{12})\.(\d{6})\.log", re.ASCII)
 
 
 class ServerLogFiles:

@@ -20,6 +20,8 @@ from tooltray.foundation.snapshots.registries import RegistryMeasurement
 from tooltray.servers.launch.command_lookup import program_name
 from tooltray.servers.launch.npm_config import NPM, Answer, NpmConfiguration, ReadConfiguration, Registry, read_configuration
 
+logger = logging.getLogger(__name__)
+
 NODE_COMMANDS = frozenset({"npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx"})
 PYTHON_COMMANDS = frozenset({"uvx", "uv", "pip", "pip3", "pipx"})
 SDK = "@modelcontextprotocol/sdk"  # what almost every server on Node.js needs, so each useful registry has it
@@ -29,7 +31,6 @@ _RUNNERS = frozenset({"npx", "pnpx", "bunx"})
 _SWITCHES = frozenset({"-y", "--yes", "-q", "--quiet", "--silent", "--bun", "--prefer-offline", "--prefer-online", "--offline"})
 # a name and perhaps a version; not a path or an address
 _SPEC = re.compile(r"((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)(?:@[^/:]*)?")
-logger = logging.getLogger(__name__)
 MAX_FILE_BYTES = 2**20  # a round of ten registries has 2 kB
 NO_TIME_LATER_S = 2.0**35  # a thousand years from now: a date outside the calendar cannot be shown
 
