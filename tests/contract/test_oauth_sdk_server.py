@@ -22,11 +22,11 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from pydantic import AnyHttpUrl
 from starlette.applications import Starlette
 
-from tooltray.servers.sign_ins.oauth.authorization_client import AuthorizationClient
-from tooltray.servers.sign_ins.oauth.callback_listener import callback_params
-from tooltray.servers.sign_ins.oauth.failures import SignInExpired
-from tooltray.servers.sign_ins.oauth.tokens import Tokens
-from tooltray.servers.sign_ins.oauth.web_requests import Answer
+from tooltray.servers.sign_ins.authorization_client import AuthorizationClient
+from tooltray.servers.sign_ins.callback_listener import callback_params
+from tooltray.servers.sign_ins.failures import SignInExpired
+from tooltray.servers.sign_ins.tokens import Tokens
+from tooltray.servers.sign_ins.web_requests import Answer
 
 ORIGIN = "http://127.0.0.1:8000"
 URL = f"{ORIGIN}/mcp"

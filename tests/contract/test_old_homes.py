@@ -19,7 +19,7 @@ from tests.end2end.processes import World, new_world
 from tooltray.cli.run import run
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.foundation.home.home import Home
-from tooltray.servers.sign_ins.oauth.tokens import Tokens
+from tooltray.servers.sign_ins.tokens import Tokens
 
 HOMES = Path(__file__).parent / "homes"
 VERSIONS = ("a5d4206", "06e061f")

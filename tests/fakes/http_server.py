@@ -14,11 +14,11 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, success
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
-from tooltray.servers.transports.authorization import Authorization
 from tooltray.servers.transports.http.certificate_trust import tls_context
 from tooltray.servers.transports.http.http_connections import HttpConnection
 from tooltray.servers.transports.http.http_transport import HttpTransport
 from tooltray.servers.transports.http.sse_transport import SseTransport
+from tooltray.servers.transports.transport import Authorization
 
 VERSION = "2025-11-25"
 SESSION = "session-of-the-test"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from tooltray.foundation.snapshots.logs import LogFilter, LogLine, LogPage
-from tooltray.servers.logs.levels import level_of
+from tooltray.servers.logs.log_lines import level_of
 from tooltray.servers.logs.log_reader import is_wanted
 
 

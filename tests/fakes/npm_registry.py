@@ -15,8 +15,7 @@ from typing import Any
 from aiohttp import web
 from tests.fakes.heard import Record
 
-from tooltray.servers.launch.npm_config import NpmConfiguration
-from tooltray.servers.launch.npm_registry import Answer, Registry
+from tooltray.servers.launch.npm_config import Answer, NpmConfiguration, Registry
 
 SDK = "@modelcontextprotocol/sdk"
 Handler = Callable[[web.BaseRequest, str], Awaitable[web.StreamResponse]]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tooltray.servers.sign_ins.oauth.web_requests import Answer, NoResponse
+from tooltray.servers.sign_ins.web_requests import Answer, NoResponse
 
 
 @dataclass

@@ -169,7 +169,6 @@ from tooltray.records.journal.recorded_failures import Failures
 from tooltray.records.telemetry.trace_export import TraceExport
 from tooltray.servers.builtin import hub_server
 from tooltray.servers.builtin.hub_server import HubServer
-from tooltray.servers.confinement.allowances import Allowances
 from tooltray.servers.confinement.api import ConfinementApi, MakeGuarded
 from tooltray.servers.confinement.confined_starts import ConfinedStarts
 from tooltray.servers.confinement.confinements import Confinements
@@ -181,25 +180,24 @@ from tooltray.servers.confinement.support import Support, probe
 from tooltray.servers.confinement.watches import Watches
 from tooltray.servers.launch.command_lookup import COMMON
 from tooltray.servers.launch.login_shell import LoginShell, OwnUse, own_environ
-from tooltray.servers.launch.npm_registry import Registry, read_mirrors
+from tooltray.servers.launch.npm_config import Registry, read_mirrors
 from tooltray.servers.launch.program_output import Printed, printed_by
 from tooltray.servers.launch.remembered_variables import RememberedVariables
 from tooltray.servers.launch.variable_sources import ServerEnvironment, VariableSources
 from tooltray.servers.logs.api import LogsApi
+from tooltray.servers.logs.log_files import ServerLogFiles
 from tooltray.servers.logs.log_keeper import LogKeeper
-from tooltray.servers.logs.log_pages import LogPages
+from tooltray.servers.logs.log_reader import LogPages
 from tooltray.servers.logs.protocol_log import ProtocolLog
-from tooltray.servers.logs.server_log_files import ServerLogFiles
 from tooltray.servers.npm_mirrors.api import RegistriesApi
-from tooltray.servers.npm_mirrors.measuring import RegistrySources
+from tooltray.servers.npm_mirrors.measuring import RegistryCache, RegistrySources
 from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
-from tooltray.servers.npm_mirrors.registry_cache import RegistryCache
 from tooltray.servers.relay.held_calls import HeldCalls
 from tooltray.servers.relay.log_levels import LogLevels
 from tooltray.servers.relay.relay import ServerRelay
 from tooltray.servers.sign_ins.api import SignInsApi
-from tooltray.servers.sign_ins.sign_in_targets import SignInTargets
-from tooltray.servers.sign_ins.sign_ins import SignIns
+from tooltray.servers.sign_ins.server_access import resolve_target
+from tooltray.servers.sign_ins.sign_ins import ResolveTarget, SignIns
 from tooltray.servers.sign_ins.token_store import TokenStore
 from tooltray.servers.transports.memory_transport import MemoryServer
 from tooltray.servers.transports.stdio_transport import StdioTransport
@@ -373,7 +371,7 @@ class Hub(Composition):
     registry_sources: RegistrySources = part(folder=lambda hub: str(hub.user_folder))
     registries: NpmRegistries = part(cache="registry_cache")
     sign_in_store: TokenStore = read(lambda hub: TokenStore(hub.home.sign_ins, hub.secrets))
-    sign_in_targets: SignInTargets = part()
+    resolve_target: ResolveTarget = made(lambda hub: partial(resolve_target, secrets=hub.secrets, login_shell=hub.login_shell))
     sign_ins: SignIns = part(store="sign_in_store", servers=lambda hub: lambda: hub.servers)
     visibility: Visibility = part()
     support: Support = read(lambda hub: probe())
@@ -665,11 +663,10 @@ class Hub(Composition):
         packages=lambda hub: hub.packages,
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
-    allowances: Allowances = part()
     make_guarded: MakeGuarded = made(lambda hub: lambda: GuardedFolders(str(hub.user_folder), str(hub.home.root)))
-    confinement_api: ConfinementApi = part(allowances="allowances", guarded="make_guarded", watches="watches")
+    confinement_api: ConfinementApi = part(guarded="make_guarded", refusals="refusals", watches="watches", moving_line="moving_line")
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
-    logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
+    logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log")
     bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
     bundle_folders: BundleFolders = part(
         store="bundle_store", configs=lambda hub: lambda: hub.servers.configs, proposed=lambda hub: lambda: hub.proposals.entries

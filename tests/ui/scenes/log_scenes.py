@@ -7,7 +7,7 @@ from tests.ui.scenes.shot import Shot
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.logs import LogLine, LogPage
-from tooltray.servers.logs.levels import level_behind
+from tooltray.servers.logs.log_lines import level_behind
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.theme import Theme

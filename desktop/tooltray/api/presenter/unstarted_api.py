@@ -41,8 +41,8 @@ from tooltray.records.journal.api import ActivityApi
 from tooltray.records.journal.journal import Journal
 from tooltray.servers.confinement.api import ConfinementApi
 from tooltray.servers.logs.api import LogsApi
-from tooltray.servers.logs.log_pages import LogPages
-from tooltray.servers.logs.server_log_files import ServerLogFiles
+from tooltray.servers.logs.log_files import ServerLogFiles
+from tooltray.servers.logs.log_reader import LogPages
 from tooltray.servers.npm_mirrors.api import RegistriesApi
 from tooltray.sources.clients.api import AiClientsApi
 from tooltray.sources.discovery.api import DiscoveryApi

@@ -172,11 +172,10 @@ class UnstartedParts:
     def registries(self) -> "NpmRegistries":
         """The npm registries; measurements made here are used by the next hub."""
         from tooltray.foundation.resources import resource
-        from tooltray.servers.launch.npm_registry import read_mirrors
+        from tooltray.servers.launch.npm_config import read_mirrors
         from tooltray.servers.launch.variable_sources import make_login_shell
-        from tooltray.servers.npm_mirrors.measuring import RegistrySources
+        from tooltray.servers.npm_mirrors.measuring import RegistryCache, RegistrySources
         from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
-        from tooltray.servers.npm_mirrors.registry_cache import RegistryCache
 
         return NpmRegistries(
             config=self.config,

@@ -10,14 +10,15 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig, what_runs
 from tooltray.config.settings.usable import first_path, in_words, printable
 from tooltray.foundation.confirmation import check_unchanged, confirm_widening
-from tooltray.foundation.errors import NotFound, TooltrayError
+from tooltray.foundation.errors import Denied, NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, Files, Net
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, Files, Net, RefusedThing
 from tooltray.foundation.snapshots.watch import WatchSnapshot
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.servers.confinement.allowances import Allowances, with_allowed
 from tooltray.servers.confinement.confinements import Confinements
+from tooltray.servers.confinement.destinations import entry_for, read_destination
 from tooltray.servers.confinement.guarded_folders import GuardedFolders
+from tooltray.servers.confinement.refusals import Refusals
 from tooltray.servers.confinement.watches import Watches
 
 MakeGuarded = Callable[[], GuardedFolders]
@@ -32,16 +33,18 @@ class ConfinementApi:
         config: McpConfHelper,
         confinements: Confinements,
         guarded: MakeGuarded,
-        allowances: Allowances | None = None,
+        refusals: Refusals | None = None,
         watches: Watches | None = None,
+        moving_line: Callable[[str], str] = lambda server: "",
     ) -> None:
         """
         Args:
             guarded: returns which folders are given to no server.
-            allowances, watches: None where no server runs, and so nothing was refused, and nothing is watched.
+            refusals, watches: None where no server runs, and so nothing was refused, and nothing is watched.
+            moving_line: returns the command that has a server keep its file elsewhere; empty if none is known.
         """
         self._config, self._confinements, self._guarded = config, confinements, guarded
-        self._allowances, self._watches = allowances, watches
+        self._refusals, self._watches, self._moving_line = refusals, watches, moving_line
 
     async def get_confinement(self, server: str) -> ConfinementSnapshot:
         """Returns how a server is confined: which files and hosts it may reach, what of that this computer cannot do, and what was refused.
@@ -109,12 +112,17 @@ class ConfinementApi:
         about = self._about(server)
         await confirm_widening(Phrase("Allowing what was refused to a server"), server=server, name=name)
         check_unchanged(about, self._about(server))
-        if self._allowances is None:
+        if self._refusals is None:
             raise NotFound(Phrase("'{thing}' was not refused to '{name}'", thing=name, name=server))
-        thing = await self._allowances.find(server, kind, name)
-        chosen = with_allowed(self._process(server).confinement, server, thing)
+        thing = self._refusals.get(server, kind, name)
+        guarded = self._guarded()
+        if kind == "path" and (why := await finish_in_thread(guarded.why_not, name)):
+            line = self._moving_line(server)
+            hint = Phrase("Keep its file where it may write: {command}", command=line) if line else guarded.instead_of(name)
+            raise Denied(Phrase("'{path}' cannot be allowed", path=name), why, hint)
+        chosen = _with_allowed(self._process(server).confinement, server, thing)
         await self._config.change_server(server, confinement=self._written(server, chosen))
-        self._allowances.note(server, thing)
+        self._refusals.allowed(server, thing)
         return await self.get_confinement(server)
 
     async def get_confinement_support(self) -> ConfinementSupport:
@@ -212,6 +220,35 @@ class ConfinementApi:
         if not chosen.hosts and chosen.network == "open":  # hosts without a network would limit the server to them
             del given["network"]
         return {key: value for key, value in given.items() if value}
+
+
+def _with_allowed(before: Confinement, server: str, thing: RefusedThing) -> Confinement:
+    """Returns a confinement that allows a thing besides.
+
+    Raises:
+        TooltrayError: the confinement is not what keeps the server from it.
+    """
+    return _with_host(before, server, thing.name) if thing.kind == "host" else _with_path(before, server, thing)
+
+
+def _with_host(before: Confinement, server: str, name: str) -> Confinement:
+    if before.network != "hosts":
+        raise TooltrayError(Phrase("'{server}' is not kept to some hosts any more", server=server))
+    return before.model_copy(update={"hosts": tuple(dict.fromkeys((*before.hosts, entry_for(read_destination(name)))))})
+
+
+def _with_path(before: Confinement, server: str, thing: RefusedThing) -> Confinement:
+    path = thing.name
+    if before.files == "open":
+        reason = Phrase("its files are open: this was refused by the system, or by its own program")
+        raise TooltrayError(Phrase("'{server}' is not kept from '{path}' by Tooltray", server=server, path=path), reason)
+    if not thing.is_write:
+        return before.model_copy(update={"read": tuple(dict.fromkeys((*before.read, path)))})
+    if before.files == "read":
+        reason = Phrase("it wanted to change it, and it may only read")
+        raise TooltrayError(Phrase("'{path}' cannot be allowed", path=path), reason, Phrase('Choose "own" for its files'))
+    read = tuple(each for each in before.read if each != path)
+    return before.model_copy(update={"read": read, "write": tuple(dict.fromkeys((*before.write, path)))})
 
 
 def _checked(server: str, given: dict[str, object]) -> Confinement:

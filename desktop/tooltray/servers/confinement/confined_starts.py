@@ -2,9 +2,9 @@
 do not pass here."""
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -18,8 +18,8 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.confinement.confinements import Confinements
 from tooltray.servers.confinement.guarded_folders import GuardedFolders
+from tooltray.servers.confinement.host_proxies import HostProxies, ProxyDoor
 from tooltray.servers.confinement.launch_line import carried, confined
-from tooltray.servers.confinement.own_environment import installing_environment, own_environment, own_places, pnpm_store
 from tooltray.servers.confinement.policy import Policy
 from tooltray.servers.confinement.preparations import Preparation, preparation
 from tooltray.servers.confinement.profiles import Subject, preparing_policy, profile_of
@@ -30,22 +30,72 @@ from tooltray.servers.launch.command_lookup import look_up, not_found
 from tooltray.servers.launch.network_variables import INDEX, VARIABLES, meaning
 from tooltray.servers.launch.program_launch import CannotStart, CommandLine, Launch, RunFirst
 
+KEPT = frozenset(
+    {
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "NO_COLOR"),
+        *("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"),
+        *("NVM_DIR", "PYENV_ROOT", "PYENV_VERSION", "VOLTA_HOME", "ASDF_DIR", "ASDF_DATA_DIR", "JAVA_HOME", "DOTNET_ROOT"),
+        *(VARIABLES.keys() - {"SSH_AUTH_SOCK"}),
+    }
+)
+"""Of the user's environment: user and home, the language, places of runtimes, proxies, certificates and package indexes."""
+_PNPM = re.compile(r"(?:^|[\s/\\])pn(?:pm|px)(?:\.cmd|\.exe)?(?:\s|$)")
+LANGUAGES = "LC_"  # LC_ALL and the others
+INSTALLERS = ("npm_config_", "uv_", "pip_")  # settings of npm, uv and pip; npm reads them in any case
 WATCHED = Confinement(files="own", network="none")
 """For a watched server: it gets the environment and the folder that it will have when it is confined, and nothing is put around it."""
 PROXIES = frozenset(name for name in VARIABLES if meaning(name).endswith("_proxy"))
 
 
-class Door(Protocol):
-    """The hub's proxy for one server."""
-
-    @property
-    def port(self) -> int: ...
-    @property
-    def variables(self) -> Mapping[str, str]: ...
+def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Returns what a confined server gets of the user's environment."""
+    return {name: value for name, value in environ.items() if _is_kept(name)}
 
 
-class Doors(Protocol):
-    async def door(self, server: str, hosts: tuple[str, ...]) -> Door: ...
+def installing_environment(env: Mapping[str, str], plain: Container[str] = ()) -> dict[str, str]:
+    """Returns what the installation of a package gets of its server's environment, without keys: it has the network and runs programs of
+    the package.
+
+    Args:
+        env: of the server.
+        plain: names of variables of the entry that hold no secret; install scripts read some, as PUPPETEER_SKIP_DOWNLOAD.
+    """
+    return {name: value for name, value in env.items() if name in plain or _is_kept(name) or name.lower().startswith(INSTALLERS)}
+
+
+def _is_kept(name: str) -> bool:
+    return name in KEPT or name.startswith(LANGUAGES)
+
+
+def pnpm_store(state: StateFolder, words: Iterable[str]) -> dict[str, str]:
+    """Returns the variable for pnpm's store, for a command line that runs pnpm; npm would warn of this setting at every start.
+
+    Args:
+        words: the command and its arguments; one of them may be a line for a shell.
+    """
+    runs_pnpm = any(_PNPM.search(word) for word in words)
+    return {"npm_config_store_dir": str(state.cache / "pnpm")} if runs_pnpm else {}
+
+
+def own_places(state: StateFolder) -> dict[str, str]:
+    """Returns the variables by which programs keep their temporary files, caches and packages in the server's own folder: in a shared cache
+    one server could change what another one runs."""
+    cache = {
+        "XDG_CACHE_HOME": state.cache,
+        "npm_config_cache": state.cache / "npm",
+        "YARN_CACHE_FOLDER": state.cache / "yarn",
+        "BUN_INSTALL_CACHE_DIR": state.cache / "bun",
+        "DENO_DIR": state.cache / "deno",
+        "PIP_CACHE_DIR": state.cache / "pip",
+        "UV_CACHE_DIR": state.cache / "uv",
+        "UV_TOOL_DIR": state.cache / "uv-tools",
+        "UV_PYTHON_INSTALL_DIR": state.cache / "uv-python",
+        "PIPX_HOME": state.cache / "pipx",
+    }
+    return {name: str(path) for name, path in (cache | dict.fromkeys(("TMPDIR", "TMP", "TEMP"), state.tmp)).items()} | {
+        "npm_config_update_notifier": "false",
+        "UV_NO_CONFIG": "1",  # a file of settings that may not be read is an error to uv
+    }
 
 
 class ConfinedStarts:
@@ -59,7 +109,7 @@ class ConfinedStarts:
         home: Home,
         user_folder: Path,
         watches: Watches | None = None,
-        proxies: Doors | None = None,
+        proxies: HostProxies | None = None,
     ) -> None:
         """
         Args:
@@ -113,7 +163,7 @@ class ConfinedStarts:
         self._refusals.end(server)
         await finish_in_thread(forget, self._home.confined, server)
 
-    async def _door(self, server: str, chosen: Confinement) -> Door | None:
+    async def _door(self, server: str, chosen: Confinement) -> ProxyDoor | None:
         """Returns the server's proxy; None: it is not limited to hosts, or cannot be, and then gets no network at all."""
         if chosen.network != "hosts" or not self._confinements.here.hosts or self._proxies is None:
             return None
@@ -144,7 +194,7 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     state: StateFolder
     guarded: GuardedFolders
     bundles: str
-    door: Door | None
+    door: ProxyDoor | None
     confinements: Confinements
     refusals: Refusals
     ahead: Preparation | None = None

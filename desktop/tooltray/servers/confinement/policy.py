@@ -5,6 +5,30 @@ from typing import Literal
 import msgspec
 
 Network = Literal["all", "none", "proxy"]
+LINUX_READ = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/snap", "/nix/store", "/gnu/store"),
+    *("/home/linuxbrew/.linuxbrew", "/etc/alternatives", "/etc/ca-certificates", "/etc/ca-certificates.conf", "/etc/crypto-policies"),
+    *("/etc/debian_version", "/etc/fonts", "/etc/gai.conf", "/etc/gitconfig", "/etc/group", "/etc/host.conf", "/etc/hostname"),
+    *("/etc/hosts", "/etc/inputrc", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/locale.alias", "/etc/locale.conf"),
+    *("/etc/localtime", "/etc/lsb-release", "/etc/magic", "/etc/mailcap", "/etc/mime.types", "/etc/networks", "/etc/nsswitch.conf"),
+    *("/etc/os-release", "/etc/passwd", "/etc/perl", "/etc/pki/ca-trust", "/etc/pki/tls/cert.pem", "/etc/pki/tls/certs"),
+    *("/etc/pki/tls/openssl.cnf", "/etc/protocols", "/etc/redhat-release", "/etc/resolv.conf", "/etc/rpc", "/etc/services"),
+    *("/etc/shells", "/etc/ssl/cert.pem", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/static", "/etc/terminfo", "/etc/timezone"),
+    *("/etc/xdg", "/var/cache/fontconfig", "/var/lib/ca-certificates", "/proc", "/sys/devices/system/cpu", "/sys/devices/system/node"),
+    *("/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage"),
+)
+LINUX_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+"""May be written to. What else is in /dev belongs to all: terminals, shared memory."""
+LINUX_OWN_DEVICES = (*LINUX_DEVICES, "/dev/ptmx", "/dev/pts", "/dev/shm", "/dev/tty")
+"""The same where bubblewrap makes a /dev of the server's own."""
+MAC_READ = (
+    *("/bin", "/sbin", "/usr", "/opt", "/System", "/Library/Apple", "/Library/Developer", "/Library/Fonts", "/Library/Frameworks"),
+    *("/Library/Java", "/Library/Preferences/.GlobalPreferences.plist", "/private/etc/hosts", "/private/etc/localtime"),
+    *("/private/etc/passwd", "/private/etc/protocols", "/private/etc/resolv.conf", "/private/etc/services", "/private/etc/ssl"),
+    *("/private/var/db/dyld", "/private/var/db/timezone", "/private/var/select", "/dev/fd", "/dev/random", "/dev/urandom"),
+    "/dev/autofs_nowait",
+)
+MAC_DEVICES = ("/dev/null", "/dev/zero", "/dev/dtracehelper")
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):

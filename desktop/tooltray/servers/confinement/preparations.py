@@ -16,8 +16,8 @@ import msgspec
 
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import read_regular
-from tooltray.servers.launch.command_lookup import program_name
-from tooltray.servers.launch.npx import bin_of
+from tooltray.servers.launch.command_lookup import LauncherLine, program_name, read_launcher_line
+from tooltray.servers.launch.direct_starts import bin_of
 from tooltray.servers.launch.program_launch import CannotStart
 
 _DONE = "installed"  # the file that marks a completed installation
@@ -67,14 +67,6 @@ class Preparation(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
 
-class Wanted(msgspec.Struct, frozen=True):
-    """A launcher's command line: options by their meaning, the first word that is not an option, and what follows."""
-
-    options: Mapping[str, tuple[str, ...]]
-    word: str
-    rest: tuple[str, ...]
-
-
 def preparation(command: str, args: Sequence[str], packages: Path) -> Preparation | None:
     """Returns what is to be installed before a server starts; None: it is not started by npx or uvx, or by options that are not known here.
 
@@ -86,31 +78,18 @@ def preparation(command: str, args: Sequence[str], packages: Path) -> Preparatio
         words = ["npx", *words[2:]]
     elif words[:3] == ["uv", "tool", "run"]:
         words = ["uvx", *words[3:]]
-    if words[0] == "npx" and (wanted := _read(words[1:], _NPX_OPTIONS)):
+    if words[0] == "npx" and (wanted := read_launcher_line(words[1:], _NPX_OPTIONS, flags=_FLAGS)):
         return _of_npx(wanted, packages)
-    if words[0] == "uvx" and (wanted := _read(words[1:], _UVX_OPTIONS)):
+    if words[0] == "uvx" and (wanted := read_launcher_line(words[1:], _UVX_OPTIONS, flags=_FLAGS)):
         return _of_uvx(wanted, packages)
     return None
-
-
-def _read(args: Sequence[str], options: Mapping[str, str]) -> Wanted | None:
-    rest, found = list(args), dict[str, tuple[str, ...]]()
-    while rest and rest[0].startswith("-"):
-        word, equals, value = rest.pop(0).partition("=")
-        if word == "--":
-            break
-        if word in options and (equals or rest):
-            found[options[word]] = (*found.get(options[word], ()), value if equals else rest.pop(0))
-        elif word not in _FLAGS:
-            return None
-    return Wanted(found, rest[0], tuple(rest[1:])) if rest else None
 
 
 def _digest(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def _of_npx(wanted: Wanted, packages: Path) -> Preparation:
+def _of_npx(wanted: LauncherLine, packages: Path) -> Preparation:
     named = wanted.options.get("package", ())
     specs = named or (wanted.word,)
     folder = packages / f"npm-{_digest(specs)}"
@@ -141,7 +120,7 @@ def _json(file: Path) -> dict[str, dict[str, str]]:
     return found if isinstance(found, dict) else {}
 
 
-def _of_uvx(wanted: Wanted, packages: Path) -> Preparation | None:
+def _of_uvx(wanted: LauncherLine, packages: Path) -> Preparation | None:
     [spec] = wanted.options.get("from", (wanted.word,))[:1]
     found = _UV_NAME.fullmatch(wanted.word)
     if not found:

@@ -5,8 +5,13 @@ folders that its entry names, and the paths among its arguments. *Read only* may
 `launch_line` adds what every program reads of a system. No server gets a guarded folder; what is left out for that is reported.
 """
 
+import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from glob import glob
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 
@@ -14,14 +19,71 @@ from tooltray.config.settings.confinement import Confinement
 from tooltray.foundation.phrases import Phrase
 from tooltray.servers.confinement.guarded_folders import GuardedFolders, is_below
 from tooltray.servers.confinement.launch_line import leads_through
-from tooltray.servers.confinement.neighbours import editable_sources, hoisted_modules
 from tooltray.servers.confinement.policy import Network, Policy
-from tooltray.servers.confinement.program_paths import is_code, is_of_system, package_of, paths_among, program_paths
+from tooltray.servers.confinement.program_paths import glob_safe, is_code, is_of_system, package_of, paths_among, program_paths
 from tooltray.servers.confinement.state_folders import StateFolder
 
+MODULES = "node_modules"
+MAX_FILE_BYTES = 1_000_000  # of a direct_url.json, which has a line, or a pyproject.toml, which has some pages
 FILE_BYTES = 2 * 2**30  # models and databases have a gigabyte; more than that is a disk being filled
 PROCESSES = 8192  # of the user in all, threads too: a desktop with a browser has some thousands, a fork bomb stops here
 _NETWORKS: Mapping[str, Network] = {"open": "all", "none": "none", "hosts": "proxy"}
+
+
+def hoisted_modules(path: str) -> Iterator[str]:
+    """Yields the `node_modules` that Node.js looks into for a file of code, the nearest first."""
+    folder = os.path.dirname(path)
+    while folder != os.path.dirname(folder):
+        if os.path.basename(folder) != MODULES and os.path.isdir(modules := os.path.join(folder, MODULES)):
+            yield modules
+        folder = os.path.dirname(folder)
+
+
+def editable_sources(environment: str, changeable: Sequence[str] = ()) -> Iterator[str]:
+    """Yields the projects that a virtual environment imports packages from, where these are not copied into it.
+
+    Args:
+        changeable: folders that the server may write: a `direct_url.json` there is ignored.
+    """
+    for note in glob(os.path.join(glob_safe(environment), "lib", "python*", "site-packages", "*.dist-info", "direct_url.json")):
+        package = os.path.basename(os.path.dirname(note)).partition("-")[0]
+        if not leads_through(note, changeable) and (source := _editable(_bytes(note))) and _normal(package) in _names(source):
+            yield source
+
+
+def _bytes(file: str) -> bytes:
+    try:
+        with open(file, "rb") as opened:
+            return opened.read(MAX_FILE_BYTES)
+    except OSError:
+        return b""
+
+
+def _editable(note: bytes) -> str:
+    """Returns the folder of an editable install; empty for any other install."""
+    try:
+        found = json.loads(note)
+        is_editable, url = found["dir_info"]["editable"] is True, urlsplit(found["url"])
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        return ""
+    path = unquote(url.path)
+    return path if is_editable and url.scheme == "file" and os.path.isabs(path) and "\0" not in path else ""
+
+
+def _names(project: str) -> Iterator[str]:
+    """Yields the names that a project gives itself."""
+    try:
+        found = tomllib.loads(_bytes(os.path.join(project, "pyproject.toml")).decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return
+    tool = found.get("tool")
+    for table in (found.get("project"), tool.get("poetry") if isinstance(tool, dict) else None):
+        if isinstance(table, dict) and isinstance(name := table.get("name"), str):
+            yield _normal(name)
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):

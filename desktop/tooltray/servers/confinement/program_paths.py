@@ -12,7 +12,7 @@ from glob import glob
 
 from tooltray.servers.confinement.guarded_folders import GuardedFolders, is_below
 from tooltray.servers.confinement.launch_line import leads_through
-from tooltray.servers.confinement.system_paths import LINUX_READ, MAC_READ
+from tooltray.servers.confinement.policy import LINUX_READ, MAC_READ
 from tooltray.servers.launch.command_lookup import look_up, program_name
 
 COMPANIONS: Mapping[str, tuple[str, ...]] = {

@@ -1,17 +1,25 @@
 """Derives the tightest profile from what a server did while it was watched, and what the profile would have refused."""
 
 import ipaddress
+import json
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Set
+from typing import get_args
 
 import msgspec
 
+from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.snapshots.confinement import Files, Net
 from tooltray.foundation.snapshots.watch import SeenKind, SeenThing, WatchProposal
-from tooltray.servers.confinement.fewest_folders import fewest, without_nested
-from tooltray.servers.confinement.private_places import PrivatePlaces, is_in
-from tooltray.servers.confinement.watched import Watched, is_text, printable
+from tooltray.servers.confinement.guarded_folders import PrivatePlaces, is_in
 
+KINDS = frozenset(get_args(SeenKind))
+MOST_READ_BYTES = 64 << 20  # twice of what the tracer writes; a program that writes into its own report is ignored from then on
+LONGEST_LINE_BYTES = 64 << 10  # a path of 4,096 characters, each escaped
+FILES_OF_FOLDER = 3  # so many files of one folder are replaced by the folder: fewer are named one by one
+FOLDERS_OF_FOLDER = 4  # so many folders side by side are replaced by their common one
+MOST_FOLDERS = 24  # the user reads the list; beyond it, two side by side are enough
 Granted = Callable[[Files, str, bool], bool]
 """Reports whether a profile without anything named lets a server read (False) or change (True) a path."""
 WEB_PORTS = (80, 443)
@@ -19,6 +27,117 @@ BYTECODE = "/__pycache__/"  # Python writes there what it has compiled, and cont
 MOST_SHOWN = 200  # things in one list of a snapshot
 EVERYBODYS_SOCKETS = ("/run/nscd/socket", "/run/systemd/resolve/io.systemd.Resolve", "/dev/log", "/run/systemd/journal/socket")
 """What libc and loggers try, and do without."""
+
+
+class Watched:
+    """What a server did.
+
+    Attributes:
+        things: names by kind.
+        addresses: of each name that was looked up, the addresses in the answers.
+        count: how many different things there are.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path, self._offset = path, 0
+        self.things: dict[str, set[str]] = {}
+        self.addresses: dict[str, set[str]] = {}
+        self.count = 0
+
+    def __getitem__(self, kind: str) -> Set[str]:
+        return self.things.get(kind, frozenset())
+
+    def read(self) -> bool:
+        """Reads what has been added since the last call; reports whether something new was found. Blocks."""
+        before = self.count
+        for line in self._new_lines():
+            self._take(line)
+        return self.count > before
+
+    def _new_lines(self) -> Iterator[bytes]:
+        try:
+            with open(self._path, "rb", opener=open_regular) as file:
+                file.seek(self._offset)
+                data = file.read(max(0, MOST_READ_BYTES - self._offset))
+        except OSError:
+            return
+        whole, newline, rest = data.rpartition(b"\n")
+        if len(rest) > LONGEST_LINE_BYTES:
+            self._offset = MOST_READ_BYTES  # not written by the tracer; what follows cannot be separated into lines
+        self._offset += len(whole) + len(newline)
+        yield from whole.split(b"\n")
+
+    def _take(self, line: bytes) -> None:
+        try:
+            fact = json.loads(line)  # and not msgspec: a name that is not UTF-8 has lone surrogates
+            kind, name = fact["kind"], fact["name"]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            return
+        if kind not in KINDS or not isinstance(name, str):
+            return
+        names = self.things.setdefault(kind, set())
+        if name not in names:
+            names.add(name)
+            self.count += 1
+        if kind == "name":
+            found = fact.get("addresses")
+            addresses = found if isinstance(found, list) else ()
+            self.addresses.setdefault(name, set()).update(each for each in addresses if isinstance(each, str))
+
+
+def printable(path: str) -> str:
+    """Returns a path as it can be shown: what is not UTF-8, or would break a line, as escapes."""
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in os.fsencode(path).decode(errors="replace")
+    )
+
+
+def is_text(path: str) -> bool:
+    """Reports whether a path can be written into the settings: it is UTF-8, without control characters."""
+    return path.isprintable()
+
+
+def fewest(paths: Iterable[str], may_be_opened: Callable[[str], bool], folders: Iterable[str] = ()) -> set[str]:
+    """Returns few folders and files that cover all paths.
+
+    Args:
+        paths: absolute, of files.
+        folders: those that are needed as they are.
+    """
+    found = _folded(set(paths), FILES_OF_FOLDER, may_be_opened) | set(folders)
+    found = _folded_upwards(found, FOLDERS_OF_FOLDER, may_be_opened)
+    return found if len(found) <= MOST_FOLDERS else _folded_upwards(found, 2, may_be_opened)
+
+
+def without_nested(paths: Iterable[str]) -> set[str]:
+    """Returns the paths that are in none of the others."""
+    kept: set[str] = set()
+    for path in sorted(paths, key=len):
+        if not any(parent in kept for parent in _parents(path)) and path not in kept:
+            kept.add(path)
+    return kept
+
+
+def _folded_upwards(paths: set[str], siblings: int, may_be_opened: Callable[[str], bool]) -> set[str]:
+    before: set[str] = set()
+    while paths != before:
+        before, paths = paths, without_nested(_folded(without_nested(paths), siblings, may_be_opened))
+    return paths
+
+
+def _folded(paths: set[str], siblings: int, may_be_opened: Callable[[str], bool]) -> set[str]:
+    by_folder: dict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        by_folder[os.path.dirname(path)].append(path)
+    found: set[str] = set()
+    for folder, inside in by_folder.items():
+        found.update((folder,) if len(inside) >= siblings and may_be_opened(folder) else inside)
+    return found
+
+
+def _parents(path: str) -> Iterable[str]:
+    while len(path := os.path.dirname(path)) > 1:
+        yield path
 
 
 class Proposer(msgspec.Struct, frozen=True, kw_only=True):

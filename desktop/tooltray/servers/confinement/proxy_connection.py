@@ -13,8 +13,7 @@ from http import HTTPStatus
 from tooltray.foundation.errors import TooltrayError
 from tooltray.servers.confinement.destinations import Destination, HostList
 from tooltray.servers.confinement.outward import HostRefused, Outward
-from tooltray.servers.confinement.proxy_bodies import pass_all, pass_body, relay_tunnel
-from tooltray.servers.confinement.proxy_requests import ProxyRequest, read_request
+from tooltray.servers.confinement.proxy_requests import ProxyRequest, pass_all, pass_body, read_request, relay_tunnel
 
 REQUEST_S = 30.0  # from the connection to the end of the request's head; browsers connect some seconds before they ask
 LINGER_S = 1.0  # a refused body is read for this long, so that the answer is not lost with it

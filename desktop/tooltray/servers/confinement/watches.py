@@ -3,7 +3,10 @@
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence
+import os
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 
@@ -14,13 +17,14 @@ from tooltray.foundation.programs import watch_command
 from tooltray.foundation.snapshots.confinement import Files
 from tooltray.foundation.snapshots.watch import SeenThing, WatchProposal, WatchSnapshot
 from tooltray.foundation.tasks import Spawn, finish_in_thread
-from tooltray.servers.confinement.granted import granted_by
-from tooltray.servers.confinement.private_places import PrivatePlaces
+from tooltray.servers.confinement.guarded_folders import PrivatePlaces, is_in
+from tooltray.servers.confinement.launch_line import lasting
+from tooltray.servers.confinement.policy import LINUX_OWN_DEVICES, LINUX_READ, Policy
 from tooltray.servers.confinement.profiles import Subject, profile_of
-from tooltray.servers.confinement.proposal import Proposer
-from tooltray.servers.confinement.watch_support import require_watching
-from tooltray.servers.confinement.watched import Watched
+from tooltray.servers.confinement.proposal import Granted, Proposer, Watched
 
+ONE_S_OWN = "/proc/self"  # how reports name the process itself
+CHECK_S = 20.0  # a frozen app starts in one; a machine may be busy
 AT_ONCE = 2  # a watched server is slower, and so is what runs beside it
 BEHIND = 20  # while the server is watched, a proposal is worked out again when more than 1 of so many things is new
 SHORTEST_S, LONGEST_S = 5.0, 3600.0
@@ -30,6 +34,41 @@ Restart = Callable[[str], Awaitable[None]]
 Raises:
     TooltrayError: it does not start.
 """
+
+
+def granted_by(policies: Mapping[Files, Policy], program: str) -> Granted:
+    """Returns a function that checks a path against the policy of a profile. Blocks: links are resolved once, here."""
+    readable, writable = {}, {}
+    for files, policy in policies.items():
+        read, write = lasting(policy, program)
+        readable[files] = _resolved((*LINUX_READ, *read, *write, *LINUX_OWN_DEVICES))
+        writable[files] = _resolved((*write, *LINUX_OWN_DEVICES))
+
+    def granted(files: Files, path: str, writes: bool) -> bool:
+        return is_in(path, (writable if writes else readable)[files])
+
+    return granted
+
+
+def _resolved(paths: Iterable[str]) -> frozenset[str]:
+    return frozenset((ONE_S_OWN, *map(os.path.realpath, paths)))
+
+
+def require_watching() -> None:
+    """Tries out whether programs can be watched. Blocks.
+
+    Raises:
+        TooltrayError: this computer does not let one program watch another; gives the reason.
+    """
+    title = Phrase("Servers cannot be watched on this computer")
+    if sys.platform != "linux":
+        raise TooltrayError(title, Phrase("it needs Linux"), Phrase("Choose the server's profile by hand."))
+    try:
+        tried = subprocess.run(watch_command(), stdin=subprocess.DEVNULL, capture_output=True, timeout=CHECK_S, check=False)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise TooltrayError(title, str(error)) from None
+    if tried.returncode:
+        raise TooltrayError(title, tried.stderr.decode(errors="replace").strip(), Phrase("Choose the server's profile by hand."))
 
 
 class Watch:

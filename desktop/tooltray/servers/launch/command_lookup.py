@@ -119,6 +119,33 @@ def downloads(command: str, args: Sequence[str]) -> bool:
     return wanted is not None and (not wanted or not wanted.isdisjoint(args))
 
 
+class LauncherLine(msgspec.Struct, frozen=True):
+    """A launcher's command line: options by their meaning, the first word that is not an option, and what follows."""
+
+    options: Mapping[str, tuple[str, ...]]
+    word: str
+    rest: tuple[str, ...]
+
+
+def read_launcher_line(args: Sequence[str], options: Mapping[str, str] = {}, *, flags: frozenset[str]) -> LauncherLine | None:
+    """Reads the arguments of npx or uvx; None where there are options that are not known, or no word follows.
+
+    Args:
+        options: the meaning of each option that has a value.
+        flags: options without a value.
+    """
+    rest, found = list(args), dict[str, tuple[str, ...]]()
+    while rest and rest[0].startswith("-"):
+        word, equals, value = rest.pop(0).partition("=")
+        if word == "--":
+            break
+        if word in options and (equals or rest):
+            found[options[word]] = (*found.get(options[word], ()), value if equals else rest.pop(0))
+        elif word not in flags:
+            return None
+    return LauncherLine(found, rest[0], tuple(rest[1:])) if rest else None
+
+
 def comes_with(command: str) -> str:
     """Returns the product that brings a well-known command along; empty for any other."""
     return _COMES_WITH.get(program_name(command), "")

@@ -4,26 +4,212 @@ A launcher stays beside the server for as long as that runs, asks the network be
 is quicker, works offline, and needs less memory. It is left out only where the outcome cannot differ; in doubt it stays. A server that
 exits without output is started with its launcher the next time, which shows whether the launcher was missing.
 
+npm (libnpmexec of npm 7 to 11) first looks for a program of that name in the folder's own project, or in a package installed for all; then
+in the cache's folder named after the requested text. It runs an exact version in the cache as it is, by `sh`, with the folder's programs
+first on the PATH. For anything but an exact version (no version, a tag, a range) npm asks its registry at each start whether there is a
+newer one, so what it would run is not known here. The start is also left to npm where a setting of npm changes what is run; only the values
+of the cache's and the prefix's settings are kept, since keys of registries are among the others. The cache is only read.
+
 uv (0.13) runs a tool that the user installed as it is, with the folder of its environment first on the PATH, unless a version, an index or
 another Python is requested. uv resolves anything else at each start, so what it would run is not known here.
 """
 
+import hashlib
+import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
-from tooltray.servers.launch.command_lookup import look_up, program_name
-from tooltray.servers.launch.npx import npx_program
+from tooltray.servers.launch.command_lookup import look_up, program_name, read_launcher_line
+from tooltray.servers.launch.npm_config import read_npmrc
 from tooltray.servers.launch.program_launch import DirectProgram, Launch
 
-_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")  # in uv's own spelling, without extras or a version
+NPX = "npx-cli.js"  # the file that npm's own `npx` is a link to; a version manager's stand-in is another
+
+# settings that change what npx runs, or how; with one of them npm is to decide
+DECISIVE = frozenset(
+    {
+        *("before", "call", "c", "dangerously-allow-all-scripts", "global", "globalconfig", "include-workspace-root", "location"),
+        *("min-release-age", "node-arg", "node-options", "package", "p", "script-shell", "shell", "userconfig", "workspace", "workspaces"),
+    }
+)
+_UV_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")  # in uv's own spelling, without extras or a version
 _SETTINGS = ("/etc/uv/uv.toml", "uv/uv.toml", "uv/.python-version")  # the relative ones in each folder of settings
 _MACHINES_FOLDER = "/etc/xdg"  # of the machine's settings, where no variable names another
+
+
+class NpmSettings(msgspec.Struct, frozen=True):
+    """The settings of npm that decide where npx looks.
+
+    Attributes:
+        npm: the folder of npm itself.
+        cache: its cache.
+        prefix: where packages that are installed for all go.
+    """
+
+    npm: Path
+    cache: Path
+    prefix: Path
+
+
+def read_npm_settings(environ: Mapping[str, str], *, npx: str, node: str) -> NpmSettings | None:
+    """Returns npm's settings; None where one changes what npx runs, or where this `npx` is not npm's own.
+
+    Args:
+        environ: of the process that npx would be.
+        npx, node: the programs that the PATH leads to.
+    """
+    npm, home = Path(os.path.realpath(npx)).parent.parent, Path(environ.get("HOME", ""))
+    is_npms_own = os.path.basename(os.path.realpath(npx)) == NPX and (npm / "bin" / "npm-cli.js").is_file()
+    if not is_npms_own or not home.is_absolute() or environ.get("DESTDIR"):
+        return None
+    known = {**read_npmrc(npm / "npmrc"), **read_npmrc(home / ".npmrc"), **dict(_of_environ(environ))}
+    prefix = _folder(known.get("prefix") or environ.get("PREFIX") or str(Path(os.path.realpath(node)).parent.parent), home)
+    if prefix is None:
+        return None
+    known = {**read_npmrc(prefix / "etc" / "npmrc"), **known}
+    cache = _folder(known.get("cache") or "~/.npm", home)
+    return None if cache is None or DECISIVE & known.keys() else NpmSettings(npm, cache, prefix)
+
+
+def _of_environ(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yields npm's settings: `npm_config_script_shell` and `NPM_CONFIG_SCRIPT_SHELL` are script-shell; an empty one counts as not set."""
+    for name, value in environ.items():
+        if name.lower().startswith("npm_config_") and value:
+            yield name.lower().removeprefix("npm_config_").replace("_", "-"), value
+
+
+def _folder(value: str, home: Path) -> Path | None:
+    """Returns an absolute folder; None where the value has a variable in it, or a possible comment."""
+    path = home / value.removeprefix("~/") if value.startswith("~/") else Path(value)
+    return path if path.is_absolute() and not set(value) & set("$;#") else None
+
+
+FLAGS = frozenset({"-y", "--yes", "-q", "--quiet"})  # of npx; they do not change what is run
+SHEBANG = b"#!/usr/bin/env node"
+MAX_JSON_BYTES = 16 * 1024 * 1024  # the lock of a package with thousands of dependencies has a few
+SHELL = "/bin/sh"  # by which npm starts programs
+SHELLS_THAT_STAY = frozenset({"dash"})  # as `sh`; others replace themselves with the program that they run
+HASH_DIGITS = 16
+_EXACT = re.compile(r"((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)@(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)")
+
+
+def npx_program(launch: Launch) -> DirectProgram | None:
+    """Returns the program that npx would run, or None where that is not certain."""
+    line = read_launcher_line(launch.args, flags=FLAGS)
+    exact = _EXACT.fullmatch(line.word) if line else None
+    if line is None or exact is None:
+        return None
+    package, version = exact.groups()
+    npx, node = (look_up(command, env=launch.env, cwd=launch.cwd).resolved for command in (launch.command, "node"))
+    if not npx or not node or _has_project(launch):
+        return None
+    settings = read_npm_settings(launch.env, npx=npx, node=node)
+    if settings is None or _is_global(line.word, package, settings.prefix):
+        return None
+    entry = settings.cache / "_npx" / hashlib.sha512(line.word.encode()).hexdigest()[:HASH_DIGITS]
+    program = _program_in(entry, line.word, package, version)
+    if program is None:
+        return None
+    return DirectProgram(node, (str(program), *line.rest), _variables(launch, settings, program, node), _saved())
+
+
+def _has_project(launch: Launch) -> bool:
+    """Reports whether npm would look for programs and settings in the server's folder, or in one above it."""
+    folder, home = Path(os.path.realpath(launch.cwd)), Path(os.path.realpath(launch.env.get("HOME", "")))
+    if any(os.path.lexists(each / name) for each in (folder, *folder.parents) for name in ("node_modules", "package.json")):
+        return True
+    return folder != home and os.path.lexists(folder / ".npmrc")
+
+
+def _is_global(spec: str, package: str, prefix: Path) -> bool:
+    """Reports whether the package is installed for all, perhaps as a link to a working copy."""
+    return any(os.path.lexists(prefix / place) for place in (f"lib/node_modules/{package}", f"bin/{spec}"))
+
+
+def _program_in(entry: Path, spec: str, package: str, version: str) -> Path | None:
+    """Returns the program of a package in npm's cache, if the cache's files are complete and unchanged."""
+    modules = entry / "node_modules"
+    folder = modules / package
+    if os.path.lexists(entry / "concurrency.lock") or os.path.lexists(modules / ".bin" / "node"):
+        return None  # being installed right now; or it brings a Node.js of its own
+    asked = _read_json(entry / "package.json")
+    lock = _read_json(modules / ".package-lock.json")
+    manifest = _read_json(folder / "package.json")
+    locked = _at(lock, "packages", f"node_modules/{package}")
+    is_whole = (
+        _at(asked, "_npx", "packages") == [spec]
+        and _at(locked, "version") == version
+        and not _at(locked, "link")
+        and (_at(manifest, "name"), _at(manifest, "version")) == (package, version)
+    )
+    name, target = bin_of(manifest) if is_whole else ("", "")
+    program = modules / ".bin" / name
+    return program if name and _is_script(program, folder / target, inside=folder) else None
+
+
+def bin_of(manifest: object) -> tuple[str, str]:
+    """Returns the name and the file of the program that a package is run by: the only one, or the one with the package's own name."""
+    own_name = str(_at(manifest, "name")).rpartition("/")[2]
+    bins = _at(manifest, "bin")
+    if isinstance(bins, str):
+        bins = {own_name: bins}
+    if not isinstance(bins, dict) or not all(isinstance(target, str) for target in bins.values()):
+        return "", ""
+    name = next(iter(bins), "") if len(set(bins.values())) == 1 else own_name
+    is_plain = os.path.basename(name) == name
+    return (name, bins[name]) if is_plain and name in bins else ("", "")
+
+
+def _is_script(program: Path, target: Path, *, inside: Path) -> bool:
+    """Reports whether what npm would run is an executable script for Node.js in the package."""
+    real = Path(os.path.realpath(program))
+    if real != Path(os.path.realpath(target)) or not real.is_relative_to(os.path.realpath(inside)) or not os.access(real, os.X_OK):
+        return False
+    with real.open("rb") as script:
+        return script.readline(len(SHEBANG) + 2).rstrip() == SHEBANG
+
+
+def _variables(launch: Launch, settings: NpmSettings, program: Path, node: str) -> Mapping[str, str]:
+    """Returns the variables that npx sets for a program, as far as a server may read them."""
+    folder = os.path.realpath(launch.cwd)  # as npm and its shell find it
+    return {
+        "PATH": os.pathsep.join([str(program.parent), launch.env.get("PATH", "")]),
+        "PWD": folder,
+        "INIT_CWD": folder,
+        "NODE": os.path.realpath(node),
+        "npm_command": "exec",
+        "npm_config_cache": str(settings.cache),
+        "npm_config_prefix": str(settings.prefix),
+        "npm_execpath": str(settings.npm / "bin" / "npm-cli.js"),
+        "npm_lifecycle_event": "npx",
+        "npm_lifecycle_script": program.name,
+        "npm_node_execpath": os.path.realpath(node),
+    }
+
+
+def _saved() -> int:
+    """Returns how many processes are saved: npm itself; and the shell, where that waits for what it starts."""
+    return 1 + (os.path.basename(os.path.realpath(SHELL)) in SHELLS_THAT_STAY)
+
+
+def _read_json(file: Path) -> object:
+    try:
+        with file.open("rb") as opened:
+            return json.loads(opened.read(MAX_JSON_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _at(document: object, *keys: str) -> object:
+    for key in keys:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
 
 
 def uvx_program(launch: Launch) -> DirectProgram | None:
@@ -32,12 +218,12 @@ def uvx_program(launch: Launch) -> DirectProgram | None:
     home = Path(launch.env.get("HOME", ""))
     uvx = look_up(launch.command, env=launch.env, cwd=launch.cwd).resolved
     uv = Path(os.path.realpath(uvx)).parent / "uv"
-    if not _NAME.fullmatch(name) or not uvx or not uv.is_file() or not home.is_absolute() or _is_told_otherwise(launch, home):
+    if not _UV_NAME.fullmatch(name) or not uvx or not uv.is_file() or not home.is_absolute() or _is_told_otherwise(launch, home):
         return None
     folder = Path(launch.env.get("XDG_DATA_HOME") or home / ".local" / "share", "uv", "tools", name)
     program = folder / "bin" / name
     has_python = (folder / "bin" / "python").is_file()  # a link, which an update of Python may have left dangling
-    if not has_python or not os.access(program, os.X_OK) or not _is_plain(_read(folder / "uv-receipt.toml"), name):
+    if not has_python or not os.access(program, os.X_OK) or not _is_plain(_read_toml(folder / "uv-receipt.toml"), name):
         return None
     path = os.pathsep.join([str(program.parent), launch.env.get("PATH", "")])
     return DirectProgram(str(program), args, {"PATH": path, "UV": str(uv)}, saved_processes=1)
@@ -65,7 +251,7 @@ def _is_plain(receipt: Mapping[str, object], name: str) -> bool:
     return isinstance(entrypoints, list) and any(isinstance(each, dict) and each.get("name") == name for each in entrypoints)
 
 
-def _read(file: Path) -> dict[str, object]:
+def _read_toml(file: Path) -> dict[str, object]:
     try:
         return tomllib.loads(file.read_bytes().decode())
     except (OSError, ValueError, RecursionError):

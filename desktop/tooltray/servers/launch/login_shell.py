@@ -72,6 +72,9 @@ OwnUse = Literal["fallback", "additions", "first"]
 class LoginShell:
     """The login shell's environment, read and cached. Belongs to one event loop; `environ` may be called from any of its tasks.
 
+    Attributes:
+        problem: why the hub's own environment is used instead; None if it is not, or nothing was read yet.
+
     Args:
         shell: absolute path of the shell; None: the user's own.
         timeout_s: seconds that the shell may take, all tries together.
@@ -100,13 +103,8 @@ class LoginShell:
         self._environ: Mapping[str, str] | None = None
         self._read_at = 0.0
         self._is_outdated = False
-        self._problem: Problem | None = None
+        self.problem: Problem | None = None
         self._lock = asyncio.Lock()
-
-    @property
-    def problem(self) -> Problem | None:
-        """Returns why the hub's own environment is used instead; None if it is not, or nothing was read yet."""
-        return self._problem
 
     async def environ(self) -> Mapping[str, str]:
         """Returns the environment for children and for `${VAR}`. The first call takes as long as the shell, later ones nothing.
@@ -133,10 +131,10 @@ class LoginShell:
 
     async def _read_anew(self, known: Mapping[str, str] | None) -> Mapping[str, str]:
         """Returns the shell's environment; if the shell gives nothing this time, the known one."""
-        before, self._problem = self._problem, None
+        before, self.problem = self.problem, None
         found = await self._read()
-        if known is not None and self._problem and not before:
-            self._problem = None
+        if known is not None and self.problem and not before:
+            self.problem = None
             return await finish_in_thread(self._complete, known)
         environ = found if found is self._own else _with_own(found, self._own, self._own_use)
         of_shell = {} if found is self._own else {name: found[name] for name in found.keys() - session_variables(self._own)}
@@ -158,8 +156,8 @@ class LoginShell:
         except OSError as error:
             reason = str(error.strerror)
         title, hint = Phrase("Your login shell could not be read"), Phrase("Servers get the hub's own environment instead")
-        self._problem = Problem(title, Phrase("{shell}: {reason}", shell=self._shell, reason=reason), hint)
-        logger.info("%s", self._problem)
+        self.problem = Problem(title, Phrase("{shell}: {reason}", shell=self._shell, reason=reason), hint)
+        logger.info("%s", self.problem)
         return self._own
 
     async def _ask(self, flags: str, before: str) -> dict[str, str]:

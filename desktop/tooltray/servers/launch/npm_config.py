@@ -1,5 +1,5 @@
 """Reads npm's own configuration: its registry, who chose that, which scopes go elsewhere, how npm signs in, and where its logs are. No
-registry's host is named here. The log of a start is shown, since npx prints nothing while it downloads.
+registry's host is named here: mirrors are data. The log of a start is shown, since npx prints nothing while it downloads.
 
 npm's own order counts: the environment (`npm_config_...`, in any case), the user's npmrc, the machine's, then npm's built-in defaults. The
 first two are read here; npm is run only where neither names a registry, which takes as long as a start of Node.js.
@@ -16,17 +16,24 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
+from tooltray.config.settings.server_config import shown_url
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.launch.command_lookup import look_up, program_name
-from tooltray.servers.launch.npm_registry import host_of, normalised
 from tooltray.servers.launch.process_family import START_OPTIONS, ProcessFamily, command_line
 from tooltray.servers.launch.windows_scripts import ScriptLine
 
+NPM, MIRROR, SETTINGS, CUSTOM = "npm", "mirror", "settings", "custom"
+"""How a registry became known: `origin` in RegistryMeasurement."""
+
+MAX_URL_LENGTH = 2000
+_CORRECT_IT = Phrase("It looks like this: https://registry.example.com/")
 logger = logging.getLogger(__name__)
 
 NPM_TIMEOUT_S = 5.0  # a start of Node.js takes 0.15 s, on a busy machine 2 s
@@ -35,6 +42,104 @@ REGISTRY_VARIABLE = "npm_config_registry"
 _QUIET = {"npm_config_update_notifier": "false"}  # else npm asks its registry for a newer npm, which is not wanted here
 _PLACEHOLDER = re.compile(r"\$\{([^${}?]+)(\?)?\}")
 _OUTPUT = re.compile(r"^(registry|globalconfig)\s*=\s*(.+)$", re.MULTILINE)
+
+
+class Registry(HidesFields, frozen=True):
+    """One registry.
+
+    Attributes:
+        url: as `normalised` gives it; it may have a user name and a password in it.
+        origin: see above.
+        region: where its servers are, in words.
+        pypi: the index for Python packages that the same operator runs; empty if it runs no index.
+    """
+
+    hidden: ClassVar = ("url",)
+
+    url: str
+    name: str
+    origin: str
+    region: str = ""
+    pypi: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Returns the address as it may be shown, by which a registry is also recognised."""
+        return shown_url(self.url)
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """How a registry answered for the packages that were requested.
+
+    Attributes:
+        milliseconds: until its last answer was complete; None: it has not answered for all of them.
+        problem: why it cannot be used.
+        latest: the newest version of each package that it has, by the package's name.
+        has_python: its index for Python packages answers too.
+    """
+
+    registry: Registry
+    milliseconds: float | None = None
+    problem: str = ""
+    latest: Mapping[str, str] = msgspec.field(default_factory=dict)
+    has_python: bool = False
+
+
+class _Mirror(msgspec.Struct):
+    name: str
+    url: str
+    region: str = ""
+    pypi: str = ""
+
+
+class _Mirrors(msgspec.Struct):
+    registries: list[_Mirror]
+
+
+def normalised(url: str) -> str:
+    """Returns an address in the one spelling by which it is compared, stored and passed on: no space around it, a slash at its end.
+
+    Raises:
+        TooltrayError: it is not the address of a registry; gives the reason, and repeats nothing that may be a password.
+    """
+    text = url.strip()
+    parts = _split(text)
+    if not text.isprintable() or " " in text or len(text) > MAX_URL_LENGTH or parts is None:
+        raise TooltrayError(
+            Phrase("this is no address of an npm registry"), Phrase("it has to begin with https:// or http:// and a host"), _CORRECT_IT
+        )
+    if parts.query or parts.fragment:
+        raise TooltrayError(Phrase("this is no address of an npm registry"), Phrase("it has a '?' or '#' in it"), _CORRECT_IT)
+    user, at, host = parts.netloc.rpartition("@")
+    return f"{parts.scheme}://{user}{at}{host.lower()}{parts.path.rstrip('/')}/"
+
+
+def has_password(url: str) -> bool:
+    return shown_url(url) != url
+
+
+def host_of(url: str) -> str:
+    """Returns host and port."""
+    return urlsplit(url).netloc.rpartition("@")[2]
+
+
+def read_mirrors(path: Path) -> tuple[Registry, ...]:
+    """Returns the mirrors that come with Tooltray.
+
+    Raises:
+        OSError, ValueError: the installation is broken.
+    """
+    mirrors = msgspec.json.decode(path.read_bytes(), type=_Mirrors).registries
+    return tuple(Registry(normalised(each.url), each.name, MIRROR, each.region, each.pypi) for each in mirrors)
+
+
+def _split(text: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(text)
+        is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is not a number, half of an IPv6 address
+        return None
+    return parts if is_usable else None
 
 
 class NpmConfiguration(HidesFields, frozen=True):
@@ -132,15 +237,20 @@ def _user_file(environ: Mapping[str, str]) -> Path:
     return Path(variable(environ, "userconfig") or os.path.join(environ.get("HOME") or environ.get("USERPROFILE") or os.sep, ".npmrc"))
 
 
-def _entries(path: Path, environ: Mapping[str, str]) -> dict[str, str]:
+def read_npmrc(path: Path) -> dict[str, str]:
+    """Returns the settings of one file as they are written, an option without a value as an empty one; empty if it cannot be read."""
     try:
         with path.open("rb") as file:
             text = file.read(MAX_FILE_BYTES).decode(errors="replace")
     except OSError:
         return {}
     lines = (line.strip() for line in text.splitlines())
-    pairs = (line.partition("=") for line in lines if "=" in line and not line.startswith((";", "#")))
-    return {_unquoted(key.strip()): _filled(_unquoted(value.strip()), environ) for key, _, value in pairs}
+    pairs = (line.partition("=") for line in lines if line and not line.startswith((";", "#", "[")))
+    return {_unquoted(key.strip()).removesuffix("[]"): _unquoted(value.strip()) for key, _, value in pairs}
+
+
+def _entries(path: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    return {key: _filled(value, environ) for key, value in read_npmrc(path).items()}
 
 
 def _unquoted(text: str) -> str:

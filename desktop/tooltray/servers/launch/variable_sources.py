@@ -136,6 +136,9 @@ class Source(msgspec.Struct, frozen=True):
 class VariableSources:
     """Where each variable of the user's environment is from.
 
+    Attributes:
+        sources: as of the last `complete`.
+
     Args:
         look_up: finds variables that the system sets, see `look_up`.
         complete: adds what else an environment lacks.
@@ -149,12 +152,7 @@ class VariableSources:
         complete: Callable[[Mapping[str, str]], Mapping[str, str]] = with_default_folders,
     ) -> None:
         self._remembered, self._look_up, self._complete = remembered, look_up, complete
-        self._sources: Mapping[str, Source] = {}
-
-    @property
-    def sources(self) -> Mapping[str, Source]:
-        """Returns the sources as of the last `complete`."""
-        return self._sources
+        self.sources: Mapping[str, Source] = {}
 
     def complete(self, environ: Mapping[str, str]) -> Mapping[str, str]:
         """Returns an environment with the variables that it lacks. Runs in a thread."""
@@ -163,7 +161,7 @@ class VariableSources:
         remembered = {name: Source(each.value, REMEMBERED, each.since) for name, each in self._remembered.variables.items()}
         for further in (system, remembered):
             _add(sources, further)
-        self._sources = sources
+        self.sources = sources
         return self._complete({**environ, **{name: source.value for name, source in sources.items() if source.is_used}})
 
 

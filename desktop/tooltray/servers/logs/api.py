@@ -1,7 +1,6 @@
 """The verbs for logs: the hub's, each server's, and the protocol messages that the user wants to see."""
 
 import asyncio
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -9,11 +8,10 @@ from msgspec.structs import replace
 from tooltray.foundation.confirmation import confirm_reading, confirm_widening
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.logs import ALL_LINES, MESSAGES, SERVER, LogFilter, LogLine, LogPage
-from tooltray.servers.logs.levels import level_of
+from tooltray.records.activity.masking import Mask
 from tooltray.servers.logs.log_keeper import LogKeeper
-from tooltray.servers.logs.log_pages import LogPages, capped, check_levels
-from tooltray.servers.logs.log_reader import is_wanted
-from tooltray.servers.logs.plain_line import plain_line
+from tooltray.servers.logs.log_lines import level_of, plain_line
+from tooltray.servers.logs.log_reader import LogPages, capped, check_levels, is_wanted
 from tooltray.servers.logs.protocol_log import MAX_FOR_S, ProtocolLog
 
 if TYPE_CHECKING:
@@ -28,11 +26,11 @@ class LogsApi:
         keeper: LogKeeper,
         pages: LogPages,
         messages: ProtocolLog,
-        mask: Callable[[str], str] = str,
+        mask: Mask,
     ) -> None:
         """
         Args:
-            mask: masks secrets in a text, also secrets that were not known when it was written.
+            mask: masks secrets in a page, also secrets that were not known when it was written.
         """
         self._servers, self._keeper, self._pages, self._messages, self._mask = servers, keeper, pages, messages, mask
 
@@ -58,8 +56,8 @@ class LogsApi:
             page = await self._written(source, wanted, before, after, limit)
         else:
             page = await self._pages.page(source, wanted, before, after, limit)
-        mask = self._mask
-        return replace(page, lines=tuple(replace(line, text=mask(line.text), detail=mask(line.detail)) for line in page.lines))
+        self._mask.refresh()
+        return replace(page, lines=tuple(map(self._masked, page.lines))) if self._mask.is_needed else page
 
     async def set_protocol_log(self, server: str, for_s: float) -> None:
         """Records the messages between Tooltray and a server, whole and with their contents, in memory; or ends that.
@@ -79,6 +77,10 @@ class LogsApi:
             return
         await confirm_widening(Phrase("Recording messages"), server=name)
         self._messages.record(name, min(for_s, MAX_FOR_S))
+
+    def _masked(self, line: LogLine) -> LogLine:
+        text, detail = (self._mask.text(each, len(each)) for each in (line.text, line.detail))
+        return replace(line, text=text, detail=detail)
 
     async def _recorded(self, server: str, wanted: LogFilter, before: str, after: str, limit: int) -> LogPage:
         check_levels(wanted)

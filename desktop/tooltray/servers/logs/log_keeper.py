@@ -14,9 +14,9 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.logs import SERVER
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.tasks import Spawn, finish_in_thread
-from tooltray.servers.logs.line_formats import MARK, OUTPUT, server_line
+from tooltray.servers.logs.log_files import ServerLogFiles
+from tooltray.servers.logs.log_lines import MARK, OUTPUT, server_line
 from tooltray.servers.logs.log_reader import cannot_read
-from tooltray.servers.logs.server_log_files import ServerLogFiles
 from tooltray.servers.upstream.managed_server import ServerStateChanged
 
 WRITE_EVERY_S = 0.25  # so LogWritten comes four times a second at most

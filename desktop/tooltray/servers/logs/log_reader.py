@@ -1,33 +1,33 @@
-"""Reads pages of a log: older or newer lines, filtered, from a place or a time on. Blocks, for a thread; one page looks at TURN_BYTES at
-most, so that a search through gigabytes is many short turns that can be ended between any two."""
+"""Reads pages of a log: older or newer lines, filtered, from a place or a time on. One page looks at TURN_BYTES at most, so that a search
+through gigabytes is many short turns that can be ended between any two."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-import msgspec
-
-from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.logs import LogFilter, LogLine, LogPage
-from tooltray.servers.logs import log_segments
-from tooltray.servers.logs.levels import WORDS
-from tooltray.servers.logs.log_segments import Found, Passed, Place, Segment, Skips
+from tooltray.foundation.snapshots.logs import HUB, LEVELS, SERVER, LogFilter, LogLine, LogPage
+from tooltray.foundation.tasks import finish_in_thread
+from tooltray.records.activity.log_files import log_files
+from tooltray.servers.logs.log_files import (
+    Found,
+    Passed,
+    Place,
+    Segment,
+    ServerLogFiles,
+    Skips,
+    end_of_lines,
+    find_time,
+    lines_before,
+    lines_from,
+    read_place,
+    size_of,
+)
+from tooltray.servers.logs.log_lines import HUB_FORMAT, SERVER_FORMAT, WORDS, LineFormat
 
 TURN_BYTES = 16 * 2**20  # of one page; some hundredths of a second
 MAX_PAGE_BYTES = 4 * 2**20  # of the lines of a page: what goes to another process is bounded, too
-
-
-class LineFormat(msgspec.Struct, frozen=True):
-    """How a log's lines are read.
-
-    Attributes:
-        line: makes a line of its position, its bytes and the level of the line before; None: it is not a line.
-        time_of: a line's time in unix seconds; 0: it has none.
-        as_bytes: how a text that is searched would be written in the file.
-    """
-
-    line: Callable[[str, Found, str], LogLine | None]
-    time_of: Callable[[bytes], float]
-    as_bytes: Callable[[str], bytes]
+MOST_LINES = 1000  # of one page
 
 
 class LogReader:
@@ -57,7 +57,7 @@ class LogReader:
             return self._page("", "", is_partial=False)
         stopped: Place | None = None
         for segment in [each for each in reversed(self._segments) if each.key <= end.key]:
-            offset = end.offset if segment.key == end.key else log_segments.size_of(segment.path)
+            offset = end.offset if segment.key == end.key else size_of(segment.path)
             stopped = self._older_in(segment, offset, limit)
             if stopped:
                 break
@@ -86,8 +86,8 @@ class LogReader:
         until = self._wanted.until
         for segment in reversed(self._segments):
             if not until:
-                return Place(segment.key, log_segments.end_of_lines(segment.path))
-            if offset := log_segments.find_time(segment.path, until, self._format.time_of):
+                return Place(segment.key, end_of_lines(segment.path))
+            if offset := find_time(segment.path, until, self._format.time_of):
                 return Place(segment.key, offset)
         return None
 
@@ -97,7 +97,7 @@ class LogReader:
     def _older_in(self, segment: Segment, end: int, limit: int) -> Place | None:
         """Takes lines until there are enough; returns where it stopped, None at the file's beginning."""
         with_levels: list[Found] = []
-        for each in log_segments.lines_before(segment.path, end, self._skips):
+        for each in lines_before(segment.path, end, self._skips):
             if isinstance(each, Found):
                 with_levels.append(each)
                 continue
@@ -125,7 +125,7 @@ class LogReader:
     def _newer_in(self, segment: Segment, start: int, limit: int) -> tuple[Place, bool]:
         """Takes lines until there are enough; returns how far it came, and whether that is the file's end."""
         reached, level = start, ""
-        for each in log_segments.lines_from(segment.path, start, self._skips):
+        for each in lines_from(segment.path, start, self._skips):
             if isinstance(each, Passed):
                 reached = each.offset
                 self._searched += each.size
@@ -177,7 +177,7 @@ class LogReader:
             is_partial=is_partial,
             reached_at=self._reached_at,
             searched_bytes=self._searched,
-            total_bytes=sum(log_segments.size_of(each.path) for each in self._segments),
+            total_bytes=sum(size_of(each.path) for each in self._segments),
         )
 
 
@@ -210,7 +210,7 @@ def checked_place(text: str) -> Place:
     Raises:
         TooltrayError: the text is not a place.
     """
-    if place := log_segments.read_place(text):
+    if place := read_place(text):
         return place
     raise TooltrayError(Phrase("This place is none in a log"), Phrase("{place} was not given by it", place=text[:80]))
 
@@ -218,3 +218,62 @@ def checked_place(text: str) -> Place:
 def cannot_read(error: OSError) -> Problem:
     """Returns why a log cannot be shown."""
     return Problem(Phrase("The log cannot be read"), error.strerror or type(error).__name__)
+
+
+class LogPages:
+    """The logs in files.
+
+    Attributes:
+        files: of servers.
+    """
+
+    def __init__(self, files: ServerLogFiles, *, hub_logs: Path) -> None:
+        """
+        Args:
+            hub_logs: the folder of the hub's own log.
+        """
+        self.files, self._hub_logs = files, hub_logs
+
+    async def page(self, source: str, wanted: LogFilter, before: str, after: str, limit: int) -> LogPage:
+        """Returns a page, as `LogsApi.get_log` gives it; empty where nothing is kept.
+
+        Raises:
+            NotFound: there is no such log.
+            TooltrayError: the place or a level is invalid, or the log cannot be read.
+        """
+        check_levels(wanted)
+        places = [checked_place(place) if place else None for place in (before, after)]
+
+        def read() -> LogPage:
+            segments, format = self._log(source)
+            reader = LogReader(segments, format, wanted)
+            return reader.newer(places[1], capped(limit)) if places[1] else reader.older(places[0], capped(limit))
+
+        try:
+            return await finish_in_thread(read)
+        except OSError as error:
+            problem = cannot_read(error)
+            raise TooltrayError(problem.title, problem.message) from error
+
+    def _log(self, source: str) -> tuple[list[Segment], LineFormat]:
+        if source == HUB:
+            return [Segment(key, path) for key, path in log_files(self._hub_logs)], HUB_FORMAT
+        if source.startswith(SERVER):
+            return self.files.segments(source.removeprefix(SERVER)), SERVER_FORMAT
+        raise NotFound(Phrase("There is no log '{source}'", source=source[:80]), Phrase("there are hub, server:NAME and messages:NAME"))
+
+
+def capped(limit: int) -> int:
+    """Returns how many lines a page has at most."""
+    return min(max(limit, 1), MOST_LINES)
+
+
+def check_levels(wanted: LogFilter) -> None:
+    """Checks the levels of a filter.
+
+    Raises:
+        TooltrayError: a level does not exist.
+    """
+    if unknown := [level for level in wanted.levels if level not in LEVELS]:
+        title = Phrase("There is no level '{level}'", level=unknown[0][:40])
+        raise TooltrayError(title, Phrase("there are {levels}", levels=", ".join(LEVELS)))

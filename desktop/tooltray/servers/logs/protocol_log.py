@@ -18,8 +18,8 @@ from tooltray.foundation.events import EventBus, LogWritten
 from tooltray.foundation.snapshots.logs import MESSAGES, LogFilter, LogLine, LogPage
 from tooltray.protocol import envelope
 from tooltray.protocol.dispatcher import Tap
+from tooltray.servers.logs.log_lines import plain_line
 from tooltray.servers.logs.log_reader import is_wanted
-from tooltray.servers.logs.plain_line import plain_line
 from tooltray.servers.upstream.server_manager import ServerManager
 
 MAX_FOR_S = 3600.0  # a forgotten recording keeps at most an hour of messages in memory
@@ -52,15 +52,15 @@ class Recording:
     def __init__(self, tell: Callable[[], None], *, until: float, clock: Callable[[], float], steady: Callable[[], float]) -> None:
         """
         Args:
-            tell: called after each message.
+            tell: called after each change.
             until: when it is to end, in unix seconds.
             clock, steady: return unix seconds, and monotonic seconds.
         """
-        self.until = until
-        self._tell, self._clock, self._steady = tell, clock, steady
+        self.until, self.tell = until, tell
+        self._clock, self._steady = clock, steady
         self._messages: deque[_Message] = deque()
         self._numbers = itertools.count(1)
-        self._bytes = 0
+        self.kept_bytes = 0
         self._asked: dict[tuple[bool, bytes], tuple[float, str]] = {}  # of requests without a reply: time and method
         self.newest = 0
         self._reading = threading.Lock()
@@ -70,18 +70,10 @@ class Recording:
         kept = bytes(data[:MAX_MESSAGE_BYTES])
         self.newest = next(self._numbers)
         self._messages.append(_Message(self.newest, self._clock(), self._steady(), is_ours, kept, len(data)))
-        self._bytes += len(kept)
-        while len(self._messages) > MAX_MESSAGES or self._bytes > MAX_BYTES:
-            self._bytes -= len(self._messages.popleft().data)
-        self._tell()
-
-    def tell(self) -> None:
-        """Publishes a change other than a message."""
-        self._tell()
-
-    @property
-    def kept_bytes(self) -> int:
-        return self._bytes
+        self.kept_bytes += len(kept)
+        while len(self._messages) > MAX_MESSAGES or self.kept_bytes > MAX_BYTES:
+            self.kept_bytes -= len(self._messages.popleft().data)
+        self.tell()
 
     def lines(self) -> list[LogLine]:
         """Returns all messages, oldest first; may be called in any thread."""

@@ -7,8 +7,11 @@ registry that the user has chosen in npm's own configuration is never replaced b
 
 import asyncio
 import logging
+import os
+import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -18,15 +21,38 @@ from tooltray.config.settings.settings_edits import npm_registry
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, NpmRegistryChanged
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.foundation.tasks import Spawn, finish_in_thread
-from tooltray.servers.launch.npm_config import NpmConfiguration, own_registry
-from tooltray.servers.launch.npm_registry import CUSTOM, MIRROR, NPM, SETTINGS, Answer, Registry, has_password, host_of, normalised
-from tooltray.servers.npm_mirrors.measuring import RegistrySources
-from tooltray.servers.npm_mirrors.registry_cache import Measured, RegistryCache
-from tooltray.servers.npm_mirrors.registry_variables import npm_variables, python_variables
-from tooltray.servers.npm_mirrors.verdict import is_downloaded, is_python, judged, measurement, probed_packages
+from tooltray.servers.launch.npm_config import (
+    CUSTOM,
+    MIRROR,
+    NPM,
+    REGISTRY_VARIABLE,
+    SETTINGS,
+    Answer,
+    NpmConfiguration,
+    Registry,
+    has_password,
+    host_of,
+    normalised,
+    own_registry,
+)
+from tooltray.servers.npm_mirrors.measuring import (
+    Measured,
+    RegistryCache,
+    RegistrySources,
+    is_downloaded,
+    is_python,
+    judged,
+    measurement,
+    probed_packages,
+)
 
+UV_VARIABLE, PIP_VARIABLE = "UV_DEFAULT_INDEX", "PIP_INDEX_URL"
+_OWN_INDEX = frozenset({UV_VARIABLE, PIP_VARIABLE, "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "PIP_EXTRA_INDEX_URL"})
+_NAMES_INDEX = re.compile(rb"^\s*(\[\[(tool\.uv\.)?index\]\]|[a-z-]*index(-url)?\s*=)", re.MULTILINE)
+_MAX_FILE_BYTES = 2**20
 logger = logging.getLogger(__name__)
 
 KEPT_FOR_S = 86400.0  # a day; what is fast in one network is slow in the next, and users move
@@ -35,6 +61,47 @@ LOOKS_EVERY_S = 900.0  # checks whether it is time again; also after a round in 
 NPM_NAME = "npm"
 _NO_REGISTRY = Phrase("this npm registry cannot be used")
 _HINT = Phrase("Check the address. What a registry answers at ADDRESS/PACKAGE is JSON.")
+
+
+def npm_variables(url: str, *, env: Mapping[str, str], environ: Mapping[str, str], is_explicit: bool) -> dict[str, str]:
+    """Returns the variables for npm.
+
+    Args:
+        url: the registry.
+        env: what the server's own entry sets.
+        environ: the user's login-shell environment.
+        is_explicit: the user has chosen this registry; it was not just measured as the fastest.
+    """
+    spellings = [name for name in environ if name.lower() == REGISTRY_VARIABLE]  # npm takes any, so all of them have to agree
+    if any(name.lower() == REGISTRY_VARIABLE for name in env) or (spellings and not is_explicit):
+        return {}
+    return dict.fromkeys(spellings or [REGISTRY_VARIABLE], url)
+
+
+def python_variables(index: str, *, env: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
+    """Returns the variables for uv and pip; nothing where the user has chosen an index in any way that these two know. Reads files."""
+    if _OWN_INDEX & (env.keys() | environ.keys()) or any(_names_index(path) for path in _files({**environ, **env})):
+        return {}
+    return {UV_VARIABLE: index, PIP_VARIABLE: index}
+
+
+def _files(environ: Mapping[str, str]) -> Iterator[Path]:
+    """Yields the files that uv and pip read, on every platform."""
+    home = Path(environ.get("HOME") or environ.get("USERPROFILE") or os.sep)
+    config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
+    given = [environ[name] for name in ("UV_CONFIG_FILE", "PIP_CONFIG_FILE") if environ.get(name)]
+    roaming = [Path(environ["APPDATA"])] if environ.get("APPDATA") else []
+    for folder in (config, home / "Library" / "Application Support", Path("/etc"), Path("/etc/xdg"), *roaming):
+        yield from (folder / "uv" / "uv.toml", folder / "pip" / "pip.conf", folder / "pip" / "pip.ini")
+    yield from (Path("/etc/pip.conf"), home / ".pip" / "pip.conf", home / "pip" / "pip.ini", *map(Path, given))
+
+
+def _names_index(path: Path) -> bool:
+    try:
+        with open(path, "rb", opener=open_regular) as file:
+            return bool(_NAMES_INDEX.search(file.read(_MAX_FILE_BYTES)))
+    except OSError:
+        return False
 
 
 class NpmRegistries:
@@ -116,7 +183,7 @@ class NpmRegistries:
             shown = shown_url(url.strip()).rpartition("@")[2]  # an invalid address may have a password anywhere before the "@"
             return RegistryMeasurement(shown, "", CUSTOM, problem=error.problem.message)
         registry = next((replace(each, origin=CUSTOM) for each in self._candidates() if each.url == registry.url), registry)
-        configuration = await self._configuration()
+        configuration = await self._sources.configuration()
         packages = self._packages(configuration, may_name_own=True)
         (answer,) = judged(await self._answers([registry], packages, configuration), packages=packages)
         return measurement(answer)
@@ -268,7 +335,7 @@ class NpmRegistries:
         return 0 <= self._clock() - at < KEPT_FOR_S  # below 0 the clock was set back
 
     async def _measure_unasked(self) -> None:
-        configuration = await self._configuration()
+        configuration = await self._sources.configuration()
         if not _may_be_mirror(configuration) and all(each.origin == MIRROR for each in self._candidates()):
             self._nothing_to_choose_at = self._clock()
         else:
@@ -284,7 +351,7 @@ class NpmRegistries:
 
     async def _measure(self, configuration: NpmConfiguration | None) -> None:
         try:
-            is_asked, configuration = configuration is None, configuration or await self._configuration()
+            is_asked, configuration = configuration is None, configuration or await self._sources.configuration()
             may_be_mirror = _may_be_mirror(configuration)
             packages = self._packages(configuration, may_name_own=not configuration.is_chosen)
             registries = [each for each in self._all(configuration) if is_asked or may_be_mirror or each.origin != MIRROR]
@@ -301,9 +368,6 @@ class NpmRegistries:
         self._is_from_cache, self._nothing_to_choose_at = False, None
         if self._known.is_success:
             await finish_in_thread(self._cache.save, self._known)
-
-    async def _configuration(self) -> NpmConfiguration:
-        return await self._sources.configuration()
 
     def _packages(self, configuration: NpmConfiguration, *, may_name_own: bool) -> tuple[str, ...]:
         servers = self._config.settings.mcp_servers.values()

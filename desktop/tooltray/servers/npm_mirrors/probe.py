@@ -14,7 +14,7 @@ import msgspec
 from yarl import URL
 
 from tooltray import __version__
-from tooltray.servers.launch.npm_registry import Answer, Registry, has_password
+from tooltray.servers.launch.npm_config import Answer, Registry, has_password
 from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.launch.proxies import proxy_for
 from tooltray.servers.transports.http.http_connections import is_same_origin, read_up_to, redirection

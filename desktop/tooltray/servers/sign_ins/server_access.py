@@ -1,39 +1,116 @@
 """Authorizes the requests to one remote server with the tokens of a sign-in, and renews the tokens. All instances of a server share one
-ServerAccess, so that tokens are renewed once for all."""
+ServerAccess, so that tokens are renewed once for all. Also decides whether a server can have a sign-in, and what its target is."""
 
 import asyncio
+import hashlib
+import importlib
+import json
 import re
 import time
-from collections.abc import Awaitable, Callable
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Mapping
+from typing import ClassVar
+from urllib.parse import urlsplit
 
+from tooltray.config.secrets.secrets import SecretStore
+from tooltray.config.settings.expansion import ResolvedServer, resolve
+from tooltray.config.settings.server_config import MCPServerConfig, OAuthSettings
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import Spawn
-from tooltray.servers.sign_ins.oauth.authorization_client import AuthorizationClient
-from tooltray.servers.sign_ins.oauth.challenges import read_challenge
-from tooltray.servers.sign_ins.oauth.failures import AuthorizationUnreachable, sanitized
-from tooltray.servers.sign_ins.oauth.registrations import Registration
-from tooltray.servers.sign_ins.oauth.tokens import Tokens
-from tooltray.servers.sign_ins.sign_in_target import Target
-from tooltray.servers.transports.authorization import FORBIDDEN, NotAuthorized, Refusal
+from tooltray.servers.launch.login_shell import LoginShell
+from tooltray.servers.sign_ins.addresses import Reach, is_safe, origin_of
+from tooltray.servers.sign_ins.authorization_client import AuthorizationClient
+from tooltray.servers.sign_ins.discovery import reach_of_sign_in, read_challenge
+from tooltray.servers.sign_ins.failures import AuthorizationUnreachable, sanitized
+from tooltray.servers.sign_ins.registrations import Registration
+from tooltray.servers.sign_ins.tokens import Tokens
+from tooltray.servers.sign_ins.web_requests import WebClient
+from tooltray.servers.transports.transport import FORBIDDEN, HEADER, NotAuthorized, Refusal
 
 _BEARER = re.compile(r"(?:^|,)\s*bearer\b", re.IGNORECASE)
 
 
+class Target(HidesFields, frozen=True):
+    """The server, URL and settings of a sign-in.
+
+    Attributes:
+        binding: hash of the settings that decide where and as whom to sign in; tokens are bound to it (see `binding_of`).
+        url: the server's URL with placeholders filled in.
+        settings: `oauth` of the server's settings with placeholders filled in.
+        environ: the user's login-shell environment.
+    """
+
+    hidden: ClassVar = ("url", "settings", "environ")
+
+    server: str
+    binding: str
+    url: str
+    settings: OAuthSettings
+    environ: Mapping[str, str]
+
+    @property
+    def signs_in_itself(self) -> bool:
+        """Reports whether the grant is `client_credentials`, which needs no user."""
+        return self.settings.grant == "client_credentials"
+
+
+def why_no_sign_in(server: str, config: MCPServerConfig, resolved: ResolvedServer) -> TooltrayError | None:
+    """Returns why the user cannot sign in to a server; None if they can."""
+    title, url = f"'{server}' has no sign-in", (resolved.url or "").strip()
+    if config.transport not in ("http", "sse"):
+        return TooltrayError(title, Phrase("it does not run elsewhere"))
+    if config.oauth and not config.oauth.enabled:
+        return TooltrayError(title, Phrase("`oauth` is false in its settings"), Phrase("Take that out of its settings first."))
+    if any(name.lower() == HEADER.lower() for name in resolved.headers) or _has_user(url):
+        hint = Phrase("Take the user or the Authorization header out of its settings first.")
+        return TooltrayError(title, Phrase("its settings say already what lets it in"), hint)
+    if not is_safe(origin_of(url), within=Reach.COMPUTER):
+        return TooltrayError(
+            title, Phrase("its URL is not encrypted, and others could read the token"), Phrase("Give the server an https URL.")
+        )
+    return None
+
+
+def target_of(server: str, config: MCPServerConfig, resolved: ResolvedServer, environ: Mapping[str, str]) -> Target:
+    """Makes the target of a server.
+
+    Args:
+        environ: the user's login-shell environment.
+    """
+    return Target(server, binding_of(config), (resolved.url or "").strip(), resolved.oauth or OAuthSettings(), environ)
+
+
+def binding_of(config: MCPServerConfig) -> str:
+    """Hashes URL and `oauth` as written. Two configs have the same binding exactly if tokens of one may be used for the other."""
+    usual = {"send_resource"} if config.oauth and config.oauth.send_resource else None  # bindings of older versions lack it
+    oauth = config.oauth.model_dump(mode="json", exclude=usual) if config.oauth else None
+    return hashlib.sha256(json.dumps([config.base_url, oauth], sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _has_user(url: str) -> bool:
+    return "@" in re.split("[/?#]", url.partition("://")[2], maxsplit=1)[0]
+
+
+async def resolve_target(server: str, config: MCPServerConfig, *, secrets: SecretStore, login_shell: LoginShell) -> Target:
+    """Makes the target of a sign-in by the user: fills in the placeholders of the server's settings.
+
+    Raises:
+        TooltrayError: the settings cannot be filled in, or the user cannot sign in to it.
+    """
+    environ = await login_shell.environ()
+    resolved = await resolve(config, secrets=secrets, environ=environ, server=server)
+    if reason := why_no_sign_in(server, config, resolved):
+        raise reason
+    target = target_of(server, config, resolved, environ)
+    if target.signs_in_itself:
+        message = Phrase("its grant is client_credentials: it needs no person")
+        hint = Phrase("Start it: tooltray servers start {server}", server=server)
+        raise TooltrayError(Phrase("'{server}' signs in by itself", server=server), message, hint)
+    return target
+
+
 MakeClient = Callable[[Target, Registration | None], Awaitable[AuthorizationClient]]
-
-
-class Keeper(Protocol):
-    """A receiver of the changes of a ServerAccess."""
-
-    def on_tokens(self, access: "ServerAccess", tokens: Tokens | None) -> None:
-        """Receives new tokens; None if there are none any more."""
-        ...
-
-    def on_sign_in_needed(self, access: "ServerAccess", problem: Problem) -> None:
-        """Learns that the server refuses requests until the user signs in."""
-        ...
 
 
 class ServerAccess:
@@ -46,9 +123,21 @@ class ServerAccess:
     """
 
     def __init__(
-        self, target: Target, *, keeper: Keeper, make_client: MakeClient, spawn: Spawn, clock: Callable[[], float] = time.time
+        self,
+        target: Target,
+        *,
+        on_tokens: Callable[["ServerAccess", Tokens | None], None],
+        on_sign_in_needed: Callable[["ServerAccess", Problem], None],
+        make_client: MakeClient,
+        spawn: Spawn,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        self.target, self._keeper = target, keeper
+        """
+        Args:
+            on_tokens: receives new tokens; None if there are none any more.
+            on_sign_in_needed: called when the server refuses requests until the user signs in.
+        """
+        self.target, self._on_tokens, self._on_sign_in_needed = target, on_tokens, on_sign_in_needed
         self._make_client, self._spawn, self._clock = make_client, spawn, clock
         self.tokens: Tokens | None = None
         self.is_loaded = False
@@ -99,25 +188,25 @@ class ServerAccess:
         if refusal.status != FORBIDDEN and not refusal.is_second and self._can_renew:
             return await self._renew_or_raise()
         why = f"it wants more rights: {sanitized(' '.join(challenge.scopes))}".removesuffix(": ") if challenge.needs_more else ""
-        self._keeper.on_sign_in_needed(self, problem := sign_in_needed(self.target.server, why))
+        self._on_sign_in_needed(self, problem := sign_in_needed(self.target.server, why))
         raise NotAuthorized(str(problem))
 
     def load(self, tokens: Tokens | None) -> None:
-        """Sets the tokens without informing the keeper, as when they come from the store."""
+        """Sets the tokens without a call of `on_tokens`, as when they come from the store."""
         self.tokens, self.is_loaded = tokens, True
 
     def take(self) -> Tokens | None:
-        """Removes and returns the tokens without informing the keeper."""
+        """Removes and returns the tokens without a call of `on_tokens`."""
         taken = self.tokens
         self.load(None)
         return taken
 
     def adopt(self, tokens: Tokens | None) -> None:
-        """Sets new tokens, as after a sign-in, or none, and informs the keeper."""
+        """Sets new tokens, as after a sign-in, or none, and calls `on_tokens`."""
         self.load(tokens)
         if tokens:
             self.challenge = None
-        self._keeper.on_tokens(self, tokens)
+        self._on_tokens(self, tokens)
 
     async def finish_renewal(self) -> None:
         """Waits for a running renewal, since it may already have invalidated the old tokens; no renewal begins afterwards."""
@@ -170,7 +259,7 @@ class ServerAccess:
         """Drops invalid tokens and requires a sign-in."""
         self.adopt(None)
         problem = error.problem
-        self._keeper.on_sign_in_needed(self, sign_in_needed(self.target.server, f"{problem.title}: {problem.message}".removesuffix(": ")))
+        self._on_sign_in_needed(self, sign_in_needed(self.target.server, f"{problem.title}: {problem.message}".removesuffix(": ")))
 
 
 def sign_in_needed(server: str, why: str = "") -> Problem:
@@ -181,3 +270,30 @@ def sign_in_needed(server: str, why: str = "") -> Problem:
 
 def _not_authorized(error: TooltrayError) -> NotAuthorized:
     return NotAuthorized(str(error), is_temporary=isinstance(error, AuthorizationUnreachable))
+
+
+async def make_client(target: Target, registration: Registration | None) -> AuthorizationClient:
+    """Makes the client for one server's sign-in, which uses the user's proxies and certificate authorities.
+
+    Args:
+        registration: of an earlier sign-in, to be used again where it fits.
+    """
+    within = reach_of_sign_in(target.url, target.settings.issuer)
+    web = await make_web_client(target.environ, within=within, own_host=urlsplit(target.url).hostname or "")
+    return AuthorizationClient(server=target.server, url=target.url, settings=target.settings, http=web, registration=registration)
+
+
+async def make_web_client(environ: Mapping[str, str], *, within: Reach = Reach.COMPUTER, own_host: str = "") -> WebClient:
+    """Makes an HTTP client for small requests; opens nothing yet.
+
+    Args:
+        environ: the user's login-shell environment, for proxies and certificate authorities.
+        within, own_host: see AiohttpWebClient.
+    """
+    for module in ("tooltray.servers.sign_ins.aiohttp_web", "tooltray.servers.transports.http.certificate_trust"):
+        await asyncio.to_thread(importlib.import_module, module)
+    from tooltray.servers.sign_ins.aiohttp_web import AiohttpWebClient
+    from tooltray.servers.transports.http.certificate_trust import tls_context
+
+    trust = await asyncio.to_thread(tls_context, environ)
+    return AiohttpWebClient(environ=environ, trust=trust, within=within, own_host=own_host)

@@ -9,9 +9,9 @@ from functools import partial
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.questions import SignInSnapshot
-from tooltray.servers.sign_ins.oauth.browser_sign_in import check_sender
-from tooltray.servers.sign_ins.oauth.callback_listener import CallbackListener, callback_params
-from tooltray.servers.sign_ins.oauth.failures import SignInUnanswered
+from tooltray.servers.sign_ins.authorization_client import check_sender
+from tooltray.servers.sign_ins.callback_listener import CallbackListener, callback_params
+from tooltray.servers.sign_ins.failures import SignInUnanswered
 from tooltray.servers.sign_ins.server_access import ServerAccess
 
 LIMIT_S = 600.0  # time enough to find a password and a second factor

@@ -3,7 +3,7 @@ bound to a server's URL and `oauth` settings: when either changes, or the server
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
 
 from tooltray.config.settings.expansion import ResolvedServer
@@ -16,19 +16,18 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.questions import SignInSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.tasks import Spawn
-from tooltray.servers.sign_ins.oauth.tokens import Tokens
-from tooltray.servers.sign_ins.oauth_clients import make_client
-from tooltray.servers.sign_ins.server_access import ServerAccess
+from tooltray.servers.sign_ins.server_access import ServerAccess, Target, binding_of, make_client, target_of, why_no_sign_in
 from tooltray.servers.sign_ins.sign_in_flow import LIMIT_S, SignInFlow
-from tooltray.servers.sign_ins.sign_in_target import Target, binding_of, target_of, why_no_sign_in
-from tooltray.servers.sign_ins.sign_in_targets import SignInTargets
 from tooltray.servers.sign_ins.token_store import TokenStore
-from tooltray.servers.transports.authorization import Authorization
+from tooltray.servers.sign_ins.tokens import Tokens
+from tooltray.servers.transports.transport import Authorization
 from tooltray.servers.upstream.server_manager import ServerManager
 
 CHALLENGE_WITHIN_S = 15.0  # for a server to send its challenge before a sign-in; most do at once, and most sign-ins do not need it
 REVOKED_WITHIN_S = 10.0  # for the revocation of deleted tokens, which expire anyway
 CLOSED_WITHIN_S = 5.0  # for renewals and the keyring when the hub ends
+
+ResolveTarget = Callable[[str, MCPServerConfig], Awaitable[Target]]
 
 
 class SignIns:
@@ -40,7 +39,7 @@ class SignIns:
         config: McpConfHelper,
         store: TokenStore,
         servers: Callable[[], ServerManager],
-        sign_in_targets: SignInTargets,
+        resolve_target: ResolveTarget,
         bus: EventBus,
         spawn: Spawn,
         limit_s: float = LIMIT_S,
@@ -48,9 +47,10 @@ class SignIns:
         """
         Args:
             servers: returns the ServerManager, which is made later.
+            resolve_target: makes the target of a sign-in by the user; see `server_access`.
             limit_s: how many seconds the user may take to sign in.
         """
-        self._config, self._store, self._servers, self._targets = config, store, servers, sign_in_targets
+        self._config, self._store, self._servers, self._resolve_target = config, store, servers, resolve_target
         self._bus, self._spawn, self._limit_s = bus, spawn, limit_s
         self._accesses: dict[str, ServerAccess] = {}
         self._flows: dict[str, tuple[SignInFlow, asyncio.Task[object]]] = {}
@@ -79,7 +79,7 @@ class SignIns:
     # verbs
 
     async def begin(self, server: str) -> SignInSnapshot:
-        access = self._access(await self._targets.of(server, self._servers().get(server).config))
+        access = self._access(await self._resolve_target(server, self._servers().get(server).config))
         with contextlib.suppress(TooltrayError):  # stored tokens cannot be read; the user signs in again
             await self._load(access)
         flow, _ = self._flows.get(server, (None, None))
@@ -172,7 +172,7 @@ class SignIns:
 
     # for ServerAccess
 
-    def on_tokens(self, access: ServerAccess, tokens: Tokens | None) -> None:
+    def _on_tokens(self, access: ServerAccess, tokens: Tokens | None) -> None:
         server = access.target.server
         if tokens:
             self._store.hide(server, tokens)
@@ -184,7 +184,7 @@ class SignIns:
             self._keep(access, tokens)
         self._tell_changed(server)
 
-    def on_sign_in_needed(self, access: ServerAccess, problem: Problem) -> None:
+    def _on_sign_in_needed(self, access: ServerAccess, problem: Problem) -> None:
         if self._accesses.get(access.target.server) is access:
             self._servers().require_sign_in(access.target.server, problem)
 
@@ -197,7 +197,9 @@ class SignIns:
             return known
         if known:
             self._cancel_flow(target.server)  # its sign-in is for another URL
-        made = self._accesses[target.server] = ServerAccess(target, keeper=self, make_client=make_client, spawn=self._spawn)
+        made = self._accesses[target.server] = ServerAccess(
+            target, on_tokens=self._on_tokens, on_sign_in_needed=self._on_sign_in_needed, make_client=make_client, spawn=self._spawn
+        )
         return made
 
     async def _load(self, access: ServerAccess) -> None:
@@ -214,7 +216,7 @@ class SignIns:
         Raises:
             TooltrayError: the server's settings cannot be filled in, or the secrets cannot be read.
         """
-        access = self._accesses.get(server) or self._access(await self._targets.of(server, self._servers().get(server).config))
+        access = self._accesses.get(server) or self._access(await self._resolve_target(server, self._servers().get(server).config))
         await self._load(access)
         return access
 

@@ -5,14 +5,14 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.secrets.vaults import SecretMissing
 from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.servers.sign_ins.oauth.tokens import Tokens
+from tooltray.servers.sign_ins.tokens import Tokens
 
 logger = logging.getLogger(__name__)
 PREFIX = "oauth/"  # of a secret's name, before the server's name, which has no slash
@@ -20,7 +20,11 @@ PREFIX = "oauth/"  # of a secret's name, before the server's name, which has no 
 
 class TokenStore:
     """The stored tokens. Belongs to one event loop. Tokens are stored with a binding (see `binding_of`) and returned only for the same
-    one."""
+    one.
+
+    Attributes:
+        kept: the servers with tokens, each with the binding of its tokens.
+    """
 
     def __init__(self, path: Path, secrets: SecretStore) -> None:
         """Reads the index, so it must not be called in the loop's thread.
@@ -30,12 +34,7 @@ class TokenStore:
         """
         self._path, self._secrets = path, secrets
         self._lock = asyncio.Lock()
-        self._kept = _read(path)
-
-    @property
-    def kept(self) -> Mapping[str, str]:
-        """Returns the servers with tokens, each with the binding of its tokens."""
-        return self._kept
+        self.kept = _read(path)
 
     def hide(self, server: str, tokens: Tokens) -> None:
         """Masks the secret parts of tokens in logs from now on."""
@@ -47,7 +46,7 @@ class TokenStore:
         Raises:
             SecretsAbsent, SecretsLocked, SecretsDenied: there are tokens, but the secrets cannot be read.
         """
-        if self._kept.get(server) != binding:
+        if self.kept.get(server) != binding:
             return None
         async with self._lock:
             text = ""
@@ -80,19 +79,19 @@ class TokenStore:
             SecretsAbsent, SecretsLocked, SecretsDenied: the tokens were not deleted.
         """
         async with self._lock:
-            if server in self._kept:
+            if server in self.kept:
                 with contextlib.suppress(SecretMissing):
                     await self._secrets.remove(PREFIX + server)
                 await self._note(server, None)
 
     async def _note(self, server: str, binding: str | None) -> None:
         """Updates the index. If it cannot be written, a new sign-in is needed after the next start, which is only logged."""
-        if self._kept.get(server) == binding:
+        if self.kept.get(server) == binding:
             return
-        others = {name: kept for name, kept in self._kept.items() if name != server}
-        self._kept = others | ({server: binding} if binding else {})
+        others = {name: kept for name, kept in self.kept.items() if name != server}
+        self.kept = others | ({server: binding} if binding else {})
         try:
-            await finish_in_thread(write_atomically, self._path, json.dumps(self._kept, indent=2).encode())
+            await finish_in_thread(write_atomically, self._path, json.dumps(self.kept, indent=2).encode())
         except OSError as error:
             logger.warning("%s could not be written: %s", self._path, error.strerror or error)
 

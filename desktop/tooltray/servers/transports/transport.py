@@ -1,9 +1,11 @@
 """The interface of a transport, by which McpClient reaches a server, and the order from which a transport is made."""
 
+import hashlib
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import msgspec
 from msgspec import Raw
@@ -11,10 +13,107 @@ from msgspec import Raw
 from tooltray.config.settings.expansion import ResolvedServer
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.protocol.channels import Outgoing
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.servers.launch.program_launch import Launch
-from tooltray.servers.transports.authorization import Authorization
-from tooltray.servers.transports.refused_requests import RefusedRequests
+
+UNAUTHORIZED, FORBIDDEN = 401, 403
+HEADER = "Authorization"
+MOST = 64  # the oldest one is dropped
+REMEMBERED_S = 60.0  # the repetition comes as soon as the next session is open
+
+
+class NotAuthorized(Exception):
+    """The error if no valid authorization is available: the request is not sent, or not sent again, as it would be refused.
+
+    Attributes:
+        reason: a sentence for the user, which names the server.
+        is_temporary: the token could not be renewed now, but a later renewal may succeed.
+    """
+
+    def __init__(self, reason: str, *, is_temporary: bool = False) -> None:
+        super().__init__(reason)
+        self.reason, self.is_temporary = reason, is_temporary
+
+
+class Refusal(HidesFields, frozen=True):
+    """A response with status 401 or 403.
+
+    Attributes:
+        challenge: the values of the response's `WWW-Authenticate` headers, joined by commas.
+        sent: the value of the `Authorization` header of the request; None if it had none.
+        is_second: the request was a repetition, after an earlier `renew` returned True.
+    """
+
+    hidden: ClassVar = ("sent",)
+
+    status: int
+    challenge: str
+    sent: str | None
+    is_second: bool = False
+
+
+class Authorization(Protocol):
+    """The authorization of the requests to one server; all connections to the server share it."""
+
+    @property
+    def held(self) -> str | None:
+        """The current value of the `Authorization` header, perhaps expired; None without a token."""
+        ...
+
+    async def header(self) -> str | None:
+        """Returns the value of the `Authorization` header and renews an expired token first.
+
+        Raises:
+            NotAuthorized: the token has expired and cannot be renewed.
+        """
+        ...
+
+    async def renew(self, refusal: Refusal) -> bool:
+        """Reacts to a refused request and returns whether to send it once more; if False, the response is an ordinary HTTP error.
+
+        Raises:
+            NotAuthorized: the user has to sign in, or the token cannot be renewed now.
+        """
+        ...
+
+
+class _Refused(msgspec.Struct, frozen=True):
+    session: str
+    at: float
+
+
+class RefusedRequests:
+    """The refused requests of one server; outlives its connections."""
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """
+        Args:
+            clock: returns seconds that never go back.
+        """
+        self._clock = clock
+        self._refused: dict[bytes, _Refused] = {}
+
+    def is_first(self, message: Outgoing, session: str) -> bool:
+        """Records a refusal. Returns False if another session just refused the request, too: an error, whatever the server claims."""
+        digest, now = _digest(message), self._clock()
+        before = self._refused.get(digest)
+        if before and before.session != session and now - before.at < REMEMBERED_S:
+            return False
+        self._refused[digest] = _Refused(session, now)
+        if len(self._refused) > MOST:
+            del self._refused[next(iter(self._refused))]
+        return True
+
+    def note_accepted(self, message: Outgoing) -> None:
+        """Drops what is known of a request that its server has taken."""
+        if self._refused:
+            self._refused.pop(_digest(message), None)
+
+
+def _digest(message: Outgoing) -> bytes:
+    return hashlib.blake2b(message.method.encode() + b" " + bytes(message.payload), digest_size=16).digest()
 
 
 class ConnectionFailure(msgspec.Struct, frozen=True):

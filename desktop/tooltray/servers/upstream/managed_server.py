@@ -25,7 +25,7 @@ from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.protocol.eras import Era
 from tooltray.protocol.sessions.caller import Session
-from tooltray.servers.transports.refused_requests import RefusedRequests
+from tooltray.servers.transports.transport import RefusedRequests
 from tooltray.servers.upstream.idle_stop import IdleStop
 from tooltray.servers.upstream.instance import Instance, not_running
 from tooltray.servers.upstream.mcp_client import McpClient

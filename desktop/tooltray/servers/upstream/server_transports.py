@@ -23,8 +23,7 @@ from tooltray.servers.launch.command_lookup import is_launcher
 from tooltray.servers.launch.direct_starts import DirectStarts
 from tooltray.servers.launch.login_shell import LoginShell
 from tooltray.servers.launch.program_launch import CannotStart, Launch
-from tooltray.servers.transports.authorization import Authorization
-from tooltray.servers.transports.transport import Transport, TransportOrder
+from tooltray.servers.transports.transport import Authorization, Transport, TransportOrder
 from tooltray.servers.transports.transports import make_transport
 from tooltray.servers.upstream.managed_server import ManagedServer
 

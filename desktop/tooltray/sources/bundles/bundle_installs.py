@@ -19,7 +19,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot
 from tooltray.foundation.snapshots.forms import FieldValue, NewServer
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.servers.confinement.new_servers import as_new
+from tooltray.servers.confinement.confinements import as_new
 from tooltray.sources.bundles.bundle_command import BundleCommand
 from tooltray.sources.bundles.bundle_offers import BundleReader, BundleReading
 from tooltray.sources.bundles.bundle_store import BundleFolders, BundleRecord, ServerChoices, plain_values

@@ -12,7 +12,7 @@ from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.discovery import RegistrySearch, RegistryServer, RegistryStatus, RegistryUpdate, StarterServer
 from tooltray.foundation.snapshots.forms import FieldValue, NewServer
 from tooltray.foundation.verbs import verb
-from tooltray.servers.confinement.new_servers import as_new
+from tooltray.servers.confinement.confinements import as_new
 from tooltray.sources.discovery import starters as starter_list
 from tooltray.sources.discovery.package_words import BUNDLE
 from tooltray.sources.discovery.registry_copy import RegistryCopy

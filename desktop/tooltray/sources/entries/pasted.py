@@ -18,7 +18,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.json_text import NotJson, check_depth
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import split
-from tooltray.servers.confinement.new_servers import as_new
+from tooltray.servers.confinement.confinements import as_new
 from tooltray.sources.entries.pasted_backslashes import with_escaped_paths
 from tooltray.sources.entries.pasted_links import is_link, read_link
 from tooltray.sources.entries.pasted_names import ASSIGNMENT, clean_name, guess_name

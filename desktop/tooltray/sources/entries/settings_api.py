@@ -10,7 +10,7 @@ from tooltray.foundation.confirmation import confirm_widening
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.setup import SettingsDocument
-from tooltray.servers.launch.npm_registry import has_password, normalised
+from tooltray.servers.launch.npm_config import has_password, normalised
 
 
 class SettingsApi:

@@ -18,8 +18,7 @@ from tooltray.config.settings.server_edits import all_choices, choices, choices_
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.trust import TrustRequest
-from tooltray.servers.confinement.confinements import Confinements
-from tooltray.servers.confinement.new_servers import CONFINEMENT, OWN_FILES, starts_confined
+from tooltray.servers.confinement.confinements import CONFINEMENT, OWN_FILES, Confinements, starts_confined
 from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.upstream.project_folder import shown
 from tooltray.sources.project_files.file_watch import ReadFile, read_project_file

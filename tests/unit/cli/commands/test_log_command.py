@@ -9,8 +9,8 @@ from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.commands import log_command
 from tooltray.foundation.home.home import Home
-from tooltray.servers.logs.line_formats import MARK, OUTPUT, server_line
-from tooltray.servers.logs.server_log_files import ServerLogFiles
+from tooltray.servers.logs.log_files import ServerLogFiles
+from tooltray.servers.logs.log_lines import MARK, OUTPUT, server_line
 
 AT = 1_795_600_000.0
 

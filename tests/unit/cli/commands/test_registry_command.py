@@ -11,7 +11,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import as_json
 from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
-from tooltray.servers.npm_mirrors.registry_cache import Measured, RegistryCache
+from tooltray.servers.npm_mirrors.measuring import Measured, RegistryCache
 
 OWN = RegistryMeasurement("https://own.example/", "npm", "npm", "", 80.4)
 MIRROR = RegistryMeasurement("https://m.example/", "Mirror", "mirror", "Here", 20.0)

@@ -10,14 +10,19 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.confirmation import PERSON, UNATTENDED, Person, Wish, asked_by
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.events import EventBus
+from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, RefusedThing
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.servers.confinement.api import ConfinementApi
 from tooltray.servers.confinement.confinements import Confinements
 from tooltray.servers.confinement.guarded_folders import GuardedFolders
+from tooltray.servers.confinement.policy import Policy
+from tooltray.servers.confinement.refusals import Refusals
 from tooltray.servers.confinement.support import Support
 
 ALL = Support("linux", 7, True, "/usr/bin/bwrap")
 REFUSED = RefusedThing("host", "example.org:443", 1.0)
+HOSTS = {"files": "own", "network": "hosts", "hosts": ["a.org"], "read": ["/r"]}
 
 
 async def api_of(folder: Path, support: Support = ALL) -> tuple[ConfinementApi, McpConfHelper]:
@@ -144,3 +149,110 @@ async def test_a_server_elsewhere_has_none(tmp_path: Path) -> None:
     api, config = await api_of(tmp_path)
     assert Confinements(support=ALL).of("far", config.settings.mcp_servers["far"]) is None
     assert (await api.get_confinement_support()).hosts
+
+
+class Desk:
+    def __init__(self, folder: Path) -> None:
+        bus, self.line = EventBus(), ""
+        self.config = McpConfHelper(folder / "settings.json", bus)
+        self.refusals = Refusals(bus=bus, spawn=TaskKeeper().spawn)
+        confinements = Confinements(support=Support(abi=7), refused=self.refusals.of)
+        home = Home(folder / "home" / ".tooltray")
+        self.api = ConfinementApi(
+            config=self.config,
+            confinements=confinements,
+            guarded=lambda: GuardedFolders(str(folder / "home"), str(home.root)),
+            refusals=self.refusals,
+            moving_line=lambda _: self.line,
+        )
+
+    async def begin(self, confinement: object, *refused: RefusedThing) -> None:
+        await self.config.load()
+        await self.config.set_server("s", {"command": "p", "confinement": confinement})
+        self.refusals.begin("s", Policy())
+        for thing in refused:
+            self.refusals._add("s", thing)
+
+    @property
+    def written(self) -> object:
+        return self.config.entries["s"]["confinement"]
+
+
+def path(name: str, *, is_write: bool = False) -> RefusedThing:
+    return RefusedThing("path", name, 1.0, is_write=is_write)
+
+
+HOST = RefusedThing("host", "b.org:8443", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("thing", "now"),
+    [
+        (HOST, {"hosts": ["a.org", "b.org:8443"]}),
+        (RefusedThing("host", "b.org:443", 1.0), {"hosts": ["a.org", "b.org"]}),
+        (path("/x"), {"read": ["/r", "/x"]}),
+        (path("/r", is_write=True), {"read": [], "write": ["/r"]}),
+    ],
+)
+async def test_what_was_refused_is_allowed_to_this_server_and_shown_no_longer(
+    tmp_path: Path, thing: RefusedThing, now: dict[str, object]
+) -> None:
+    desk = Desk(tmp_path)
+    await desk.begin(HOSTS, thing)
+    with asked_by(PERSON):
+        shown = await desk.api.allow_refused("s", thing.kind, thing.name)  # type: ignore[arg-type]
+    assert desk.written == {name: value for name, value in {**HOSTS, **now}.items() if value}
+    assert shown.refused == ()
+
+
+@pytest.mark.parametrize(
+    ("confinement", "thing", "error", "why"),
+    [
+        (HOSTS, path("/y"), NotFound, "was not refused"),
+        ({"files": "own", "network": "none"}, HOST, TooltrayError, "not kept to some hosts any more"),
+        ({"files": "read"}, path("/w", is_write=True), TooltrayError, "it may only read"),
+        ({"files": "open", "network": "none"}, path("/x"), TooltrayError, "not kept from '/x' by Tooltray"),
+    ],
+)
+async def test_what_is_not_as_it_was_is_not_allowed(
+    tmp_path: Path, confinement: object, thing: RefusedThing, error: type[TooltrayError], why: str
+) -> None:
+    desk = Desk(tmp_path)
+    await desk.begin(confinement, HOST, path("/x"), path("/w", is_write=True))
+    with asked_by(PERSON), pytest.raises(error, match=why):
+        await desk.api.allow_refused("s", thing.kind, thing.name)  # type: ignore[arg-type]
+
+
+async def test_what_nobody_gets_is_allowed_to_no_server(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    own = [str(tmp_path / "home"), str(tmp_path / "home" / ".tooltray" / "secrets.enc")]
+    await desk.begin(HOSTS, *map(path, own))
+    for name in own:
+        with asked_by(PERSON), pytest.raises(Denied, match="cannot be allowed"):
+            await desk.api.allow_refused("s", "path", name)
+    desk.line = "tooltray servers set s --env FILE=/own"
+    with asked_by(PERSON), pytest.raises(Denied) as refused:
+        await desk.api.allow_refused("s", "path", own[0])
+    assert refused.value.problem.hint == f"Keep its file where it may write: {desk.line}"
+
+
+async def test_a_program_allows_nothing(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    await desk.begin(HOSTS, HOST)
+    with asked_by(UNATTENDED), pytest.raises(Denied, match="Allowing what was refused to a server"):
+        await desk.api.allow_refused("s", "host", HOST.name)
+    assert desk.written == HOSTS
+
+
+async def test_without_a_hub_nothing_was_refused(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    await desk.begin(HOSTS)
+    api = ConfinementApi(
+        config=desk.config,
+        confinements=Confinements(support=Support(abi=7)),
+        guarded=lambda: GuardedFolders("/nobody", "/nobody/.tooltray"),
+    )
+    with asked_by(PERSON), pytest.raises(NotFound, match="was not refused"):
+        await api.allow_refused("s", "host", "b.org:443")
+    with pytest.raises(NotFound, match="no server 'gone'"):
+        await api.allow_refused("gone", "host", "b.org:443")

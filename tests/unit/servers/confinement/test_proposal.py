@@ -3,13 +3,91 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tooltray.foundation.snapshots.confinement import Files
 from tooltray.foundation.snapshots.watch import SeenThing, WatchProposal
-from tooltray.servers.confinement.guarded_folders import GuardedFolders
-from tooltray.servers.confinement.private_places import PrivatePlaces
-from tooltray.servers.confinement.proposal import Proposer, split
-from tooltray.servers.confinement.watched import Watched
+from tooltray.servers.confinement import proposal
+from tooltray.servers.confinement.guarded_folders import GuardedFolders, PrivatePlaces
+from tooltray.servers.confinement.proposal import MOST_FOLDERS, Proposer, Watched, fewest, is_text, printable, split, without_nested
+
+
+def test_a_report_is_read_as_it_grows_and_a_line_that_is_cut_waits_for_its_end(tmp_path: Path) -> None:
+    report = tmp_path / "r"
+    seen = Watched(str(report))
+    assert not seen.read()
+    report.write_text('{"kind":"read","name":"/a"}\n{"kind":"read","na')
+    assert seen.read()
+    assert not seen.read()
+    with report.open("a") as file:
+        file.write('me":"/b"}\n{"kind":"read","name":"/b"}\n{"kind":"name","name":"x.org","addresses":["192.0.2.1", 7]}\n')
+    assert seen.read()
+    assert (seen["read"], seen.addresses, seen.count) == ({"/a", "/b"}, {"x.org": {"192.0.2.1"}}, 3)
+
+
+def test_what_is_no_fact_is_left_out(tmp_path: Path) -> None:
+    report = tmp_path / "r"
+    report.write_bytes(
+        b'7\n[]\n\xff\n{"kind":"read"}\n{"kind":"odd","name":"/a"}\n{"kind":"read","name":3}\n'
+        b'{"kind":"name","name":"a","addresses":7}\n{"kind":"read","name":"\\udcff"}\n' + b"[" * 50_000 + b"\n"
+    )
+    seen = Watched(str(report))
+    assert seen.read()
+    assert (seen["read"], seen.addresses) == ({"\udcff"}, {"a": set()})
+
+
+def test_a_report_that_a_server_has_made_endless_is_not_read_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proposal, "LONGEST_LINE_BYTES", 10)
+    report = tmp_path / "r"
+    report.write_text("x" * 100)
+    seen = Watched(str(report))
+    assert not seen.read()
+    with report.open("a") as file:
+        file.write('\n{"kind":"read","name":"/a"}\n')
+    assert not seen.read()
+
+
+def test_a_path_is_shown_in_one_line() -> None:
+    assert printable("/a\nb\udcff") == "/a\\nb\N{REPLACEMENT CHARACTER}"
+    assert is_text("/ä b")
+    assert not is_text("/a\nb")
+    assert not is_text("/\udcff")
+
+
+def deep(folder: str) -> bool:
+    return folder.count("/") >= 2
+
+
+def test_several_files_of_one_folder_stand_for_it_and_few_for_themselves() -> None:
+    assert fewest(["/p/a/1", "/p/a/2", "/p/a/3", "/p/b/1", "/q"], deep) == {"/p/a", "/p/b/1", "/q"}
+
+
+def test_what_may_not_be_opened_stays_as_single_files() -> None:
+    assert fewest(["/p/1", "/p/2", "/p/3"], deep) == {"/p/1", "/p/2", "/p/3"}
+
+
+def test_many_folders_side_by_side_stand_for_the_one_above() -> None:
+    objects = [f"/p/git/{i}{j}" for i in range(9) for j in ("/x", "/y", "/z")]
+    assert fewest(objects, deep) == {"/p/git"}
+
+
+def test_a_long_list_is_made_shorter_where_it_can() -> None:
+    pairs = [f"/p/{i}/{j}/f" for i in range(MOST_FOLDERS) for j in "ab"]
+    assert fewest(pairs, deep) == {f"/p/{i}/{j}/f" for i in range(MOST_FOLDERS) for j in "ab"}
+    folders = {f"/p/{i}/{j}" for i in range(MOST_FOLDERS) for j in "ab"}
+    assert fewest([], deep, folders) == {f"/p/{i}" for i in range(MOST_FOLDERS)} or fewest([], deep, folders) == {"/p"}
+    assert fewest([], lambda folder: folder.count("/") >= 3, folders) == {f"/p/{i}/{j}" for i in range(MOST_FOLDERS) for j in "ab"}
+
+
+def test_what_lies_in_another_is_said_by_that() -> None:
+    assert without_nested(["/a/b/c", "/a/b", "/a/bc", "/a/b"]) == {"/a/b", "/a/bc"}
+
+
+@given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=5).map(lambda parts: "/" + "/".join(parts))))
+def test_everything_is_covered_whatever_there_is(paths: list[str]) -> None:
+    found = fewest(paths, deep)
+    assert all(any(path == each or path.startswith(each + "/") for each in found) for path in paths)
 
 
 class Seen:

@@ -1,5 +1,3 @@
-"""network_variables.py"""
-
 from pathlib import Path
 
 import pytest

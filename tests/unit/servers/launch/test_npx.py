@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.fakes.npm_cache import PACKAGE, SPEC, VERSION, install_node, program, unpack, write_json
 
-from tooltray.servers.launch import npx
-from tooltray.servers.launch.npx import NpmSettings, npx_program, read_npm_settings
+from tooltray.servers.launch import direct_starts
+from tooltray.servers.launch.direct_starts import NpmSettings, npx_program, read_npm_settings
 from tooltray.servers.launch.program_launch import DirectProgram, Launch
 
 pytestmark = pytest.mark.posix  # programs that are scripts, by their mode; tests/windows has PATHEXT and .cmd
@@ -157,7 +157,7 @@ def test_npm_is_saved_and_a_shell_that_would_wait(
     machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str, saved: int
 ) -> None:
     (tmp_path / "sh").symlink_to(tmp_path / shell)
-    monkeypatch.setattr(npx, "SHELL", str(tmp_path / "sh"))
+    monkeypatch.setattr(direct_starts, "SHELL", str(tmp_path / "sh"))
     found = machine.find()
     assert found is not None
     assert found.saved_processes == saved
@@ -260,11 +260,6 @@ def test_a_script_with_the_line_ends_of_windows_is_one(machine: Machine) -> None
     assert machine.find() is not None
 
 
-def test_a_program_that_may_not_be_run_is_left_to_npx(machine: Machine) -> None:
-    (machine.modules / PACKAGE / "dist" / "index.js").chmod(0o644)
-    assert machine.find() is None
-
-
 @pytest.mark.parametrize("target", ["../other/index.js", "dist/other.js", "/bin/sh", "dist/gone.js"])
 def test_a_link_that_leads_to_another_file_or_out_of_the_package_is_left_to_npx(machine: Machine, target: str) -> None:
     program(machine.modules / PACKAGE / ".." / "other" / "index.js", "#!/usr/bin/env node\n")
@@ -307,16 +302,6 @@ def test_a_cache_that_lacks_something_or_is_broken_is_left_to_npx(machine: Machi
     assert machine.find() is None
 
 
-def test_a_package_that_is_being_installed_is_left_to_npx(machine: Machine) -> None:
-    (machine.modules.parent / "concurrency.lock").mkdir()
-    assert machine.find() is None
-
-
-def test_a_package_that_brings_a_node_of_its_own_is_left_to_npx(machine: Machine) -> None:
-    program(machine.modules / ".bin" / "node")
-    assert machine.find() is None
-
-
 # what goes before the cache
 
 
@@ -344,13 +329,18 @@ def test_a_package_that_is_installed_for_all_is_left_to_npx_also_as_a_link_to_no
     assert machine.find() is None
 
 
-def missing(name: str) -> Callable[[Machine], None]:
-    return lambda machine: (machine.bin / name).unlink()
-
-
-@pytest.mark.parametrize("name", ["npx", "node"])
-def test_without_npx_or_node_there_is_nothing_to_leave_out(machine: Machine, name: str) -> None:
-    missing(name)(machine)
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda machine: (machine.bin / "npx").unlink(),
+        lambda machine: (machine.bin / "node").unlink(),
+        lambda machine: (machine.modules / PACKAGE / "dist" / "index.js").chmod(0o644),
+        lambda machine: (machine.modules.parent / "concurrency.lock").mkdir(),  # it is being installed
+        lambda machine: program(machine.modules / ".bin" / "node"),  # it brings a Node.js of its own
+    ],
+)
+def test_what_is_missing_unfinished_or_special_is_left_to_npx(machine: Machine, change: Callable[[Machine], object]) -> None:
+    change(machine)
     assert machine.find() is None
 
 

@@ -1,5 +1,3 @@
-"""remembered_variables.py"""
-
 import json
 import logging
 import os

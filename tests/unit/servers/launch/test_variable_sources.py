@@ -1,5 +1,3 @@
-"""variable_sources.py"""
-
 import subprocess
 import sys
 from collections.abc import Coroutine, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""api.py, and log_pages.py below it."""
+"""api.py, and the pages of logs in files."""
 
 import json
 from collections.abc import AsyncIterator
@@ -12,6 +12,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 from tooltray.foundation.confirmation import UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied, NotFound, TooltrayError
 from tooltray.foundation.snapshots.logs import LogFilter, LogPage
+from tooltray.records.activity.masking import Mask
 from tooltray.servers.logs.api import LogsApi
 from tooltray.servers.logs.protocol_log import MAX_FOR_S
 
@@ -39,6 +40,25 @@ async def test_what_a_server_has_just_written_is_in_its_log_without_secrets(part
     assert texts(await logs.get_log("server:s", LogFilter(levels=("error",)))) == ["ERROR it broke"]
     parts.servers.get("s").log.append("more")
     assert texts(await logs.get_log("server:s", after=page.after)) == ["more"]
+
+
+@pytest.mark.parametrize(("secrets", "shown"), [({"hunter2"}, "***"), (set[str](), "hunter2")])
+async def test_the_secrets_are_read_once_for_a_page_and_are_hidden_in_details_too(parts: HubParts, secrets: set[str], shown: str) -> None:
+    readings: list[int] = []
+    logs = LogsApi(
+        servers=parts.servers,
+        keeper=parts.log_keeper,
+        pages=parts.log_pages,
+        messages=parts.protocol_log,
+        mask=Mask(lambda: (readings.append(1), secrets)[1]),
+    )
+    record = {"timestamp": "2026-11-24T10:00:00.000Z", "summary": "hunter2", "event": "log"}
+    parts.home.logs.mkdir(exist_ok=True)
+    (parts.home.logs / "tooltray-2026-11-24.jsonl").write_text(f"{json.dumps(record)}\n" * 3)
+    lines = (await logs.get_log("hub")).lines
+    assert {line.text for line in lines} == {shown}
+    assert {json.loads(line.detail)["summary"] for line in lines} == {shown}
+    assert len(readings) == 1
 
 
 async def test_the_hubs_own_log_is_read_from_its_files(parts: HubParts, logs: LogsApi) -> None:

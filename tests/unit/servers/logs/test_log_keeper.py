@@ -8,8 +8,8 @@ from tests.fakes.scripted_server import ScriptedServer, error, tool
 from tooltray.foundation.events import EventBus, LogWritten
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.servers.logs import log_keeper
+from tooltray.servers.logs.log_files import ServerLogFiles
 from tooltray.servers.logs.log_keeper import LogKeeper
-from tooltray.servers.logs.server_log_files import ServerLogFiles
 
 AT = 1_795_600_000.0
 PATIENCE_S = 10.0  # a bound, not a measure

@@ -5,10 +5,10 @@ import pytest
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.logs import START, LogFilter, LogPage
-from tooltray.servers.logs import log_segments
-from tooltray.servers.logs.line_formats import OUTPUT, SERVER_FORMAT, server_line
+from tooltray.servers.logs import log_files
+from tooltray.servers.logs.log_files import Segment, read_place
+from tooltray.servers.logs.log_lines import OUTPUT, SERVER_FORMAT, server_line
 from tooltray.servers.logs.log_reader import LogReader, cannot_read, checked_place
-from tooltray.servers.logs.log_segments import Segment, read_place
 
 BEGAN = 1_795_600_000.0
 Read = Callable[..., LogPage]
@@ -66,7 +66,7 @@ def test_a_text_is_found_in_whatever_case_and_pages_go_on_behind_it(read: Read) 
 
 
 def test_a_search_ends_after_so_many_bytes_and_goes_on_where_it_was(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_segments, "CHUNK_BYTES", 40)
+    monkeypatch.setattr(log_files, "CHUNK_BYTES", 40)
     turns, before = 0, ""
     while True:
         page = read(text="line 1", before=before, turn_bytes=40)

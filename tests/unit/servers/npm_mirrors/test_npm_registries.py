@@ -1,5 +1,3 @@
-"""npm_registries.py"""
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -23,11 +21,9 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, NpmRegistryChanged
 from tooltray.foundation.snapshots.registries import RegistryMeasurement
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.servers.launch.npm_config import NpmConfiguration
-from tooltray.servers.launch.npm_registry import CUSTOM, MIRROR, NPM, Answer, Registry
-from tooltray.servers.npm_mirrors.measuring import RegistrySources
+from tooltray.servers.launch.npm_config import CUSTOM, MIRROR, NPM, Answer, NpmConfiguration, Registry
+from tooltray.servers.npm_mirrors.measuring import RegistryCache, RegistrySources
 from tooltray.servers.npm_mirrors.npm_registries import KEPT_FOR_S, LOOKS_EVERY_S, SETTLES_AFTER_S, NpmRegistries
-from tooltray.servers.npm_mirrors.registry_cache import RegistryCache
 
 OWN, QUICK, SLOW, MINE = "https://own.example/", "https://quick.example/", "https://slow.example/", "https://mine.example/"
 INDEX = "https://quick.example/simple/"
@@ -180,14 +176,6 @@ async def test_where_npm_s_own_is_the_fastest_nothing_is_set(tmp_path: Path) -> 
         parts.network.speed[OWN] = 1.0
         assert (await parts.registries.refresh()).url == ""
         assert await parts.variables() == {}
-
-
-async def test_a_quick_mirror_with_old_copies_is_not_used(tmp_path: Path) -> None:
-    async with parts_in(tmp_path) as parts:
-        parts.network.version[QUICK] = "1.9.0"
-        status = await parts.registries.refresh()
-    assert status.url == ""
-    assert "is old" in status.measurements[-1].problem
 
 
 async def test_where_nothing_answers_nothing_is_set_and_nothing_is_kept(tmp_path: Path) -> None:

@@ -23,8 +23,7 @@ from tests.fakes.npm_registry import (
     redirects,
 )
 
-from tooltray.servers.launch.npm_config import NpmConfiguration
-from tooltray.servers.launch.npm_registry import MIRROR, Answer, Registry, normalised
+from tooltray.servers.launch.npm_config import MIRROR, Answer, NpmConfiguration, Registry, normalised
 from tooltray.servers.npm_mirrors import probe
 from tooltray.servers.npm_mirrors.measuring import measure_registries
 from tooltray.servers.npm_mirrors.probe import RegistryProbe

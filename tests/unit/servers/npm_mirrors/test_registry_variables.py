@@ -1,10 +1,10 @@
-"""registry_variables.py"""
+"""The variables by which npm, uv and pip use a registry."""
 
 from pathlib import Path
 
 import pytest
 
-from tooltray.servers.npm_mirrors.registry_variables import npm_variables, python_variables
+from tooltray.servers.npm_mirrors.npm_registries import npm_variables, python_variables
 
 URL, INDEX = "https://r.example/", "https://p.example/simple/"
 

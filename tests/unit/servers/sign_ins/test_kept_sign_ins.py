@@ -94,16 +94,6 @@ async def test_a_list_that_cannot_be_written_does_not_end_the_sign_in(tmp_path: 
         assert await whoami(parts)
 
 
-async def test_tokens_and_those_before_them_are_known_to_the_mask(tmp_path: Path) -> None:
-    async with authorizing() as server, hub(tmp_path, server) as parts:
-        await sign_in(parts)
-        first = set(server.access) | set(server.refresh)
-        server.end_access_tokens()
-        await whoami(parts)
-        second = set(server.access) | set(server.refresh)
-        assert first | second <= parts.secrets.known_values()
-
-
 async def test_tokens_that_could_not_be_kept_are_when_the_hub_ends_and_the_keyring_is_open(tmp_path: Path) -> None:
     async with authorizing() as server:
         async with hub(tmp_path, server) as parts:

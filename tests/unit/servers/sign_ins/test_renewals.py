@@ -1,7 +1,6 @@
 """Tokens over time: they are renewed without a word, or a person is asked again."""
 
 import asyncio
-import time
 from functools import partial
 from pathlib import Path
 
@@ -27,18 +26,8 @@ from tests.fakes.sign_in_hub import (
 from tooltray.config.settings.expansion import resolve
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.servers.sign_ins.server_access import ServerAccess
 
 ENDED_S = 1e-9  # of a token that lives no longer
-
-
-async def test_an_expired_token_is_renewed_without_a_word(tmp_path: Path) -> None:
-    async with authorizing(lifetime_s=ENDED_S) as server, hub(tmp_path, server) as parts:
-        await sign_in(parts)
-        first = parts.servers.get("far").first
-        assert await whoami(parts)
-        assert len(server.forms("refresh_token")) >= 1
-        assert [each.state for each in (first,)] == [RUNNING]
 
 
 async def test_a_token_that_is_refused_is_renewed_once_for_all_calls(tmp_path: Path) -> None:
@@ -93,20 +82,6 @@ async def test_a_renewal_that_cannot_be_had_now_leaves_the_tokens_alone(tmp_path
         parts.servers.get("far").start()
         await state(parts, RUNNING)
         assert await whoami(parts)
-
-
-async def test_a_token_that_is_about_to_expire_serves_while_its_renewal_cannot_be_had(tmp_path: Path) -> None:
-    async with authorizing() as server, hub(tmp_path, server) as parts:
-        await sign_in(parts)
-        config = parts.servers.get("far").config
-        access = await parts.sign_ins.authorization("far", config, await resolve(config, secrets=parts.secrets, environ={}), {})
-        assert isinstance(access, ServerAccess)
-        assert access.tokens
-        access.load(replace(access.tokens, expires_at=time.time() + 40))
-        server.answers["/token"] = says("<h1>down</h1>", 503)
-        assert await whoami(parts)
-        assert len(server.forms("refresh_token")) >= 1
-        assert snapshot(parts).state is RUNNING
 
 
 async def test_an_entry_that_is_tried_out_has_the_sign_in_of_its_server_and_begins_none(tmp_path: Path) -> None:
@@ -168,24 +143,6 @@ async def test_a_client_whose_credentials_are_refused_is_in_error_and_nobody_is_
         with pytest.raises(TooltrayError, match="refused"):
             await start(parts)
         assert parts.servers.get("far").state in (ERROR, ServerState.RESTARTING)
-
-
-async def test_a_client_with_credentials_whose_fresh_token_is_refused_is_in_error(tmp_path: Path) -> None:
-    oauth = {"grant": "client_credentials", "clientId": "machine", "clientSecret": "dummy-secret"}
-    async with authorizing() as server, hub(tmp_path, server, oauth=oauth) as parts:
-        server.answers["/token"] = says({"access_token": "access-of-nobody", "token_type": "Bearer", "expires_in": 3600})
-        with pytest.raises(TooltrayError, match="HTTP 401"):
-            await start(parts)
-
-
-async def test_a_client_with_credentials_asks_for_more_rights_by_itself(tmp_path: Path) -> None:
-    oauth = {"grant": "client_credentials", "clientId": "machine", "clientSecret": "dummy-secret", "scopes": ["notes:read"]}
-    async with authorizing() as server, hub(tmp_path, server, oauth=oauth) as parts:
-        server.know("machine", secret="dummy-secret", method="client_secret_basic")
-        await start(parts)
-        assert await whoami(parts) == "signed in for: notes:read"
-        server.needs_scope = "notes:write"
-        assert await whoami(parts) == "signed in for: notes:read notes:write"
 
 
 async def test_what_is_refused_for_another_reason_is_the_servers_own_answer(tmp_path: Path) -> None:

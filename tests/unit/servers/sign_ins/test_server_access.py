@@ -1,4 +1,4 @@
-"""server_access.py, with an authorization server that a test plays; see test_sign_ins.py for the rest of the way."""
+"""The target of a sign-in, and the authorization of requests."""
 
 import asyncio
 from collections.abc import Iterable
@@ -8,21 +8,57 @@ import pytest
 from msgspec.structs import replace
 from tests.fakes.heard import Record
 
-from tooltray.config.settings.server_config import OAuthSettings
+from tooltray.config.settings.expansion import ResolvedServer
+from tooltray.config.settings.server_config import MCPServerConfig, OAuthSettings
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.servers.sign_ins.oauth.authorization_client import AuthorizationClient
-from tooltray.servers.sign_ins.oauth.failures import AuthorizationRefused, AuthorizationUnreachable, SignInExpired
-from tooltray.servers.sign_ins.oauth.registrations import Registration
-from tooltray.servers.sign_ins.oauth.tokens import Tokens
-from tooltray.servers.sign_ins.server_access import ServerAccess
-from tooltray.servers.sign_ins.sign_in_target import Target
-from tooltray.servers.transports.authorization import NotAuthorized, Refusal
+from tooltray.servers.sign_ins.authorization_client import AuthorizationClient
+from tooltray.servers.sign_ins.failures import AuthorizationRefused, AuthorizationUnreachable, SignInExpired
+from tooltray.servers.sign_ins.registrations import Registration
+from tooltray.servers.sign_ins.server_access import ServerAccess, Target, binding_of, target_of, why_no_sign_in
+from tooltray.servers.sign_ins.tokens import Tokens
+from tooltray.servers.transports.transport import NotAuthorized, Refusal
 
 NOW = 1_000_000.0
 URL, ISSUER = "https://far.example/mcp", "https://sign-in.example"
 GOOD = Tokens("first", "renewing", NOW + 3600, ("a",), URL, URL, ISSUER, f"{ISSUER}/token", None, Registration(ISSUER, "client"))
 UNREACHABLE = AuthorizationUnreachable("far", "no answer")
+
+
+def config(**fields: Any) -> MCPServerConfig:
+    return MCPServerConfig.model_validate({"url": URL, **fields})
+
+
+def resolved(url: str, **headers: str) -> ResolvedServer:
+    return ResolvedServer(None, (), {}, None, url, headers, ())
+
+
+@pytest.mark.parametrize(
+    "url", [URL, " https://far.example ", "https://far.example/@team?mail=a@b", "https://far.example?a@b", "http://[::1]:8/"]
+)
+def test_a_server_elsewhere_can_have_a_sign_in(url: str) -> None:
+    assert why_no_sign_in("far", config(), resolved(url, **{"X-Team": "a"})) is None
+
+
+@pytest.mark.parametrize("url", ["https://ann@far.example/mcp", "https://ann:pw@far.example", "http://10.0.0.1/", "nonsense", ""])
+def test_a_url_that_signs_in_itself_or_is_read_by_others_cannot(url: str) -> None:
+    assert why_no_sign_in("far", config(), resolved(url))
+
+
+def test_a_binding_is_of_where_and_as_whom_and_of_nothing_else() -> None:
+    usual = binding_of(config())
+    assert binding_of(config(descriptions="x", headers={"A": "b"}, isolation="session")) == usual
+    assert len({usual, binding_of(config(url=URL + "2")), binding_of(config(oauth={"clientId": "c"})), binding_of(config(oauth={}))}) == 4
+
+
+def test_a_target_has_everything_filled_in() -> None:
+    target = target_of("far", config(), resolved(f" {URL} "), {"A": "b"})
+    assert (target.url, target.environ, target.signs_in_itself) == (URL, {"A": "b"}, False)
+
+
+def test_tokens_of_older_versions_stay_bound_and_those_for_another_resource_do_not() -> None:
+    assert binding_of(config(oauth={"clientId": "me"})) == "2ea7b8b112cbcd23d117618e0294dd5f"
+    assert binding_of(config(oauth={"clientId": "me", "sendResource": False})) != "2ea7b8b112cbcd23d117618e0294dd5f"
 
 
 class Played:
@@ -34,7 +70,14 @@ class Played:
 
     def __init__(self, keeper: TaskKeeper, tokens: Tokens | None = GOOD, **settings: Any) -> None:
         target = Target("far", "binding", URL, OAuthSettings.model_validate(settings), {})
-        self.access = ServerAccess(target, keeper=self, make_client=self._make, spawn=keeper.spawn, clock=lambda: self.now)
+        self.access = ServerAccess(
+            target,
+            on_tokens=self.on_tokens,
+            on_sign_in_needed=self.on_sign_in_needed,
+            make_client=self._make,
+            spawn=keeper.spawn,
+            clock=lambda: self.now,
+        )
         self.access.load(tokens)
         self.now = NOW
         self.made: list[Registration | None] = []

@@ -8,9 +8,9 @@ from tests.unit.servers.sign_ins.test_server_access import GOOD, Played
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.servers.sign_ins.oauth.browser_sign_in import PendingSignIn
-from tooltray.servers.sign_ins.oauth.tokens import Tokens
+from tooltray.servers.sign_ins.authorization_client import PendingSignIn
 from tooltray.servers.sign_ins.sign_in_flow import LIMIT_S, SignInFlow
+from tooltray.servers.sign_ins.tokens import Tokens
 
 
 class Page(Played):

@@ -128,15 +128,6 @@ async def test_a_person_who_declines_is_told_so_and_may_begin_again(tmp_path: Pa
         await sign_in(parts)
 
 
-async def test_an_authorization_server_that_is_not_the_one_asked_for_is_not_trusted(tmp_path: Path) -> None:
-    async with authorizing(metadata={"issuer": "https://other.example"}) as server, hub(tmp_path, server) as parts:
-        with pytest.raises(TooltrayError, match="not trusted"):
-            await parts.presenter.begin_sign_in("far")
-        with pytest.raises(TooltrayError, match="not trusted"):
-            await parts.presenter.finish_sign_in("far")
-        assert not snapshot(parts).has_sign_in_page
-
-
 async def test_a_cancelled_sign_in_ends_for_all_who_wait(tmp_path: Path) -> None:
     async with authorizing() as server, hub(tmp_path, server) as parts:
         await parts.presenter.cancel_sign_in("far")  # there is none

@@ -25,7 +25,7 @@ from tests.unit.servers.sign_ins.test_server_access import GOOD
 from tooltray.config.settings.expansion import resolve
 from tooltray.foundation.errors import TooltrayError
 from tooltray.servers.sign_ins.server_access import ServerAccess
-from tooltray.servers.transports.authorization import NotAuthorized, Refusal
+from tooltray.servers.transports.transport import NotAuthorized, Refusal
 
 # several at once
 
@@ -146,25 +146,6 @@ class Slow:
         await self._remove(name)
 
 
-async def test_a_renewal_in_the_middle_of_a_sign_out_brings_no_sign_in_back(tmp_path: Path) -> None:
-    async with authorizing() as server:
-        async with hub(tmp_path, server) as parts:
-            await sign_in(parts)
-            slow = Slow(parts)
-            leaving = asyncio.ensure_future(parts.presenter.sign_out("far"))
-            await slow.has_begun.wait()
-            server.end_access_tokens()
-            await parts.call("whoami")  # renews
-            assert len(server.forms("refresh_token")) == 1
-            slow.may_go_on.set()
-            await leaving
-            await parts.ended()
-            assert await parts.presenter.get_secret_names() == []
-            assert server.refresh == {}
-        async with hub(tmp_path, server) as parts:
-            assert not snapshot(parts).is_signed_in
-
-
 async def test_a_sign_in_that_is_cancelled_in_any_moment_says_so(tmp_path: Path) -> None:
     async with authorizing() as server, hub(tmp_path, server) as parts:
         for steps in range(12):
@@ -177,19 +158,6 @@ async def test_a_sign_in_that_is_cancelled_in_any_moment_says_so(tmp_path: Path)
                     assert (await beginning).server == "far"  # it had not begun to begin
             await parts.presenter.cancel_sign_in("far")
             assert not snapshot(parts).has_sign_in_page
-
-
-async def test_a_replaced_secret_serves_without_another_sign_in(tmp_path: Path) -> None:
-    oauth = {"clientId": "me", "clientSecret": "${secret:CLIENT}"}
-    async with authorizing() as server, hub(tmp_path, server, oauth=oauth) as parts:
-        server.know("me", secret="first-secret", method="client_secret_basic")
-        await parts.presenter.set_secret("CLIENT", "first-secret")
-        await sign_in(parts)
-        server.know("me", secret="second-secret", method="client_secret_basic")
-        await parts.presenter.set_secret("CLIENT", "second-secret")
-        server.end_access_tokens()
-        await parts.presenter.restart_server("far")
-        assert await whoami(parts)
 
 
 async def test_a_sign_in_to_a_url_that_is_another_meanwhile_ends(tmp_path: Path) -> None:

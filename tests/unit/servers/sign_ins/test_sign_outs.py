@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.authorization_server import authorizing, says
-from tests.fakes.sign_in_hub import RUNNING, STOPPED, entry, hub, sign_in, snapshot, start, state, whoami
+from tests.fakes.sign_in_hub import STOPPED, entry, hub, sign_in, snapshot, start, whoami
 
 from tooltray.foundation.errors import TooltrayError
 
@@ -69,15 +69,6 @@ async def test_other_settings_or_none_end_the_sign_in(tmp_path: Path, change: st
         assert not parts.sign_ins.has_page("far")
         sent = [hit.headers.get("Authorization") for hit in other.mcp.hits.all]
         assert not any(sent)
-
-
-async def test_settings_that_say_the_same_in_this_respect_keep_the_sign_in(tmp_path: Path) -> None:
-    async with authorizing() as server, hub(tmp_path, server) as parts:
-        await sign_in(parts)
-        await parts.presenter.update_mcp_server("far", entry(server, descriptions="Notes", headers={"X-Team": "a"}))
-        await state(parts, RUNNING)
-        assert snapshot(parts).is_signed_in
-        assert server.at("/revoke") == []
 
 
 async def test_a_server_that_is_another_one_meanwhile_gets_no_token_and_the_old_one_finds_its_own_again(tmp_path: Path) -> None:

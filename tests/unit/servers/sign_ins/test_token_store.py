@@ -1,5 +1,3 @@
-"""token_store.py"""
-
 import json
 from pathlib import Path
 from typing import Any

@@ -7,10 +7,10 @@ import pytest
 from aiohttp import web
 from tests.fakes.http_server import HttpServer, answering, serving
 
-from tooltray.servers.transports.authorization import NotAuthorized, Refusal
 from tooltray.servers.transports.http.certificate_trust import tls_context
 from tooltray.servers.transports.http.http_connections import HttpConnection
 from tooltray.servers.transports.http.http_failures import ExchangeFailed
+from tooltray.servers.transports.transport import NotAuthorized, Refusal
 
 TRUST = tls_context({})
 

@@ -1,4 +1,4 @@
-"""first_run.py: what is run to its end before a server, with its words in the server's log."""
+"""Programs that run to their end before a server, with their words in the server's log."""
 
 import asyncio
 import sys
@@ -10,9 +10,8 @@ from tests.fakes.heard import PATIENCE_S
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.servers.launch.program_launch import CannotStart, CommandLine, Launch, RunFirst
-from tooltray.servers.transports.first_run import LIMIT_BYTES, run_first
 from tooltray.servers.transports.server_output import ServerOutput, new_log
-from tooltray.servers.transports.stdio_transport import StdioTransport
+from tooltray.servers.transports.stdio_transport import LIMIT_BYTES, StdioTransport, run_first
 
 
 async def ran(tmp_path: Path, script: str, command: str = sys.executable) -> list[str]:

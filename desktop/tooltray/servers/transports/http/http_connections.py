@@ -22,7 +22,7 @@ from tooltray import __version__
 from tooltray.foundation.phrases import Phrase
 from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.launch.proxies import proxy_for
-from tooltray.servers.transports.authorization import FORBIDDEN, HEADER, UNAUTHORIZED, Authorization, NotAuthorized, Refusal
+from tooltray.servers.transports.http.bodies import Delivery, RequestBody
 from tooltray.servers.transports.http.http_failures import (
     MAX_ERROR_BODY_BYTES,
     ExchangeFailed,
@@ -32,8 +32,7 @@ from tooltray.servers.transports.http.http_failures import (
     retry_after_s,
     status_failure,
 )
-from tooltray.servers.transports.http.request_body import Delivery, RequestBody
-from tooltray.servers.transports.transport import ConnectionFailure
+from tooltray.servers.transports.transport import FORBIDDEN, HEADER, UNAUTHORIZED, Authorization, ConnectionFailure, NotAuthorized, Refusal
 
 CONNECT_TIMEOUT_S = 30.0  # only for the connection; a response may take as long as the server needs
 KEPT_ALIVE_S = 4.0  # common servers close an idle connection after 5 s; a request that meets this may be lost

@@ -21,15 +21,18 @@ from tooltray.protocol.eras import MODERN_VERSIONS
 from tooltray.protocol.event_stream import MEDIA_TYPE, EventReader
 from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.routing_headers import METHOD_HEADER, VERSION_HEADER, request_headers
+from tooltray.servers.transports.http.bodies import INITIALIZED, PostOrder, count_until_done, intake
 from tooltray.servers.transports.http.http_connections import HttpConnection, read_error_body
-from tooltray.servers.transports.http.http_exchange import HttpExchange
+from tooltray.servers.transports.http.http_exchange import (
+    LAST_EVENT_HEADER,
+    POST_HEADERS,
+    HttpExchange,
+    UpstreamHttpSession,
+    is_event_stream,
+)
 from tooltray.servers.transports.http.http_failures import ExchangeFailed, is_lost_session
-from tooltray.servers.transports.http.intake import count_until_done, intake
-from tooltray.servers.transports.http.request_body import INITIALIZED, PostOrder
 from tooltray.servers.transports.http.sse_transport import LAST_REPLIES_S, SseChannel, speaks_sse
-from tooltray.servers.transports.http.upstream_session import LAST_EVENT_HEADER, POST_HEADERS, UpstreamHttpSession, is_event_stream
-from tooltray.servers.transports.refused_requests import RefusedRequests
-from tooltray.servers.transports.transport import ConnectionFailure
+from tooltray.servers.transports.transport import ConnectionFailure, RefusedRequests
 
 logger = logging.getLogger(__name__)
 SESSION_END_TIMEOUT_S = 2.0  # for the DELETE; the server also ends an idle session on its own

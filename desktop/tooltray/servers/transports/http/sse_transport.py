@@ -20,10 +20,9 @@ from tooltray.protocol.channels import Outgoing
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INTERNAL_ERROR, Envelope, failure, not_delivered, unanswered
 from tooltray.protocol.event_stream import MEDIA_TYPE, Event, EventReader
+from tooltray.servers.transports.http.bodies import Delivery, PostOrder, count_until_done, intake
 from tooltray.servers.transports.http.http_connections import HttpConnection, as_ours, as_written, is_same_origin, read_error_body
 from tooltray.servers.transports.http.http_failures import ExchangeFailed, is_lost_session, redacted_url, refusal, refusal_words
-from tooltray.servers.transports.http.intake import count_until_done, intake
-from tooltray.servers.transports.http.request_body import Delivery, PostOrder
 from tooltray.servers.transports.transport import ConnectionFailure
 
 logger = logging.getLogger(__name__)

@@ -17,11 +17,11 @@ from tests.fakes.http_server import Hit, answering, connected, message_of, resul
 from yarl import URL
 
 from tooltray.servers.launch.program_launch import CannotStart
-from tooltray.servers.transports.authorization import Refusal
+from tooltray.servers.transports.http.bodies import Delivery
 from tooltray.servers.transports.http.certificate_trust import tls_context
 from tooltray.servers.transports.http.http_connections import HttpConnection, is_same_origin
 from tooltray.servers.transports.http.http_failures import ExchangeFailed
-from tooltray.servers.transports.http.request_body import Delivery
+from tooltray.servers.transports.transport import Refusal
 
 TRUST = tls_context({})
 

@@ -113,15 +113,6 @@ async def test_a_json_rpc_error_is_the_call_s_reply_unchanged_whatever_the_statu
         assert error_of(reply) == {"code": -32022, "message": "Unsupported", "data": {"supported": ["2025-11-25"]}}
 
 
-async def test_a_server_error_shows_its_status_and_the_beginning_of_its_text() -> None:
-    async with serving() as server, connected(server.url) as client:
-        server.on["tools/call"] = answering(503, "overloaded\n" + "z" * 300)
-        await client.initialize()
-        message = message_of(await client.call("tools/call"))
-        assert "HTTP 503 Service Unavailable: overloaded zzz" in message
-        assert message.count("z") < 200
-
-
 async def test_too_many_requests_says_when_to_try_again() -> None:
     async with serving() as server, connected(server.url) as client:
         server.on["tools/call"] = answering(429, "slow down", **{"Retry-After": "70"})
@@ -158,21 +149,6 @@ async def test_what_a_server_may_have_had_before_it_was_away_is_not_sent_again()
         await client.initialize()
         assert "HTTP 503 Service Unavailable: deploying" in message_of(await client.call("tools/call"))
         assert len(server.of("tools/call")) == 1
-
-
-async def test_a_sign_in_that_is_wanted_is_said_with_what_the_server_asks_for() -> None:
-    async with serving() as server, connected(server.url) as client:
-        challenge = 'Bearer resource_metadata="https://x/y"'
-        server.on["initialize"] = answering(401, {"error": "invalid_token"}, **{"WWW-Authenticate": challenge})
-        message = message_of(await client.call("initialize"))
-        assert "wants a sign-in (HTTP 401)" in message
-        assert challenge in message
-
-
-async def test_access_that_is_refused_is_said() -> None:
-    async with serving() as server, connected(server.url) as client:
-        server.on["initialize"] = answering(403)
-        assert "refuses access (HTTP 403)" in message_of(await client.call("initialize"))
 
 
 async def test_a_request_that_is_only_accepted_gets_an_error() -> None:

@@ -10,11 +10,11 @@ from tests.fakes.http_server import EventStream, Hit, HttpServer, aborting, answ
 from tests.unit.servers.transports.http.test_http_connections import LetIn
 
 from tooltray.protocol.envelope import NotDelivered
-from tooltray.servers.transports.authorization import NotAuthorized
-from tooltray.servers.transports.http import request_body, sse_transport
+from tooltray.servers.transports.http import bodies, sse_transport
 from tooltray.servers.transports.http.certificate_trust import tls_context
 from tooltray.servers.transports.http.http_connections import HttpConnection
 from tooltray.servers.transports.http.sse_transport import SseTransport
+from tooltray.servers.transports.transport import NotAuthorized
 
 HAD_IT = "; it had the request by then, and may have done what was asked"
 
@@ -212,7 +212,7 @@ async def test_a_call_whose_post_is_on_its_way_when_the_stream_ends_hears_from_i
 async def test_a_request_that_could_not_be_written_was_not_delivered(monkeypatch: pytest.MonkeyPatch) -> None:
     async with serving(SseServer()) as server, connected(server.url, is_sse=True) as client:
         await client.call("initialize")
-        monkeypatch.setattr(request_body.RequestBody, "write", write_nothing)
+        monkeypatch.setattr(bodies.RequestBody, "write", write_nothing)
         reply = await client.call("tools/call")
         assert isinstance(reply, NotDelivered)
         assert "did not take the request" in message_of(reply)

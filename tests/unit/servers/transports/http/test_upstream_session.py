@@ -26,7 +26,7 @@ from tooltray.servers.transports.http import http_transport
 from tooltray.servers.transports.http.certificate_trust import tls_context
 from tooltray.servers.transports.http.http_connections import HttpConnection
 from tooltray.servers.transports.http.http_transport import HttpTransport
-from tooltray.servers.transports.refused_requests import RefusedRequests
+from tooltray.servers.transports.transport import RefusedRequests
 
 HAD_IT = "; it had the request by then, and may have done what was asked"
 

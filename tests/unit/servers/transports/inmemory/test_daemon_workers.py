@@ -8,7 +8,7 @@ from contextvars import ContextVar
 import pytest
 from tests.fakes.heard import PATIENCE_S
 
-from tooltray.servers.transports.inmemory.daemon_workers import MOST_WORKERS, DaemonWorkers
+from tooltray.servers.transports.inmemory.server_thread import MOST_WORKERS, DaemonWorkers
 
 mark: ContextVar[str] = ContextVar("mark", default="")
 
@@ -49,7 +49,7 @@ def test_further_calls_wait_for_a_worker_and_may_be_cancelled_meanwhile() -> Non
 
 def test_a_call_that_never_ends_keeps_no_process_from_ending() -> None:
     program = (
-        "import threading; from tooltray.servers.transports.inmemory.daemon_workers import DaemonWorkers\n"
+        "import threading; from tooltray.servers.transports.inmemory.server_thread import DaemonWorkers\n"
         "begun = threading.Event()\n"
         "DaemonWorkers('x').submit(lambda: (begun.set(), threading.Event().wait()))\n"
         "begun.wait(); print('over')"

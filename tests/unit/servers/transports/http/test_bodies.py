@@ -1,0 +1,139 @@
+"""The body of one request on its way out: when the server can have it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+from aiohttp import ClientConnectionResetError
+from aiohttp.base_protocol import BaseProtocol
+from aiohttp.http_writer import StreamWriter
+from tests.fakes.fake_clock import in_fake_time
+from tests.fakes.fake_transport import FakeTransport
+
+from tooltray.foundation.tasks import TaskKeeper
+from tooltray.servers.transports.http.bodies import INITIALIZED, SLICE_BYTES, WAIT_S, Delivery, PostOrder, RequestBody
+
+
+def make_writer() -> tuple[StreamWriter, FakeTransport]:
+    protocol, transport = BaseProtocol(asyncio.get_running_loop()), FakeTransport()
+    protocol.connection_made(transport)
+    return StreamWriter(protocol, asyncio.get_running_loop()), transport
+
+
+async def test_a_request_is_whole_with_its_last_piece() -> None:
+    writer, transport = make_writer()
+    delivery, data = Delivery(), b"x" * (2 * SLICE_BYTES + 1)
+    seen: list[tuple[bool, bool]] = []
+    transport.after_write = lambda: seen.append((delivery.has_begun, delivery.is_whole))
+    await RequestBody(data, delivery).write_with_length(writer, len(data))
+    assert transport.written == data
+    assert seen == [(True, False), (True, False), (True, True)]
+    delivery.restart()
+    assert not (delivery.has_begun)
+    assert not (delivery.is_whole)
+
+
+@pytest.mark.parametrize("why", ["closing", "gone", "given up"])
+async def test_nothing_is_written_to_a_connection_that_has_ended_or_of_a_request_that_is_given_up(why: str) -> None:
+    writer, transport = make_writer()
+    delivery = Delivery()
+    delivery.is_given_up = why == "given up"
+    writing = asyncio.ensure_future(RequestBody(b"abc", delivery).write(writer))
+    await asyncio.sleep(0)
+    if why == "closing":
+        transport.close()
+    elif why == "gone":
+        assert writer.protocol
+        writer.protocol.connection_lost(None)
+    with pytest.raises(ClientConnectionResetError):
+        await writing
+    assert not (delivery.has_begun)
+    assert not (delivery.is_whole)
+    assert not (transport.written)
+
+
+async def test_it_can_be_read_as_text() -> None:
+    assert RequestBody("größe".encode(), Delivery()).decode() == "größe"
+
+
+class Messages:
+    """Messages that arrive when the test lets them."""
+
+    def __init__(self) -> None:
+        self.left: list[str] = []
+        self.may_arrive = asyncio.Event()
+        self.keeper = TaskKeeper()
+        self.order = PostOrder(self.keeper.spawn)
+
+    def message(self, name: str) -> Callable[[], Awaitable[None]]:
+        async def send() -> None:
+            self.left.append(name)
+            await self.may_arrive.wait()
+
+        return send
+
+    def notify(self, name: str) -> None:
+        self.order.notify(name, self.message(name))
+
+    def start(self, name: str) -> asyncio.Task[None]:
+        return self.order.start(name, self.message(name))
+
+
+async def a_moment() -> None:
+    await asyncio.sleep(0.1)
+
+
+@in_fake_time
+async def test_requests_leave_together_before_and_after_the_opening() -> None:
+    messages = Messages()
+    messages.start("first")
+    messages.start("second")
+    await a_moment()
+    assert messages.left == ["first", "second"]
+    await messages.keeper.close()
+
+
+@in_fake_time
+async def test_nothing_leaves_before_the_opening_has_arrived() -> None:
+    messages = Messages()
+    messages.notify(INITIALIZED)
+    messages.start("request")
+    messages.notify("notification")
+    await a_moment()
+    assert messages.left == [INITIALIZED]
+    messages.may_arrive.set()
+    await a_moment()
+    assert sorted(messages.left) == sorted([INITIALIZED, "request", "notification"])
+
+
+@in_fake_time
+async def test_a_server_that_never_takes_the_opening_is_not_waited_for_for_ever() -> None:
+    messages = Messages()
+    messages.notify(INITIALIZED)
+    messages.start("request")
+    await asyncio.sleep(WAIT_S + 1)
+    assert messages.left == [INITIALIZED, "request"]
+    await messages.keeper.close()
+
+
+@in_fake_time
+async def test_notifications_leave_one_after_the_other_and_hold_up_no_request() -> None:
+    messages = Messages()
+    messages.notify("first")
+    messages.notify("second")
+    messages.start("request")
+    await a_moment()
+    assert messages.left == ["first", "request"]
+    messages.may_arrive.set()
+    await a_moment()
+    assert messages.left == ["first", "request", "second"]
+
+
+@in_fake_time
+async def test_what_is_cancelled_before_its_turn_never_leaves() -> None:
+    messages = Messages()
+    messages.notify(INITIALIZED)
+    messages.start("request").cancel()
+    messages.may_arrive.set()
+    await a_moment()
+    assert messages.left == [INITIALIZED]
