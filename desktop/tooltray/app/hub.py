@@ -42,38 +42,29 @@ from tooltray.catalogue.call_routes import CallRoutes, ConfirmLimits
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.connections import Connections
 from tooltray.catalogue.definition import ToolDefinition
-from tooltray.catalogue.formats.api import FormatsApi
-from tooltray.catalogue.formats.tool_formats import ToolFormats
+from tooltray.catalogue.formats.api import FormatsApi, ToolFormats
 from tooltray.catalogue.known_servers import KnownServers
-from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.list_times import FirstListings, FirstPatience
 from tooltray.catalogue.offer import KINDS, TOOLS, Offer
 from tooltray.catalogue.offers import Offers, read_offered
 from tooltray.catalogue.prompt_manager import PromptManager
-from tooltray.catalogue.published_uris import PublishedUris
-from tooltray.catalogue.resource_manager import ResourceManager
+from tooltray.catalogue.resource_manager import LinkingRelay, ResourceManager
+from tooltray.catalogue.resource_uris import PublishedUris, SkillUris
 from tooltray.catalogue.second_looks import LookPatience, SecondLooks
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.skill import SKILLS, Skill, read_skills
-from tooltray.catalogue.skill_uris import SkillUris
 from tooltray.catalogue.tool_copies import ToolCopies, read_tools
 from tooltray.catalogue.tool_manager import ToolManager
-from tooltray.catalogue.views.api import ViewsApi
-from tooltray.catalogue.views.client_modes import ClientModes
-from tooltray.catalogue.views.hub_tools import HubTools
-from tooltray.catalogue.views.instructions import ServerInstructions
-from tooltray.catalogue.views.introduction import Introduction
-from tooltray.catalogue.views.known_clients import ClientProfiles, KnownClients, read_client_profiles
+from tooltray.catalogue.views.api import ClientModes, ViewsApi
+from tooltray.catalogue.views.greetings import Introduction, ServerDeclarations, ServerInstructions
+from tooltray.catalogue.views.known_clients import ClientProfiles, KnownClients, ResultLimits, read_client_profiles
 from tooltray.catalogue.views.meta_calls import Activation, ActivationAnswer, MetaCalls
-from tooltray.catalogue.views.modes import Modes
+from tooltray.catalogue.views.meta_tools import HubTools
+from tooltray.catalogue.views.modes import Modes, SessionViews
 from tooltray.catalogue.views.profiles import Profiles
-from tooltray.catalogue.views.result_limits import ResultLimits
 from tooltray.catalogue.views.search import QueryWords, ToolSearch, read_query_words
-from tooltray.catalogue.views.server_declarations import ServerDeclarations
-from tooltray.catalogue.views.session_view import SessionViews
 from tooltray.catalogue.views.tool_costs import Count, ToolCosting
-from tooltray.catalogue.views.view_lists import ViewLists
-from tooltray.catalogue.views.views import Views
+from tooltray.catalogue.views.views import ViewLists, Views
 from tooltray.config.foreign_configs.reading import read_file
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.config.secrets.provided_secrets import ProvidedSecrets, UnfetchedSecrets
@@ -125,31 +116,25 @@ from tooltray.foundation.programs import is_frozen
 from tooltray.foundation.resources import resource
 from tooltray.foundation.tasks import TaskKeeper, finish_in_thread
 from tooltray.gateway.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
-from tooltray.gateway.calls.elicitations import Elicitations
 from tooltray.gateway.calls.extensions import ExtensionClaims, ExtensionRoutes
 from tooltray.gateway.calls.listens import ClientListens, ExtensionListens
 from tooltray.gateway.calls.notifications import FollowedResources, Notifications
-from tooltray.gateway.calls.offer_requests import Completion, OfferRequests
-from tooltray.gateway.calls.own_calls import OwnCalls
-from tooltray.gateway.calls.own_tools import OwnTool, SeenServers
+from tooltray.gateway.calls.offer_requests import Completion, OfferRequests, SharedState
+from tooltray.gateway.calls.own_calls import Elicitations, OwnCalls, TriesApi
 from tooltray.gateway.calls.request_router import AllServers, OneServer, ProjectWaits, RequestRouter
-from tooltray.gateway.calls.session_uses import ServerUses
-from tooltray.gateway.calls.shared_state import SharedState
 from tooltray.gateway.calls.stage import Stage
+from tooltray.gateway.calls.stages import OwnTool, SeenServers, ServerUses
 from tooltray.gateway.calls.subscriptions import Subscriptions
 from tooltray.gateway.calls.tool_call import STAGES, ToolCalls
 from tooltray.gateway.calls.tool_resolver import AppCalls, ToolResolver
-from tooltray.gateway.calls.tries import TriesApi
-from tooltray.gateway.feedback.api import FeedbackApi, ReadyAnswers, read_shipped
 from tooltray.gateway.feedback.feedback_history import FeedbackHistory, FeedbackNotes
 from tooltray.gateway.feedback.feedback_tool import FeedbackTool
-from tooltray.gateway.feedback.feedbacks import Feedbacks
+from tooltray.gateway.feedback.feedbacks import FeedbackApi, Feedbacks, ReadyAnswers, read_shipped
 from tooltray.gateway.kept_results.result_fitting import ResultFitting
 from tooltray.gateway.kept_results.result_reading import ResultReading
 from tooltray.gateway.kept_results.result_store import ResultStore
-from tooltray.gateway.server_tasks.api import ServerTasksApi
 from tooltray.gateway.server_tasks.server_tasks import ServerTasks
-from tooltray.gateway.server_tasks.task_book import TaskBook, TaskPlaces, TaskStore
+from tooltray.gateway.server_tasks.task_book import ServerTasksApi, TaskBook, TaskPlaces, TaskStore
 from tooltray.gateway.server_tasks.task_news import Hearing, TaskListens, TaskNews
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.sessions.caller import OwnCaller, Session

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from tooltray.catalogue.definition import read_definition
-from tooltray.catalogue.tool_view import NO_VIEW, ToolView, read_view, with_uris
+from tooltray.catalogue.definition import NO_VIEW, ToolView, read_definition, read_view, with_uris
 from tooltray.protocol.envelope import dump
 
 MODELS_TOO = ToolView(("ui://v",))

@@ -14,12 +14,10 @@ from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.views import meta_tools
-from tooltray.catalogue.views.hub_tools import HubTools
-from tooltray.catalogue.views.meta_tools import array
+from tooltray.catalogue.views.meta_tools import HubTools, array
+from tooltray.catalogue.views.modes import SessionViews, own_copy
 from tooltray.catalogue.views.search import ToolSearch
-from tooltray.catalogue.views.session_view import SessionViews, own_copy
-from tooltray.catalogue.views.view_lists import ViewLists
-from tooltray.catalogue.views.views import Views
+from tooltray.catalogue.views.views import ViewLists, Views
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump, failure, load

@@ -20,8 +20,8 @@ from msgspec import Raw
 
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Entry, ListTerms
+from tooltray.catalogue.views.modes import room_of
 from tooltray.catalogue.views.profiles import Profiles
-from tooltray.catalogue.views.session_view import room_of
 from tooltray.foundation.tasks import SLICE, finish_in_thread
 from tooltray.protocol.envelope import NOTHING, load
 from tooltray.protocol.member_scanner import opened

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.catalogue.formats.copilot_names import HASH_DIGITS, MAX_LENGTH, copilot_names
+from tooltray.catalogue.formats.names import HASH_DIGITS, MAX_LENGTH, copilot_names
 
 ALLOWED = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 HASH = f"_[0-9a-f]{{{HASH_DIGITS}}}"

@@ -1,4 +1,4 @@
-"""gemini_schema.py, catalogue/formats/gemini_schema.py"""
+"""gemini_schema.py, catalogue/formats/gemini.py"""
 
 import copy
 import json
@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.contract.gemini_shape import check_schema, check_tools
 
-from tooltray.catalogue.formats.gemini import Gemini
-from tooltray.catalogue.formats.gemini_schema import MAX_REFERRED, MAX_WORDS, MAX_WRITTEN, gemini_schema
+from tooltray.catalogue.formats.gemini import MAX_REFERRED, MAX_WORDS, MAX_WRITTEN, Gemini, gemini_schema
 
 STRING, INTEGER, NUMBER, BOOLEAN = {"type": "STRING"}, {"type": "INTEGER"}, {"type": "NUMBER"}, {"type": "BOOLEAN"}
 TEXTS = {"type": "array", "items": {"type": "string"}}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.catalogue.formats.lenient_json import MAX_DEPTH, NotMeant, read
+from tooltray.catalogue.formats.calls import MAX_DEPTH, NotMeant, read
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

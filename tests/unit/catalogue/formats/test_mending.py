@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tooltray.catalogue.formats.mending import MAX_DEPTH, mended
+from tooltray.catalogue.formats.json_schema import MAX_DEPTH, mended
 
 WHOLE = {
     "type": "object",

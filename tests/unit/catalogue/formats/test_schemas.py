@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tooltray.catalogue.formats.schemas import object_schema
+from tooltray.catalogue.formats.declared import object_schema
 
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
 

@@ -14,7 +14,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue import approval
 from tooltray.catalogue.definition import ToolDefinition
-from tooltray.catalogue.formats.tool_formats import ToolFormats
+from tooltray.catalogue.formats.api import ToolFormats
 from tooltray.catalogue.tool_routes import Route
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.fakes.hub_parts import HubParts, entry, hub_parts, one_server
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.catalogue.views.instructions import (
+from tooltray.catalogue.views.greetings import (
     ELLIPSIS,
     MOST_NAMED,
     OWN_WORDS_BYTES,

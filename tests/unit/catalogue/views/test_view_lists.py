@@ -26,7 +26,7 @@ from tests.fakes.lazy_hub import (
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue.tool_routes import ListTerms
-from tooltray.catalogue.views.view_lists import MOST_KEPT
+from tooltray.catalogue.views.views import MOST_KEPT
 from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.eras import ClientInfo
 from tooltray.protocol.sessions.client_limits import SAFE_NAME

@@ -11,7 +11,7 @@ from tests.fakes.fake_clock import in_fake_time
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded, EventBus
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
-from tooltray.gateway.calls.elicitations import MOST_OF_ONE_SERVER, MOST_WAITING, Elicitations
+from tooltray.gateway.calls.own_calls import MOST_OF_ONE_SERVER, MOST_WAITING, Elicitations
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, Envelope, dump
 from tooltray.records.journal.happenings import Happened

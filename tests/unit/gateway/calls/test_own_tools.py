@@ -11,7 +11,7 @@ from tests.fakes.hub_parts import MODERN_META, Client, opened
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.gateway.calls.own_tools import SeenServers
+from tooltray.gateway.calls.stages import SeenServers
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
 from tooltray.protocol.sessions.session_state import SessionState

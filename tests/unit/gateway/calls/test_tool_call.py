@@ -19,8 +19,8 @@ from tooltray.catalogue.server_lists import ERROR_LISTED_FOR_S
 from tooltray.foundation.events import ToolCallResult
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.gateway.calls.recording import SEARCHED_FOR_ERROR_BYTES, outcome_of
 from tooltray.gateway.calls.stage import ERROR, OK
+from tooltray.gateway.calls.stages import SEARCHED_FOR_ERROR_BYTES, outcome_of
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
 from tooltray.records.journal.happenings import CALL, Happened

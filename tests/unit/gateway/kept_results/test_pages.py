@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tooltray.catalogue.token_counts import counted
-from tooltray.gateway.kept_results import pages
-from tooltray.gateway.kept_results.pages import AROUND_BYTES, LONGEST_TOKEN_BYTES, Hit, estimate_tokens, page, search
+from tooltray.gateway.kept_results import result_parts
+from tooltray.gateway.kept_results.result_parts import AROUND_BYTES, LONGEST_TOKEN_BYTES, Hit, estimate_tokens, page, search
 
 
 def hits(folder: Path, text: bytes, words: str) -> list[Hit]:
@@ -84,7 +84,7 @@ def test_lines_with_words_are_numbered_and_placed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("before", range(990, 1010))
 def test_of_a_long_line_the_words_are_shown_with_what_is_around_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int) -> None:
-    monkeypatch.setattr(pages, "READ_BYTES", 1000)  # the words lie before, in and behind the place where the line is read in two
+    monkeypatch.setattr(result_parts, "READ_BYTES", 1000)  # the words lie before, in and behind the place where the line is read in two
     text = (before * "x" + "nädel" + "漢" * 700 + "nädel\nnädel").encode()
     first, second, third = hits(tmp_path, text, "nädel")
     assert [first.number, second.number, third.number] == [1, 1, 2]
