@@ -10,7 +10,6 @@ from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views.meta_calls import MetaCalls
 from tooltray.catalogue.views.views import Views
 from tooltray.foundation.events import ConfigChanged, Event, EventBus, ResourceListChanged, ServerRemoved, ToolListChanged
-from tooltray.gateway.calls.equal_reads import EqualReads
 from tooltray.gateway.calls.server_limits import ServerLimits
 from tooltray.gateway.calls.stage import Stage, Terms
 from tooltray.gateway.calls.stages import (
@@ -43,7 +42,6 @@ STAGES: tuple[type[Stage], ...] = (
     AnsweredHere,  # tools of the hub itself end here
     Addressing,  # by the server's own name
     NotingTasks,  # a task as answer
-    EqualReads,  # one call for several clients
     ServerLimits,  # waits for its turn
     Sending,
 )
