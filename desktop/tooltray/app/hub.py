@@ -55,7 +55,7 @@ from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.skill import SKILLS, Skill, read_skills
 from tooltray.catalogue.tool_copies import ToolCopies, read_tools
 from tooltray.catalogue.tool_manager import ToolManager
-from tooltray.catalogue.views.api import ClientModes, ViewsApi
+from tooltray.catalogue.views.api import ViewsApi
 from tooltray.catalogue.views.greetings import Introduction, ServerDeclarations, ServerInstructions
 from tooltray.catalogue.views.known_clients import ClientProfiles, KnownClients, ResultLimits, read_client_profiles
 from tooltray.catalogue.views.meta_calls import Activation, ActivationAnswer, MetaCalls
@@ -473,7 +473,6 @@ class Hub(Composition):
     result_limits: ResultLimits = part()
     profiles: Profiles = part()
     modes: Modes = part()
-    client_modes: ClientModes = part(rule_words=lambda hub: rule_words.words)
     known: KnownServers = read(lambda hub: KnownServers(resource("known-servers.json")))
     query_words: QueryWords = read(lambda hub: read_query_words(resource("search-words.json")))
     search: ToolSearch = part()
@@ -674,7 +673,7 @@ class Hub(Composition):
     ai_clients_api: AiClientsApi = part()
     questions_api: QuestionsApi = part()
     approvals_api: ApprovalsApi = part()
-    views_api: ViewsApi = part()
+    views_api: ViewsApi = part(rule_words=lambda hub: rule_words.words)
     projects_api: ProjectsApi = part(sources="project_sources", copies="project_copies")
     feedback_api: FeedbackApi = part()
     files_api: FilesApi = part()

@@ -4,7 +4,6 @@ clients.
 """
 
 import asyncio
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from weakref import WeakKeyDictionary
@@ -176,9 +175,7 @@ class ServerInstructions:
             del self._said[name]
 
 
-logger = logging.getLogger(__name__)
 CAPABILITIES = "capabilities"  # of the catalogue
-MOST_REMARKS = 256  # about settings that cannot be joined; each is logged once
 
 
 class ServerDeclarations:
@@ -189,7 +186,6 @@ class ServerDeclarations:
         self._kept: dict[str, tuple[str, dict[str, Declarations]]] = {}  # by server: its configuration, and what it declared by era
         self._of_clients: WeakKeyDictionary[McpClient, Declarations] = WeakKeyDictionary()
         self._saving = asyncio.Lock()
-        self._remarks: set[tuple[str, str]] = set()
 
     async def load(self) -> None:
         """Loads the last known declarations from the disk, and watches the servers."""
@@ -221,20 +217,11 @@ class ServerDeclarations:
         return self._of_clients[client]
 
     def joined(self, servers: Iterable[ManagedServer], era: Era, session: Session) -> Declarations:
-        """Returns the declarations of several servers together. Of settings that cannot be joined the first server's count, which is
-        logged.
-        """
-        each = {server.name: self.of(server, era, session) for server in servers}
-        together = declarations.joined(each.values(), on_conflict=partial(self._remark, each))
+        """Returns the declarations of several servers together."""
+        together = declarations.joined(self.of(server, era, session) for server in servers)
         if era is Era.MODERN:
             together.pop(TASKS, None)  # it is an extension there
         return declarations.bounded(together, JOINED_BYTES)
-
-    def _remark(self, declared: dict[str, Declarations], name: str) -> None:
-        of = ", ".join(server for server, each in declared.items() if any(name in named for named in each.values()))
-        if (name, of) not in self._remarks and len(self._remarks) < MOST_REMARKS:
-            self._remarks.add((name, of))
-            logger.info("the settings of the extension %r differ in type between servers (%s); those of the first count", name, of)
 
     def _on_instance_opened(self, event: InstanceOpened) -> None:
         server, client = event.server, event.client

@@ -1,7 +1,6 @@
 """Named sets of servers and tools, and how single tools are shown."""
 
 from collections.abc import Hashable, Iterator, Mapping
-from typing import Any
 
 from tooltray.catalogue.skill import Skill
 from tooltray.catalogue.tool_manager import ToolManager
@@ -97,14 +96,6 @@ class Profiles:
                     message,
                     Phrase("Choose another one for it."),
                 )
-
-    async def set(self, name: str, profile: Mapping[str, Any]) -> None:
-        """Answers ViewsApi.set_profile."""
-        await self._config.edit(view_settings.profile(name, profile))
-
-    async def remove(self, name: str) -> None:
-        """Answers ViewsApi.remove_profile."""
-        await self._config.edit(view_settings.without_profile(name))
 
     async def set_override(self, server: str, tool: str, shown: Mapping[str, object]) -> None:
         """Answers ViewsApi.set_tool_override.

@@ -98,18 +98,6 @@ async def test_members_of_tasks_that_are_no_objects_are_left_out_on_each_level(t
         assert of_session(parts) == {"tasks": {"cancel": {}, "requests": {"tools": {"later": {}}}}}
 
 
-async def test_settings_that_differ_in_type_are_those_of_the_first_and_the_log_says_so_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    one, two = (server_with({"extensions": {"com.example/foo": {"x": x}}}) for x in (1, "1"))
-    async with hub_parts(tmp_path, **two_servers(one, two)) as parts:
-        for server in [server.name for server in parts.servers if not server.is_builtin]:
-            await parts.servers.start(server)
-        with caplog.at_level("INFO"):
-            assert of_session(parts) == of_session(parts) == {"extensions": {"com.example/foo": {"x": 1}}}
-    assert sum("differ in type" in record.message for record in caplog.records) == 1
-
-
 async def test_ten_thousand_extensions_of_a_server_and_megabytes_of_settings_are_bounded(tmp_path: Path) -> None:
     many = {f"x/{n}": {"y": "z" * 20_000 if n == 1 else ""} for n in range(10_000)}
     async with hub_parts(tmp_path, **one_server(server_with({"extensions": many, "experimental": {"big": {"x": "y" * 2**20}}}))) as parts:
