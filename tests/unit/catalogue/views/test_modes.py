@@ -304,7 +304,9 @@ async def test_another_client_in_the_same_session_is_judged_anew(tmp_path: Path)
 async def test_a_client_s_rules_on_arguments_are_told_in_words_and_so_is_its_flow_guard(tmp_path: Path) -> None:
     clients = {"a": {"callRules": [{"tool": "ls"}], "flowGuard": False}, "b": {"callRules": []}, "c": {"mode": "lazy"}}
     async with hub_parts(tmp_path, **one(clients=clients)) as parts:
-        found = {each.client: (each.call_rules, each.flow_guard) for each in await parts.views_api.get_client_modes() if each.client in clients}
+        found = {
+            each.client: (each.call_rules, each.flow_guard) for each in await parts.views_api.get_client_modes() if each.client in clients
+        }
         assert found == {"a": (("ls: without arguments",), False), "b": ((), None), "c": (None, None)}
 
 
