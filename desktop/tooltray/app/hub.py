@@ -57,10 +57,10 @@ from tooltray.catalogue.tool_copies import ToolCopies, read_tools
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.views.api import ViewsApi
 from tooltray.catalogue.views.greetings import Introduction, ServerDeclarations, ServerInstructions
-from tooltray.catalogue.views.known_clients import ClientProfiles, KnownClients, ResultLimits, read_client_profiles
+from tooltray.catalogue.views.known_clients import ClientProfiles, KnownClients, read_client_profiles
 from tooltray.catalogue.views.meta_calls import Activation, ActivationAnswer, MetaCalls
 from tooltray.catalogue.views.meta_tools import HubTools
-from tooltray.catalogue.views.modes import Modes, SessionViews
+from tooltray.catalogue.views.modes import Modes
 from tooltray.catalogue.views.profiles import Profiles
 from tooltray.catalogue.views.search import QueryWords, ToolSearch, read_query_words
 from tooltray.catalogue.views.tool_costs import Count, ToolCosting
@@ -470,7 +470,6 @@ class Hub(Composition):
     client_profiles: ClientProfiles = read(lambda hub: read_client_profiles(resource("client-profiles.json")))
     client_limits: KnownLimits = read(lambda hub: read_client_limits(resource("client-profiles.json")))
     clients: KnownClients = part(profiles="client_profiles")
-    result_limits: ResultLimits = part()
     profiles: Profiles = part()
     modes: Modes = part()
     known: KnownServers = read(lambda hub: KnownServers(resource("known-servers.json")))
@@ -478,12 +477,11 @@ class Hub(Composition):
     search: ToolSearch = part()
     hub_tools: HubTools = part()
     lists: ViewLists = part()
-    activation_answer: ActivationAnswer = part(views="session_views")
+    activation_answer: ActivationAnswer = part()
     activation: Activation = part(answer="activation_answer")
-    session_views: SessionViews = part()
-    views: Views = part(views="session_views")
+    views: Views = part()
     meta: MetaCalls = part(call=Later("calls.call"), read=Later("result_reading"))
-    introduction: Introduction = part(views="session_views", said="instructions", declared="server_declarations")
+    introduction: Introduction = part(said="instructions", declared="server_declarations")
 
     # results that are too large
 

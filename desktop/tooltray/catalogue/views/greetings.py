@@ -13,7 +13,7 @@ import msgspec
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.views.meta_tools import CALL_KEY, FIND_KEY, HubTools, key_of
-from tooltray.catalogue.views.modes import SessionViews
+from tooltray.catalogue.views.modes import Modes
 from tooltray.catalogue.views.profiles import Profiles
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.tasks import Spawn, finish_in_thread
@@ -268,17 +268,17 @@ class Introduction:
         servers: ServerManager,
         tools: ToolManager,
         profiles: Profiles,
-        views: SessionViews,
+        modes: Modes,
         hub_tools: HubTools,
         said: ServerInstructions,
         declared: ServerDeclarations,
     ) -> None:
-        self._servers, self._tools, self._profiles, self._views = servers, tools, profiles, views
+        self._servers, self._tools, self._profiles, self._modes = servers, tools, profiles, modes
         self._hub_tools, self._said, self._declared = hub_tools, said, declared
 
     def of(self, state: SessionState) -> str:
         """Returns the text for a session as it is now."""
-        view = self._views.of(state)
+        view = self._modes.view(state)
         seen = sorted(filter(partial(self._is_seen, state), self._servers), key=lambda server: server.name)
         about = [tool for tool in hub_server.ABOUT_SERVERS if self._profiles.includes(state, hub_server.NAME, tool)]
         told = Introduced(

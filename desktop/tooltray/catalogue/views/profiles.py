@@ -22,14 +22,18 @@ LONGEST_NAME = 60  # characters of an invalid name in a message
 
 
 class Profiles:
-    """The profiles in the settings. Belongs to the engine's loop."""
+    """The profiles in the settings. Belongs to the engine's loop.
+
+    Attributes:
+        visibility: the servers that exist for a session, whatever its profile has.
+    """
 
     def __init__(self, *, config: McpConfHelper, clients: KnownClients, tools: ToolManager, visibility: Visibility) -> None:
-        self._config, self._clients, self._tools, self._visibility = config, clients, tools, visibility
+        self._config, self._clients, self._tools, self.visibility = config, clients, tools, visibility
 
     def includes(self, state: SessionState, server: str, tool: str | None = None) -> bool:
         """Reports whether a session sees a server and has it, or one of its tools by the server's own name, in its profile."""
-        return self._visibility.sees(state, server) and self.has(self.of(state), server, tool)
+        return self.visibility.sees(state, server) and self.has(self.of(state), server, tool)
 
     def of(self, state: SessionState) -> str:
         """Returns the name of a session's profile: the one it requested, else the one of its kind of client; empty: no profile."""

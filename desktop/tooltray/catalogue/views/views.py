@@ -13,9 +13,9 @@ from tooltray.catalogue.offer import KINDS, PROMPTS, TOOLS, listing_of
 from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Entry, ListTerms, Route
-from tooltray.catalogue.views.known_clients import ResultLimits
+from tooltray.catalogue.views.known_clients import KnownClients
 from tooltray.catalogue.views.meta_tools import HubTools
-from tooltray.catalogue.views.modes import ModesChanged, SessionView, SessionViews, own_copy
+from tooltray.catalogue.views.modes import Modes, ModesChanged, SessionView, own_copy
 from tooltray.catalogue.views.profiles import Profiles
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.events import EventBus, ServerRemoved
@@ -62,11 +62,11 @@ class ViewLists:
         tools: ToolManager,
         offers: Offers,
         profiles: Profiles,
-        result_limits: ResultLimits,
+        clients: KnownClients,
         hub_tools: HubTools,
     ) -> None:
         self._config, self._servers, self._tools, self._offers = config, servers, tools, offers
-        self._profiles, self._result_limits, self._hub_tools = profiles, result_limits, hub_tools
+        self._profiles, self._clients, self._hub_tools = profiles, clients, hub_tools
         self._listings: dict[_Key, _Kept] = {}
 
     async def listing(self, view: SessionView, state: SessionState, *, client: McpClient | None, era: Era = Era.MODERN) -> Raw:
@@ -115,7 +115,7 @@ class ViewLists:
 
     def _is_listed(self, view: SessionView, state: SessionState, entry: Entry) -> bool:
         server = entry.route.server
-        if view.is_search and not self._is_builtin(server):
+        if view.is_search and not self.is_builtin(server):
             return False
         return server not in view.hidden and self.includes(state, entry)
 
@@ -125,11 +125,11 @@ class ViewLists:
         """
         if not (view.reads_results or view.leaves_structure_out) or b'"outputSchema"' not in bytes(entry.definition):
             return entry.definition
-        if not self._result_limits.cuts(entry.route, state):
+        if not self._clients.cuts_results_of(entry.route, state):
             return entry.definition
         return closed({name: value for name, value in opened(entry.definition).items() if name != "outputSchema"})
 
-    def _is_builtin(self, server: str) -> bool:
+    def is_builtin(self, server: str) -> bool:
         managed = self._servers.find(server)
         return managed is not None and managed.is_builtin
 
@@ -167,13 +167,13 @@ class Views:
         tools: ToolManager,
         profiles: Profiles,
         states: SessionStates,
-        views: SessionViews,
+        modes: Modes,
         lists: ViewLists,
         bus: EventBus,
     ) -> None:
         self._servers, self._tools, self._profiles, self._states = servers, tools, profiles, states
-        self._views, self._lists = views, lists
-        self.is_plain = views.is_plain  # used with every call
+        self._modes, self._lists = modes, lists
+        self.is_plain = modes.is_plain  # used with every call
         self._followers: dict[str, dict[Tell, SessionState]] = {}  # by the session's id: its connections
         self._seen: dict[str, SessionView] = {}  # the view of which followers were last notified
         self._have_listed: set[str] = set()  # ids of sessions with followers
@@ -189,7 +189,7 @@ class Views:
     async def listing(self, exchange: Exchange) -> Raw:
         """Returns the result of `tools/list` for a session."""
         state, view = exchange.session.state, None
-        while view != (now := self._views.of(state)):  # the view may change while a list is made
+        while view != (now := self._modes.view(state)):  # the view may change while a list is made
             view, client = now, own_copy(self._servers, exchange.server, exchange.era, exchange.session)
             if view.is_whole:
                 listing = await self._tools.listing(exchange.server, client=client, terms=view.terms, era=exchange.era)
@@ -199,7 +199,7 @@ class Views:
         return listing
 
     def _on_listed(self, state: SessionState, view: SessionView) -> None:
-        self._views.keep(state)
+        self._modes.keep(state)
         if view.shows_views:
             state.listed_views = self._tools.view_servers
         if state.id in self._followers:
@@ -211,18 +211,18 @@ class Views:
 
     async def at_start(self, state: SessionState) -> Raw:
         """Returns the tools for models of a present or future session, without counting as a list request."""
-        view = replace(self._views.of(state), shows_views=False)
+        view = replace(self._modes.view(state), shows_views=False)
         if view.is_whole:
             return await self._tools.listing(state.server, terms=view.terms)
         return await self._lists.listing(view, state, client=None)
 
     def room_of(self, state: SessionState) -> int:
         """Returns how many characters a session's client accepts for a name; see SessionView."""
-        return self._views.room_of(state)
+        return self._modes.view(state).room
 
     def shown_servers(self, state: SessionState) -> Callable[[str], bool] | None:
         """Returns which servers' prompts and resources are listed to a session; None: all."""
-        view = self._views.of(state)
+        view = self._modes.view(state)
         if not view.hidden and not view.is_bounded:
             return None
         return lambda server: server not in view.hidden and self.reaches(state, server)
@@ -231,9 +231,9 @@ class Views:
         """Reports whether a change of a server's list concerns a session. `changed`: the notification of the change."""
         if not self.reaches(state, server):
             return False
-        view = self._views.of(state)
+        view = self._modes.view(state)
         if changed == TOOLS.changed:  # also of a hidden server: its description changes with them
-            return not view.is_search or self._is_builtin(server)
+            return not view.is_search or self._lists.is_builtin(server)
         return server not in view.hidden
 
     # calls
@@ -248,7 +248,7 @@ class Views:
 
     def used(self, state: SessionState, server: str) -> None:
         """Records that a session calls a tool, or gets a prompt or a resource: a hidden server counts as activated from now on."""
-        if self._views.hides(state, server):
+        if self._modes.hides(state, server):
             state.activated.add(server)
             self._states.tell_changed()
             self._tell_if_changed(state)
@@ -257,7 +257,7 @@ class Views:
     def follow(self, state: SessionState, tell: Tell) -> Callable[[], None]:
         """Calls `tell` whenever what a session sees has changed for this session only; returns a function that ends this."""
         self._followers.setdefault(state.id, {})[tell] = state
-        self._seen.setdefault(state.id, self._views.of(state))
+        self._seen.setdefault(state.id, self._modes.view(state))
 
         def end() -> None:
             followers = self._followers.get(state.id, {})
@@ -279,17 +279,17 @@ class Views:
         if state.id in self._have_listed:
             self._tell_if_changed(state, has_moved=True)
         elif state.id in self._seen:
-            self._seen[state.id] = self._views.of(state)
+            self._seen[state.id] = self._modes.view(state)
 
     def named(self, state: SessionState) -> None:
         """Handles a new client name of a session: the client may accept other lengths of names."""
         if state.id in self._have_listed:
             self._tell_if_changed(state)
         elif state.id in self._seen:
-            self._seen[state.id] = self._views.of(state)
+            self._seen[state.id] = self._modes.view(state)
 
     def _tell_if_changed(self, state: SessionState, *, has_moved: bool = False) -> None:
-        before, view = self._seen.get(state.id), self._views.of(state)
+        before, view = self._seen.get(state.id), self._modes.view(state)
         if before is None or before == view:
             return
         self._seen[state.id] = view
@@ -346,7 +346,3 @@ class Views:
         self._offering.pop(event.name, None)
         for state in self._states:
             state.activated.discard(event.name)
-
-    def _is_builtin(self, server: str) -> bool:
-        managed = self._servers.find(server)
-        return managed is not None and managed.is_builtin

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tooltray.catalogue.resource_manager import LinkingRelay, ResourceManager
 from tooltray.catalogue.tool_routes import Route
-from tooltray.catalogue.views.known_clients import ResultLimits
+from tooltray.catalogue.views.known_clients import KnownClients
 from tooltray.catalogue.views.views import Views
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.consent.approvals.approval_rules import ApprovalRules
@@ -168,8 +168,8 @@ def _happened(route: Route, exchange: Exchange, payload: Raw, record: MCPToolRes
 class Fitting:
     """A stage without a state of its own, for tools and clients that have limits."""
 
-    def __init__(self, *, config: McpConfHelper, result_limits: ResultLimits, result_fitting: ResultFitting) -> None:
-        self._config, self._limits, self._fitting = config, result_limits, result_fitting
+    def __init__(self, *, config: McpConfHelper, clients: KnownClients, result_fitting: ResultFitting) -> None:
+        self._config, self._clients, self._fitting = config, clients, result_fitting
 
     def bind(self, terms: Terms, rest: Rest) -> Work:
         then = rest(terms)
@@ -180,7 +180,7 @@ class Fitting:
     async def _fitted(self, route: Route, then: Work, exchange: Exchange) -> Envelope:
         """Returns the reply, cut if need be. The time for this is not the server's, and the outcome of the call is not changed."""
         reply, course = await then(exchange), exchange.course
-        if course.outcome == REFUSED or not reply.result or not (terms := self._limits.of_call(route, exchange.session.state)):
+        if course.outcome == REFUSED or not reply.result or not (terms := self._clients.result_terms(route, exchange.session.state)):
             return reply
         course.outcome, course.answered_at = outcome_of(reply), time.perf_counter()
         return await self._fitting.fitted(reply, terms, route, exchange)
