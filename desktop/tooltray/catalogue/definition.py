@@ -30,7 +30,7 @@ VIEW_HINT = b'"ui'  # begins both members; a `_meta` without it is not parsed
 
 
 class ToolView(msgspec.Struct, frozen=True):
-    """The view of a tool, and who may call the tool.
+    """The view of a tool, and who may call the tool, as MCP Apps (2026-01-26) declare it. A value of a wrong type counts as missing.
 
     Attributes:
         uris: of its view, as the server wrote them; two if both spellings occur and differ, empty without a view.

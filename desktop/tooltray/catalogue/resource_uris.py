@@ -4,7 +4,7 @@ A URI stays as its server wrote it, unless another server lists the same one: th
 percent-escaped}`, for both. Views of MCP Apps have to begin with `ui://` for the apps that show them: they become `ui://{server}/{the URI,
 percent-escaped}`, even if no list has them and only tools name them. A URI that a server itself has written in this form is escaped once
 more, so that every URI has one meaning. The same holds for templates; their expressions stay, so that AI clients can fill them in. URIs
-with `skill://` have rules of their own, see skill_uris. One set of rules belongs to one state of all lists and never changes.
+with `skill://` have rules of their own, see SkillUris. One set of rules belongs to one state of all lists and never changes.
 """
 
 from collections import Counter
@@ -30,7 +30,12 @@ Place = tuple[str, str]
 
 
 class SkillUris:
-    """The published URIs of skills. Belongs to the engine's loop."""
+    """The published `skill://` URIs. Belongs to the engine's loop.
+
+    A URI of this scheme belongs to its first part, `acme` in `skill://acme/refunds/SKILL.md`. The first server that has such a part keeps
+    it for ever; a later one gets `skill://SERVER/acme/refunds/SKILL.md`. So the folders of a skill stay together, links in it stay valid,
+    and no server can replace another one's skill.
+    """
 
     def __init__(self, *, servers: ServerManager, names: PublishedNames) -> None:
         self._servers, self._names = servers, names
@@ -238,7 +243,9 @@ class ViewsMoved(Event, frozen=True):
 
 
 class PublishedUris:
-    """The present URIs of all resources. Belongs to the engine's loop."""
+    """The present URIs of all resources. Belongs to the engine's loop. When another server lists a URI, the lists of the first one change
+    too, although it has announced nothing.
+    """
 
     def __init__(self, *, offers: Offers, bus: EventBus, skill_uris: SkillUris) -> None:
         self._offers, self._bus, self._skills = offers, bus, skill_uris

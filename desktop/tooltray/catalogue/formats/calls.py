@@ -38,7 +38,8 @@ class NotMeant(Exception):
 
 
 def read(text: str) -> object:
-    """Returns the value that a text means.
+    """Returns the value that a text means: trailing commas, single quotes, Python's True, False and None, and brackets that are missing at
+    the end are mended. A text or a number at a torn end is not: something was lost.
 
     Raises:
         NotMeant: the meaning is not certain.

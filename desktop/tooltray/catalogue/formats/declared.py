@@ -16,7 +16,8 @@ NOT_AT_THE_TOP = ("not", "enum", "const", "$ref", "anyOf", "oneOf", "allOf")
 
 
 def object_schema(schema: object) -> JsonObject:
-    """Normalises the schema of a definition.
+    """Normalises the schema of a definition: one object with properties at the top level, where providers refuse `anyOf`, `oneOf`, `allOf`,
+    `enum` and `not`. Other constraints there go into the description; below the top level everything stays.
 
     Args:
         schema: `inputSchema` as the server wrote it; anything but an object means no arguments.

@@ -103,7 +103,11 @@ _SIGNS = {
 
 
 def gemini_schema(schema: Schema) -> JsonObject:
-    """Returns the `Schema` for a schema that `object_schema` made, which is not changed."""
+    """Returns Gemini's `Schema`, a selection of OpenAPI 3.0, for a schema that `object_schema` made, which is not changed.
+
+    References are expanded, `null` becomes `nullable`, type lists and `oneOf` become `anyOf`, `const` becomes an `enum`. `anyOf` allows no
+    other member beside it, so these go into each of its branches.
+    """
     return _Writer(schema).write(schema, (), 0)
 
 

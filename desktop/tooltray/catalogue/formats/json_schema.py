@@ -220,8 +220,8 @@ _SCHEMAS = (
 
 
 def mended(schema: Schema) -> JsonObject:
-    """Returns the schema made valid, without changing its argument. `$schema` is removed: it may name a dialect that the result is
-    not in.
+    """Returns the schema made valid in JSON Schema 2020-12, without changing its argument: one invalid tool makes a provider refuse the
+    whole request. `$schema` is removed: it may name a dialect that the result is not in.
     """
     found = _mended(schema, 0)
     found.pop("$schema", None)

@@ -1,4 +1,6 @@
-"""Requests for prompts and resources where a session has all servers together: their lists, one of them, and completion."""
+"""Requests for prompts and resources where a session has all servers together: their lists, one of them, completion, and what all legacy
+clients share of a server's connection: its log level and its subscriptions.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -183,7 +185,7 @@ SHARED = frozenset({SET_LEVEL, SUBSCRIBE, UNSUBSCRIBE})
 
 
 class SharedState:
-    """Requests about that state. Belongs to the engine's loop; has no state of its own."""
+    """Requests about the log level and the subscriptions of connections. Belongs to the engine's loop; has no state of its own."""
 
     def __init__(
         self,

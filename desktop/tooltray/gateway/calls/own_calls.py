@@ -1,5 +1,5 @@
 """Calls of tools for the command line, the desktop and programs, handled like an AI client's call. The caller cannot be asked anything,
-unless the user watches the call, and works on a project only where the call names one.
+unless the user watches the call (a try), and works on a project only where the call names one.
 """
 
 import asyncio
@@ -142,7 +142,9 @@ _NO_ANSWER = {"action": "cancel"}  # the protocol's word for a question without 
 
 
 class Elicitations:
-    """The questions that wait for the user. Belongs to the engine's loop."""
+    """The questions of servers that wait for the user at the desktop. Belongs to the engine's loop. An answer is sent only to the server
+    that asked: it is not kept, and is in no event and no log.
+    """
 
     def __init__(self, bus: EventBus, *, has_window: bool, wait_s: float = ANSWER_WAIT_S) -> None:
         """
@@ -310,7 +312,9 @@ class TryCaller:
 
 
 class TriesApi:
-    """The API to try a tool by hand. Belongs to the engine's loop."""
+    """The API to try a tool by hand. Belongs to the engine's loop. An attempt has an id that its caller made up; questions and progress
+    carry it.
+    """
 
     def __init__(self, *, calls: OwnCalls, elicitations: Elicitations, bus: EventBus, spawn: Spawn) -> None:
         self._calls, self._elicitations, self._bus, self._spawn = calls, elicitations, bus, spawn

@@ -1,6 +1,7 @@
 """The result of a tool, taken apart into what a model reads, in its order and with sizes.
 
-Parts are views of the result's own bytes, and strings are decoded piece by piece: a text of 100 MB is never a Python string.
+Parts are views of the result's own bytes, and strings are decoded piece by piece: a text of 100 MB is never a Python string. Tokens of
+pages are estimated: a tokenizer needs a process of its own with 100 MB of memory.
 """
 
 import json
