@@ -42,7 +42,7 @@ from tooltray.catalogue.call_routes import CallRoutes, ConfirmLimits
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.connections import Connections
 from tooltray.catalogue.definition import ToolDefinition
-from tooltray.catalogue.formats.api import FormatsApi, ToolFormats
+from tooltray.catalogue.formats.api import FormatsApi
 from tooltray.catalogue.known_servers import KnownServers
 from tooltray.catalogue.list_times import FirstListings, FirstPatience
 from tooltray.catalogue.offer import KINDS, TOOLS, Offer
@@ -626,7 +626,6 @@ class Hub(Composition):
     own_calls: OwnCalls = part()
     followed: FollowedResources = part()
     connections: Connections = part()
-    formats: ToolFormats = part()
     count: Count = made(lambda hub: token_counts.counted)
     costs: ToolCosting = part(listing="views.at_start", sees="visibility.sees", skill_texts="skills.texts")
     shipped: Callable[[], dict[str, Any]] = made(lambda hub: shipped_servers)
