@@ -1,4 +1,4 @@
-"""view_lists.py, hub_tools.py: the lists of tools of sessions that do not see everything, and the names of the tools in them."""
+"""views.py, meta_tools.py: the lists of tools of sessions that do not see everything, and the names of the tools in them."""
 
 import json
 from pathlib import Path

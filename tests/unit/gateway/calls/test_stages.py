@@ -1,4 +1,4 @@
-"""own_tools.py: the tools about servers."""
+"""stages.py: the tools about servers."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""tries.py"""
+"""own_calls.py: tries"""
 
 import asyncio
 from collections.abc import AsyncIterator
