@@ -25,17 +25,17 @@ VERBS = '''
     @verb("read")
     async def mcp_tools_to_plain_tools(self, server: str | None = None) -> list[JsonObject]:
         """All tools that AI clients see, in plain words; `server`: this one's only."""
-        return await self._formats.tools("plain", server)
+        return await self._tools_in("plain", server)
 
     @verb("call")
     async def plain_call_to_mcp_tool(self, call: JsonObject) -> MCPToolCall:
         """A call in plain words, as it goes to `run_tool_call`."""
-        return await self._formats.call("plain", call)
+        return await self._call_of("plain", call)
 
     @verb("call")
     async def mcp_response_to_plain(self, response: MCPToolResponse) -> JsonObject:
         """What `run_tool_call` gave, in plain words."""
-        return await self._formats.response("plain", response)
+        return await self._response_in("plain", response)
 '''
 FORMATS_TESTED = (
     "tests/unit/catalogue/formats",

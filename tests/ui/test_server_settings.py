@@ -146,8 +146,8 @@ async def test_discard_shows_the_entry_of_the_file_again_and_can_be_undone(theme
 
 async def test_a_switch_is_painted_as_its_entry_has_it(theme: Theme) -> None:
     async with opened(theme) as (_, view):
-        switch = cast(Switch, view.form.field("shareReads").control)
-        typed(view, {**ENTRY, "shareReads": True})
+        switch = cast(Switch, view.form.field("deferredStartup").control)
+        typed(view, {**ENTRY, "deferredStartup": True})
         await until(lambda: (switch.isChecked(), switch.position) == (True, 1.0))
         typed(view, ENTRY)
         await until(lambda: (switch.isChecked(), switch.position) == (False, 0.0))

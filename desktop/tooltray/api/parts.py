@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import tooltray.consent.skills.api
     import tooltray.consent.tokens.api
     import tooltray.gateway.calls.api
-    import tooltray.gateway.calls.tries
-    import tooltray.gateway.feedback.api
-    import tooltray.gateway.server_tasks.api
+    import tooltray.gateway.calls.own_calls
+    import tooltray.gateway.feedback.feedbacks
+    import tooltray.gateway.server_tasks.task_book
     import tooltray.records.audit.api
     import tooltray.records.journal.api
     import tooltray.servers.confinement.api
@@ -50,7 +50,7 @@ class Api:
     confinement: "tooltray.servers.confinement.api.ConfinementApi"
     logs: "tooltray.servers.logs.api.LogsApi"
     tools: "tooltray.gateway.calls.api.ToolsApi"
-    tries: "tooltray.gateway.calls.tries.TriesApi"
+    tries: "tooltray.gateway.calls.own_calls.TriesApi"
     prompts: "tooltray.gateway.calls.api.PromptsApi"
     resources: "tooltray.gateway.calls.api.ResourcesApi"
     skills: "tooltray.consent.skills.api.SkillsApi"
@@ -62,7 +62,7 @@ class Api:
     approvals: "tooltray.consent.approvals.api.ApprovalsApi"
     views: "tooltray.catalogue.views.api.ViewsApi"
     projects: "tooltray.sources.projects.api.ProjectsApi"
-    feedback: "tooltray.gateway.feedback.api.FeedbackApi"
+    feedback: "tooltray.gateway.feedback.feedbacks.FeedbackApi"
     files: "tooltray.sources.entries.files_api.FilesApi"
     sign_ins: "tooltray.servers.sign_ins.api.SignInsApi"
     registries: "tooltray.servers.npm_mirrors.api.RegistriesApi"
@@ -71,7 +71,7 @@ class Api:
     setup: "tooltray.sources.entries.setup_api.SetupApi"
     settings: "tooltray.sources.entries.settings_api.SettingsApi"
     activity: "tooltray.records.journal.api.ActivityApi"
-    server_tasks: "tooltray.gateway.server_tasks.api.ServerTasksApi"
+    server_tasks: "tooltray.gateway.server_tasks.task_book.ServerTasksApi"
     confirmations: "tooltray.consent.api.ConfirmationsApi"
     audit: "tooltray.records.audit.api.AuditApi"
     program: "tooltray.api.presenter.program_api.ProgramApi"

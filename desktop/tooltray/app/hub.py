@@ -43,37 +43,28 @@ from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.connections import Connections
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.formats.api import FormatsApi
-from tooltray.catalogue.formats.tool_formats import ToolFormats
 from tooltray.catalogue.known_servers import KnownServers
-from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.list_times import FirstListings, FirstPatience
 from tooltray.catalogue.offer import KINDS, TOOLS, Offer
 from tooltray.catalogue.offers import Offers, read_offered
 from tooltray.catalogue.prompt_manager import PromptManager
-from tooltray.catalogue.published_uris import PublishedUris
-from tooltray.catalogue.resource_manager import ResourceManager
+from tooltray.catalogue.resource_manager import LinkingRelay, ResourceManager
+from tooltray.catalogue.resource_uris import PublishedUris, SkillUris
 from tooltray.catalogue.second_looks import LookPatience, SecondLooks
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.skill import SKILLS, Skill, read_skills
-from tooltray.catalogue.skill_uris import SkillUris
 from tooltray.catalogue.tool_copies import ToolCopies, read_tools
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.views.api import ViewsApi
-from tooltray.catalogue.views.client_modes import ClientModes
-from tooltray.catalogue.views.hub_tools import HubTools
-from tooltray.catalogue.views.instructions import ServerInstructions
-from tooltray.catalogue.views.introduction import Introduction
+from tooltray.catalogue.views.greetings import Introduction, ServerDeclarations, ServerInstructions
 from tooltray.catalogue.views.known_clients import ClientProfiles, KnownClients, read_client_profiles
 from tooltray.catalogue.views.meta_calls import Activation, ActivationAnswer, MetaCalls
+from tooltray.catalogue.views.meta_tools import HubTools
 from tooltray.catalogue.views.modes import Modes
 from tooltray.catalogue.views.profiles import Profiles
-from tooltray.catalogue.views.result_limits import ResultLimits
 from tooltray.catalogue.views.search import QueryWords, ToolSearch, read_query_words
-from tooltray.catalogue.views.server_declarations import ServerDeclarations
-from tooltray.catalogue.views.session_view import SessionViews
 from tooltray.catalogue.views.tool_costs import Count, ToolCosting
-from tooltray.catalogue.views.view_lists import ViewLists
-from tooltray.catalogue.views.views import Views
+from tooltray.catalogue.views.views import ViewLists, Views
 from tooltray.config.foreign_configs.reading import read_file
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.config.secrets.provided_secrets import ProvidedSecrets, UnfetchedSecrets
@@ -125,31 +116,25 @@ from tooltray.foundation.programs import is_frozen
 from tooltray.foundation.resources import resource
 from tooltray.foundation.tasks import TaskKeeper, finish_in_thread
 from tooltray.gateway.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
-from tooltray.gateway.calls.elicitations import Elicitations
 from tooltray.gateway.calls.extensions import ExtensionClaims, ExtensionRoutes
 from tooltray.gateway.calls.listens import ClientListens, ExtensionListens
 from tooltray.gateway.calls.notifications import FollowedResources, Notifications
-from tooltray.gateway.calls.offer_requests import Completion, OfferRequests
-from tooltray.gateway.calls.own_calls import OwnCalls
-from tooltray.gateway.calls.own_tools import OwnTool, SeenServers
+from tooltray.gateway.calls.offer_requests import Completion, OfferRequests, SharedState
+from tooltray.gateway.calls.own_calls import Elicitations, OwnCalls, TriesApi
 from tooltray.gateway.calls.request_router import AllServers, OneServer, ProjectWaits, RequestRouter
-from tooltray.gateway.calls.session_uses import ServerUses
-from tooltray.gateway.calls.shared_state import SharedState
 from tooltray.gateway.calls.stage import Stage
+from tooltray.gateway.calls.stages import OwnTool, SeenServers, ServerUses
 from tooltray.gateway.calls.subscriptions import Subscriptions
 from tooltray.gateway.calls.tool_call import STAGES, ToolCalls
 from tooltray.gateway.calls.tool_resolver import AppCalls, ToolResolver
-from tooltray.gateway.calls.tries import TriesApi
-from tooltray.gateway.feedback.api import FeedbackApi, ReadyAnswers, read_shipped
 from tooltray.gateway.feedback.feedback_history import FeedbackHistory, FeedbackNotes
 from tooltray.gateway.feedback.feedback_tool import FeedbackTool
-from tooltray.gateway.feedback.feedbacks import Feedbacks
+from tooltray.gateway.feedback.feedbacks import FeedbackApi, Feedbacks, ReadyAnswers, read_shipped
 from tooltray.gateway.kept_results.result_fitting import ResultFitting
 from tooltray.gateway.kept_results.result_reading import ResultReading
 from tooltray.gateway.kept_results.result_store import ResultStore
-from tooltray.gateway.server_tasks.api import ServerTasksApi
 from tooltray.gateway.server_tasks.server_tasks import ServerTasks
-from tooltray.gateway.server_tasks.task_book import TaskBook, TaskPlaces, TaskStore
+from tooltray.gateway.server_tasks.task_book import ServerTasksApi, TaskBook, TaskPlaces, TaskStore
 from tooltray.gateway.server_tasks.task_news import Hearing, TaskListens, TaskNews
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.sessions.caller import OwnCaller, Session
@@ -483,21 +468,18 @@ class Hub(Composition):
     client_profiles: ClientProfiles = read(lambda hub: read_client_profiles(resource("client-profiles.json")))
     client_limits: KnownLimits = read(lambda hub: read_client_limits(resource("client-profiles.json")))
     clients: KnownClients = part(profiles="client_profiles")
-    result_limits: ResultLimits = part()
     profiles: Profiles = part()
     modes: Modes = part()
-    client_modes: ClientModes = part(rule_words=lambda hub: rule_words.words)
     known: KnownServers = read(lambda hub: KnownServers(resource("known-servers.json")))
     query_words: QueryWords = read(lambda hub: read_query_words(resource("search-words.json")))
     search: ToolSearch = part()
     hub_tools: HubTools = part()
     lists: ViewLists = part()
-    activation_answer: ActivationAnswer = part(views="session_views")
+    activation_answer: ActivationAnswer = part()
     activation: Activation = part(answer="activation_answer")
-    session_views: SessionViews = part()
-    views: Views = part(views="session_views")
+    views: Views = part()
     meta: MetaCalls = part(call=Later("calls.call"), read=Later("result_reading"))
-    introduction: Introduction = part(views="session_views", said="instructions", declared="server_declarations")
+    introduction: Introduction = part(said="instructions", declared="server_declarations")
 
     # results that are too large
 
@@ -642,7 +624,6 @@ class Hub(Composition):
     own_calls: OwnCalls = part()
     followed: FollowedResources = part()
     connections: Connections = part()
-    formats: ToolFormats = part()
     count: Count = made(lambda hub: token_counts.counted)
     costs: ToolCosting = part(listing="views.at_start", sees="visibility.sees", skill_texts="skills.texts")
     shipped: Callable[[], dict[str, Any]] = made(lambda hub: shipped_servers)
@@ -686,7 +667,7 @@ class Hub(Composition):
     ai_clients_api: AiClientsApi = part()
     questions_api: QuestionsApi = part()
     approvals_api: ApprovalsApi = part()
-    views_api: ViewsApi = part()
+    views_api: ViewsApi = part(rule_words=lambda hub: rule_words.words)
     projects_api: ProjectsApi = part(sources="project_sources", copies="project_copies")
     feedback_api: FeedbackApi = part()
     files_api: FilesApi = part()

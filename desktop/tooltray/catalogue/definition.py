@@ -4,7 +4,7 @@ opened, so a schema stays verbatim however deep it is. A fingerprint identifies 
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
@@ -12,17 +12,88 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from tooltray.catalogue.tool_view import HINT as VIEW_HINT
-from tooltray.catalogue.tool_view import NO_VIEW, ToolView, read_view
+from tooltray.catalogue.resource_uris import VIEW_PREFIX
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.servers import MENDED
 from tooltray.protocol import definition_mending as mending
 from tooltray.protocol import member_scanner, output_schemas
 from tooltray.protocol.definition_mending import HINTS
 from tooltray.protocol.definition_shapes import Tool, decoded
-from tooltray.protocol.envelope import dump
+from tooltray.protocol.envelope import NOTHING, dump, load
+from tooltray.protocol.member_scanner import closed, opened
 from tooltray.protocol.output_schemas import LegacyOutput
 from tooltray.protocol.routing_headers import InvalidAnnotation, marked_arguments
+
+UI, URI, FLAT_URI = "ui", "resourceUri", "ui/resourceUri"
+MODEL, APP = "model", "app"
+VIEW_HINT = b'"ui'  # begins both members; a `_meta` without it is not parsed
+
+
+class ToolView(msgspec.Struct, frozen=True):
+    """The view of a tool, and who may call the tool, as MCP Apps (2026-01-26) declare it. A value of a wrong type counts as missing.
+
+    Attributes:
+        uris: of its view, as the server wrote them; two if both spellings occur and differ, empty without a view.
+        is_for_models: models may see and call the tool.
+        is_for_apps: views of its server may call the tool.
+    """
+
+    uris: tuple[str, ...] = ()
+    is_for_models: bool = True
+    is_for_apps: bool = True
+
+
+NO_VIEW = ToolView()
+
+
+def read_view(meta: Raw) -> ToolView:
+    """Reads the `_meta` of a definition; returns `NO_VIEW` if it declares nothing."""
+    if VIEW_HINT not in bytes(meta):
+        return NO_VIEW
+    members = _opened(meta)
+    ui = _opened(members.get(UI, NOTHING))
+    named = (_read(ui.get(URI, NOTHING)), _read(members.get(FLAT_URI, NOTHING)))
+    uris = tuple(dict.fromkeys(uri for uri in named if isinstance(uri, str) and uri.startswith(VIEW_PREFIX)))
+    visibility = _read(ui.get("visibility", NOTHING))
+    if not isinstance(visibility, list):
+        return ToolView(uris) if uris else NO_VIEW
+    return ToolView(uris, MODEL in visibility, APP in visibility)
+
+
+def with_uris(definition: Raw, publish: Callable[[str], str]) -> Raw:
+    """Returns a definition that names its view by the URI that AI clients know; all else stays the same, byte for byte.
+
+    Args:
+        definition: one whose `read_view` has URIs.
+        publish: gives the published URI for one of the server's own.
+    """
+    members = opened(definition)
+    meta = opened(members["_meta"])
+    if UI in meta and (ui := _opened(meta[UI])):
+        meta[UI] = closed({name: _published(value, publish) if name == URI else value for name, value in ui.items()})
+    if FLAT_URI in meta:
+        meta[FLAT_URI] = _published(meta[FLAT_URI], publish)
+    return closed({**members, "_meta": closed(meta)})
+
+
+def _published(value: Raw, publish: Callable[[str], str]) -> Raw:
+    uri = _read(value)
+    return dump(publish(uri)) if isinstance(uri, str) and uri.startswith(VIEW_PREFIX) else value
+
+
+def _opened(raw: Raw) -> dict[str, Raw]:
+    try:
+        return opened(raw)
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _read(raw: Raw) -> object:
+    try:
+        return load(raw)
+    except (ValueError, RecursionError):
+        return None
+
 
 MAX_REMARKS = 20  # about one list; a server with 5,000 odd tools needs no 5,000 lines to say so
 

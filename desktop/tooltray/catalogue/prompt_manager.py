@@ -9,10 +9,9 @@ from operator import itemgetter
 
 from msgspec import Raw
 
-from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.offer import PROMPTS, Offer, listing_of
 from tooltray.catalogue.offers import Offers
-from tooltray.catalogue.resource_manager import anybody, offered_by
+from tooltray.catalogue.resource_manager import LinkingRelay, anybody, offered_by
 from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.foundation.events import EventBus, PromptListChanged

@@ -4,7 +4,7 @@ no approval: they change nothing.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 
 import msgspec
@@ -13,11 +13,9 @@ from msgspec import Raw
 from tooltray.catalogue.list_pages import list_all
 from tooltray.catalogue.offer import RESOURCES, TEMPLATES, Offer, OfferKind, listing_of, read_offers
 from tooltray.catalogue.offers import Offers
-from tooltray.catalogue.published_uris import PublishedUris
-from tooltray.catalogue.resource_uris import VIEW_PREFIX, ResourceUris, Target
+from tooltray.catalogue.resource_uris import VIEW_PREFIX, PublishedUris, ResourceUris, SkillUris, Target
 from tooltray.catalogue.result_uris import LinkedCaller, Publish, linked
 from tooltray.catalogue.second_looks import SecondLooks
-from tooltray.catalogue.skill_uris import SkillUris
 from tooltray.foundation.errors import TooltrayError
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure, load
@@ -293,3 +291,23 @@ def _asking_for(request: Envelope, uri: str, own: str) -> Envelope:
     """Copies a request for each server that is tried: a request is changed on its way."""
     params = request.params if own == uri else eras.with_members(request.params, uri=dump(own))
     return msgspec.structs.replace(request, params=params)
+
+
+class LinkingRelay:
+    """A relay that translates URIs in replies; has no state of its own."""
+
+    def __init__(self, *, relay: ServerRelay, resources: ResourceManager) -> None:
+        self._relay, self._resources = relay, resources
+
+    def send_with_retry(
+        self, managed: ManagedServer, exchange: Exchange, *, timeout_s: float | None = None
+    ) -> Coroutine[object, None, Envelope]:
+        """Sends a request as ServerRelay does."""
+        publish = self._resources.publisher(managed.name) if exchange.server is None else None
+        if publish:
+            return self._send_linked(managed, exchange, publish, timeout_s)
+        return self._relay.send_with_retry(managed, exchange, timeout_s=timeout_s)
+
+    async def _send_linked(self, managed: ManagedServer, exchange: Exchange, publish: Publish, timeout_s: float | None) -> Envelope:
+        asking = exchange.child(caller=LinkedCaller(exchange.caller, publish))
+        return await linked(await self._relay.send_with_retry(managed, asking, timeout_s=timeout_s), publish)

@@ -4,7 +4,7 @@ A URI stays as its server wrote it, unless another server lists the same one: th
 percent-escaped}`, for both. Views of MCP Apps have to begin with `ui://` for the apps that show them: they become `ui://{server}/{the URI,
 percent-escaped}`, even if no list has them and only tools name them. A URI that a server itself has written in this form is escaped once
 more, so that every URI has one meaning. The same holds for templates; their expressions stay, so that AI clients can fill them in. URIs
-with `skill://` have rules of their own, see skill_uris. One set of rules belongs to one state of all lists and never changes.
+with `skill://` have rules of their own, see SkillUris. One set of rules belongs to one state of all lists and never changes.
 """
 
 from collections import Counter
@@ -14,8 +14,89 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from tooltray.catalogue.skill_uris import SCHEME, SkillUris, prefixed
+from tooltray.catalogue.offer import RESOURCES, TEMPLATES
+from tooltray.catalogue.offers import Offers
+from tooltray.config.naming.published_names import PublishedNames
+from tooltray.config.naming.tool_settings import as_compared
+from tooltray.foundation.events import Event, EventBus, ResourceListChanged
+from tooltray.foundation.tasks import finish_in_thread
 from tooltray.protocol.uri_template import UriTemplate
+from tooltray.servers.upstream.server_manager import ServerManager
+
+SCHEME = "skill://"
+
+Place = tuple[str, str]
+"""A server's name, and the first part of URIs that it has."""
+
+
+class SkillUris:
+    """The published `skill://` URIs. Belongs to the engine's loop.
+
+    A URI of this scheme belongs to its first part, `acme` in `skill://acme/refunds/SKILL.md`. The first server that has such a part keeps
+    it for ever; a later one gets `skill://SERVER/acme/refunds/SKILL.md`. So the folders of a skill stay together, links in it stay valid,
+    and no server can replace another one's skill.
+    """
+
+    def __init__(self, *, servers: ServerManager, names: PublishedNames) -> None:
+        self._servers, self._names = servers, names
+        self._given = 0
+
+    @property
+    def state(self) -> tuple[int, int]:
+        """A value that changes whenever URIs may have changed; read with every call."""
+        return self._given, self._servers.changes
+
+    def published(self, server: str, uri: str) -> str:
+        """Returns the URI by which AI clients know a server's URI of this scheme."""
+        return uri if self._is_own(server, first_part(uri)) else prefixed(server, uri)
+
+    def target(self, uri: str) -> Place | None:
+        """Returns the server, and its own URI, that a published one means; None where the first part was given to no server."""
+        label, _, rest = uri.removeprefix(SCHEME).partition("/")
+        server = self._server(unquote(label, errors="replace"))
+        if server and rest and not self._is_own(server, first_part(rest)):
+            return server, SCHEME + rest
+        holder = self._names.holder(label, kind="skills")
+        return (holder[0], uri) if holder and self._servers.find(holder[0]) else None
+
+    async def give(self, uris: Iterable[tuple[str, str]]) -> None:
+        """Gives servers their first parts, on disk before this returns. `uris`: a server's name and its own URI each."""
+        places = {(server, first_part(uri)) for server, uri in uris if uri.startswith(SCHEME)}
+        if any(self._names.known(place, kind="skills") is None for place in places):
+            await finish_in_thread(self._names.publish, sorted(places), kind="skills")
+            self._given += 1
+
+    async def forget(self) -> None:
+        """Drops all first parts; new ones are given at the next list request."""
+        await finish_in_thread(self._names.reset, kind="skills")
+        self._given += 1
+
+    def _is_own(self, server: str, part: str) -> bool:
+        """Reports whether a server's URIs stay unchanged. A first part that is another server's name would be taken for that server's
+        prefix.
+        """
+        if any(as_compared(each.name) == as_compared(part) and each.name != server for each in self._servers):
+            return False
+        holder = self._names.holder(part, kind="skills")
+        if self._names.known((server, part), kind="skills") is None:  # not given by now
+            return holder is None
+        return holder == (server, part)
+
+    def _server(self, name: str) -> str | None:
+        """Returns the server of a name; some clients write the part after `//` in lower case."""
+        known = {server.name.lower(): server.name for server in self._servers}
+        return name if self._servers.find(name) else known.get(name.lower())
+
+
+def prefixed(server: str, uri: str) -> str:
+    """Returns a URI, or a template, of this scheme with the name of its server as its first part."""
+    return f"{SCHEME}{quote(server, safe='', errors='surrogatepass')}/{uri.removeprefix(SCHEME)}"
+
+
+def first_part(uri: str) -> str:
+    """Returns `acme` for `skill://acme/refunds/SKILL.md`."""
+    return uri.removeprefix(SCHEME).partition("/")[0]
+
 
 PREFIX = "tooltray://"
 VIEW_PREFIX = "ui://"  # MCP Apps, 2026-01-26: URIs of views must begin so
@@ -153,3 +234,73 @@ def _unescaped(text: str) -> str:
         return unquote(text, errors="surrogatepass")
     except UnicodeDecodeError:  # not escaped by this module
         return unquote(text, errors="replace")
+
+
+class ViewsMoved(Event, frozen=True):
+    """An event: views of these servers have other URIs than before."""
+
+    servers: frozenset[str]
+
+
+class PublishedUris:
+    """The present URIs of all resources. Belongs to the engine's loop. When another server lists a URI, the lists of the first one change
+    too, although it has announced nothing.
+    """
+
+    def __init__(self, *, offers: Offers, bus: EventBus, skill_uris: SkillUris) -> None:
+        self._offers, self._bus, self._skills = offers, bus, skill_uris
+        self._views: dict[str, tuple[str, ...]] = {}  # by server: what its tools name
+        self._changes = 0  # of these
+        self._made_at: tuple[object, ...] = ()
+        self._made = ResourceUris({}, {})
+        self._moved: frozenset[tuple[str, str]] = frozenset()
+        bus.subscribe(ResourceListChanged, lambda event: self._tell_moved())
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """A value that changes whenever `now` changes; read with every call."""
+        return self._offers.resource_changes, self._changes, self._skills.state
+
+    @property
+    def view_servers(self) -> frozenset[str]:
+        """The servers whose tools name views."""
+        return frozenset(self._views)
+
+    @property
+    def now(self) -> ResourceUris:
+        """The rules for what is known now."""
+        if self._made_at != (state := self.state):
+            resources, templates = self._offers.offered(RESOURCES), self._offers.offered(TEMPLATES)
+            self._made = ResourceUris(
+                {server: [offer.key for offer in offered] for server, offered in resources.items()},
+                {server: [offer.key for offer in offered] for server, offered in templates.items()},
+                views=self._views,
+                skills=self._skills,
+            )
+            self._made_at = state
+        return self._made
+
+    def name_views(self, server: str, uris: Iterable[str]) -> None:
+        """Replaces the URIs that a server's tools name as their views."""
+        named = tuple(dict.fromkeys(uris))
+        if named != self._views.get(server, ()):
+            self._views[server] = named
+            if not named:
+                del self._views[server]
+            self._changes += 1
+            self._tell_moved()
+
+    def _tell_moved(self) -> None:
+        before, self._moved = self._moved, frozenset(self._moved_views())
+        if servers := frozenset(server for server, _ in before ^ self._moved):
+            self._bus.publish(ViewsMoved(servers))
+            for server in sorted(servers):
+                self._bus.publish(ResourceListChanged(server))
+
+    def _moved_views(self) -> Iterator[tuple[str, str]]:
+        """Yields the views, with their servers, that are published under another URI than their server's own."""
+        listed = [(server, offer.key) for server, offered in self._offers.offered(RESOURCES).items() for offer in offered]
+        named = [(server, uri) for server, uris in self._views.items() for uri in uris]
+        for server, uri in {*listed, *named}:
+            if uri.startswith(VIEW_PREFIX) and self.now.published_uri(server, uri) != uri:
+                yield server, uri

@@ -11,7 +11,7 @@ from tooltray.catalogue import approval
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.offer import TOOLS, OfferKind
 from tooltray.catalogue.offers import Offers
-from tooltray.catalogue.published_uris import PublishedUris, ViewsMoved
+from tooltray.catalogue.resource_uris import PublishedUris, ViewsMoved
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.tool_copies import ToolCopies
 from tooltray.catalogue.tool_routes import (

@@ -11,11 +11,9 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.catalogue import approval, token_counts, tool_words
-from tooltray.catalogue.definition import ToolDefinition
+from tooltray.catalogue.definition import NO_VIEW, ToolDefinition, with_uris
 from tooltray.catalogue.offer import TOOLS, listing_of
-from tooltray.catalogue.published_uris import PublishedUris
-from tooltray.catalogue.resource_uris import ResourceUris
-from tooltray.catalogue.tool_view import NO_VIEW, with_uris
+from tooltray.catalogue.resource_uris import PublishedUris, ResourceUris
 from tooltray.config.naming import tool_settings
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.config.settings.tool_override import ToolOverride

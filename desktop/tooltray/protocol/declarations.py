@@ -4,8 +4,7 @@ Peers write these members, so wrongly typed, oversized or deeply nested ones are
 such member.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 import msgspec
@@ -64,32 +63,27 @@ def is_named_after(method: str, name: str) -> bool:
     return any(method == each or method.startswith(f"{each}/") for each in (name, name.rpartition("/")[2]) if each)
 
 
-def joined(declared: Iterable[Declarations], *, on_conflict: Callable[[str], None]) -> dict[str, dict[str, object]]:
-    """Returns what several peers declare together: objects and lists are united, and a boolean is true if one of them declares true.
-
-    Args:
-        declared: the first one wins if two cannot be joined.
-        on_conflict: gets the name of an extension whose settings have different types.
+def joined(declared: Iterable[Declarations]) -> dict[str, dict[str, object]]:
+    """Returns what several peers declare together: objects and lists are united, a boolean is true if one of them declares true, and of
+    other values the first one counts.
     """
     together: dict[str, dict[str, object]] = {}
     for each in declared:
         for member, named in each.items():
             so_far = together.setdefault(member, {})
             for name, settings in named.items():
-                so_far[name] = _joined(so_far[name], settings, partial(on_conflict, name)) if name in so_far else settings
+                so_far[name] = _joined(so_far[name], settings) if name in so_far else settings
     return together
 
 
-def _joined(first: object, other: object, on_conflict: Callable[[], None]) -> object:
+def _joined(first: object, other: object) -> object:
     if isinstance(first, dict) and isinstance(other, dict):
-        added = {key: _joined(first[key], value, on_conflict) if key in first else value for key, value in other.items()}
+        added = {key: _joined(first[key], value) if key in first else value for key, value in other.items()}
         return {**first, **added}
     if isinstance(first, list) and isinstance(other, list):
         return list({bytes(dump(value)): value for value in (*first, *other)}.values())
     if isinstance(first, bool) and isinstance(other, bool):
         return first or other
-    if first != other:
-        on_conflict()
     return first
 
 

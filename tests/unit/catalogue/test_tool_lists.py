@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.heard import PATIENCE_S, Record
+from tests.fakes.heard import PATIENCE_S
 from tests.fakes.hub_parts import (
-    BARELY,
-    FOR_EVER,
     HubParts,
     entry,
     hub_parts,
@@ -23,13 +21,12 @@ from tests.fakes.hub_parts import (
     two_servers,
 )
 from tests.fakes.lazy_hub import answered
-from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
+from tests.fakes.scripted_server import ScriptedServer, text, tool
 
 from tooltray.catalogue.tool_manager import TASK_ONLY
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.foundation.events import ConfigChanged, ServerStarted, ToolListChanged
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.servers.upstream.managed_server import ServerNotified
 
 # listing
 
@@ -107,64 +104,6 @@ async def test_five_thousand_tools_are_listed_and_called(tmp_path: Path) -> None
         assert await text_of(parts, "tool_4999", arguments={"text": "hi"}) == "hi"
 
 
-async def test_the_first_list_waits_for_servers_that_were_never_listed(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("t"))
-    go_on = program.hold("tools/list")
-    async with hub_parts(tmp_path, **one_server(program), waits=FOR_EVER) as parts:
-        parts.servers.get("s").start()
-        listing = asyncio.create_task(parts.listed())
-        await program.request("tools/list")
-        assert not listing.done()
-        go_on.set()
-        assert await listing == ["t"]
-
-
-async def test_the_first_list_waits_a_bounded_time_and_not_a_second_time(tmp_path: Path) -> None:
-    slow, quick = ScriptedServer(tool("slow")), ScriptedServer(tool("quick"))
-    go_on = slow.hold("initialize")
-    async with hub_parts(tmp_path, **two_servers(slow, quick), waits=BARELY) as parts:
-        parts.servers.get("a").start()
-        await started(parts, "b")
-        await parts.heard.event(ToolListChanged, server="b")
-        assert await parts.listed() == ["quick"]
-        again = asyncio.create_task(parts.listed())
-        await settled()
-        assert again.done()
-        go_on.set()
-        await parts.heard.event(ToolListChanged, server="a")
-        assert await parts.listed() == ["quick", "slow"]
-
-
-async def test_nobody_waits_for_a_server_that_is_given_up(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("t"))
-    program.handlers["initialize"] = lambda copy, params: copy.die()
-    async with hub_parts(tmp_path, **one_server(program), waits=FOR_EVER) as parts:
-        parts.servers.get("s").start()
-        assert await parts.listed() == []
-
-
-async def test_nobody_waits_for_a_server_that_cannot_list(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO)
-    program = ScriptedServer()
-    program.handlers["tools/list"] = lambda copy, params: error(-32603, "not ready")
-    async with hub_parts(tmp_path, **one_server(program), waits=FOR_EVER) as parts:
-        parts.servers.get("s").start()
-        assert await parts.listed() == []
-        assert "the tools of 's' could not be listed: it answered tools/list with an error: not ready" in caplog.text
-
-
-async def test_nobody_waits_for_a_server_that_is_removed_meanwhile(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("t"))
-    program.handlers["initialize"] = never
-    async with hub_parts(tmp_path, **one_server(program), waits=FOR_EVER) as parts:
-        parts.servers.get("s").start()
-        await program.request("initialize")
-        listing = asyncio.create_task(parts.listed())
-        await asyncio.sleep(0)
-        await parts.conf.remove_server("s")
-        assert await listing == []
-
-
 async def test_who_gives_up_while_the_list_is_made_leaves_no_empty_list_to_others(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
         await started(parts)
@@ -202,43 +141,6 @@ async def test_a_change_while_the_list_is_made_is_in_it(tmp_path: Path) -> None:
 
 
 # the catalogue on disk
-
-
-async def test_the_last_known_tools_are_served_at_once_and_then_corrected(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("old")))) as parts:
-        await started(parts)
-        assert await parts.listed() == ["old"]
-        await parts.ended()
-    program = ScriptedServer(tool("new"))
-    go_on = program.hold("initialize")
-    async with hub_parts(tmp_path, programs={"program": program}, waits=FOR_EVER) as parts:
-        assert parts.servers.get("s").is_known
-        parts.servers.get("s").start()
-        assert await parts.listed() == ["old"]
-        heard = len(parts.heard.of(ToolListChanged))
-        go_on.set()
-        await parts.heard.event(ToolListChanged, count=heard + 1)
-        assert await parts.listed() == ["new"]
-
-
-async def test_a_list_that_is_as_it_was_is_no_news_and_is_not_written_again(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
-        await started(parts)
-        assert await parts.listed() == ["t"]
-        await parts.offers.listed(parts.servers.get("s")).wait()
-        await parts.ended()
-    files = {file: file.stat().st_mtime_ns for file in (tmp_path / "catalogue").iterdir()}
-    assert files
-    program = ScriptedServer(tool("t"))
-    async with hub_parts(tmp_path, programs={"program": program}) as parts:
-        told = len(parts.heard.of(ToolListChanged))
-        await started(parts)
-        await program.request("tools/list")
-        program.copy.notify("notifications/tools/list_changed")
-        await program.request("tools/list", count=2)
-        await parts.ended()
-        assert len(parts.heard.of(ToolListChanged)) == told + 1  # the hub has stopped the server
-    assert {file: file.stat().st_mtime_ns for file in (tmp_path / "catalogue").iterdir()} == files
 
 
 async def test_what_another_command_line_listed_is_not_served_after_a_restart_of_the_hub(tmp_path: Path) -> None:
@@ -296,69 +198,6 @@ async def test_a_server_that_says_so_is_listed_anew(tmp_path: Path) -> None:
         assert await parts.listed() == ["a", "b"]
 
 
-async def test_other_news_of_a_server_do_not_make_it_list(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("a"))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        assert await parts.listed() == ["a"]
-        program.copy.notify("notifications/message", {})
-        await parts.conf.change_server("s", descriptions="mine")
-        await settled()
-        assert program.count("tools/list") == 1
-
-
-async def test_a_change_during_a_list_is_listed_after_it_and_the_older_one_does_not_count(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("old"))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        assert await parts.listed() == ["old"]
-        go_on = program.hold("tools/list")
-        program.copy.notify("notifications/tools/list_changed")
-        await program.request("tools/list", count=2)
-        said: Record[str] = Record()
-        parts.bus.subscribe(ServerNotified, lambda event: said.add(event.method))
-        for _ in range(3):
-            program.copy.notify("notifications/tools/list_changed")
-        await said.wait(count=3)
-        lists = iter([[tool("stale")], [tool("new")]])
-        program.handlers["tools/list"] = lambda copy, params: {"tools": next(lists)}
-        await program.request("tools/list", count=2)
-        told = len(parts.heard.of(ToolListChanged))
-        program.tools = next(lists)
-        go_on.set()
-        await parts.heard.event(ToolListChanged, count=told + 1)
-        assert await parts.listed() == ["new"]
-        assert program.count("tools/list") == 3  # the three that came meanwhile were one
-        assert len(parts.heard.of(ToolListChanged)) == told + 1
-
-
-async def test_a_sudden_empty_list_is_believed_only_when_it_is_confirmed(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("a"))
-    async with hub_parts(tmp_path, **one_server(program), waits={"empty_confirmed_after_s": 0.0}) as parts:
-        await started(parts)
-        assert await parts.listed() == ["a"]
-        lists = iter([[], [tool("a"), tool("b")]])
-        program.handlers["tools/list"] = lambda copy, params: {"tools": next(lists)}
-        await changed(parts, program)
-        assert await parts.listed() == ["a", "b"]
-        program.handlers["tools/list"] = lambda copy, params: {"tools": []}
-        await changed(parts, program)
-        assert await parts.listed() == []
-
-
-async def test_a_list_that_fails_leaves_what_was_known(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("a"))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        assert await parts.listed() == ["a"]
-        program.handlers["tools/list"] = lambda copy, params: error(-32603, "busy")
-        program.copy.notify("notifications/tools/list_changed")
-        await program.request("tools/list", count=2)
-        await settled()
-        assert await parts.listed() == ["a"]
-        assert await text_of(parts, "a", arguments={"text": "hi"}) == "hi"
-
-
 async def test_a_list_of_a_server_that_was_removed_meanwhile_counts_for_nothing(tmp_path: Path) -> None:
     program = ScriptedServer(tool("old"))
     async with hub_parts(tmp_path, **one_server(program)) as parts:
@@ -392,22 +231,6 @@ async def test_what_a_server_lists_in_the_moment_it_is_replaced_counts_for_nothi
         assert await parts.listed() == ["a"]
         program.may_end.set()
         go_on.set()
-
-
-async def test_another_command_line_keeps_the_tools_until_the_new_server_has_listed(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("old"))
-    async with hub_parts(tmp_path, **one_server(program), waits=FOR_EVER) as parts:
-        await started(parts)
-        assert await parts.listed() == ["old"]
-        go_on = program.hold("tools/list")
-        program.tools = [tool("new")]
-        await parts.conf.change_server("s", args=["2"])
-        await program.request("tools/list", count=2)
-        assert await parts.listed() == ["old"]
-        told = len(parts.heard.of(ToolListChanged))
-        go_on.set()
-        await parts.heard.event(ToolListChanged, count=told + 1)
-        assert await parts.listed() == ["new"]
 
 
 async def test_another_command_line_of_a_server_that_does_not_run_is_listed_anew(tmp_path: Path) -> None:

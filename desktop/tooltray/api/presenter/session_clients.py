@@ -1,6 +1,6 @@
 """The AI clients of sessions: their names and declarations, the instructions they get, and what ends with them."""
 
-from tooltray.catalogue.views.introduction import Introduction
+from tooltray.catalogue.views.greetings import Introduction
 from tooltray.catalogue.views.modes import Modes
 from tooltray.catalogue.views.profiles import Profiles
 from tooltray.gateway.calls.notifications import Notifications

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tooltray.carriers.control.control_client import HubLost, HubSilent
 from tooltray.carriers.copilot.hub_calls import HubCalls
 from tooltray.carriers.copilot.results import failed, tool_result
-from tooltray.catalogue.formats.copilot_names import copilot_description, copilot_names, copilot_parameters
+from tooltray.catalogue.formats.names import copilot_description, copilot_names, copilot_parameters
 from tooltray.foundation.errors import TooltrayError, words_for_model
 from tooltray.foundation.home.home import find_home
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse

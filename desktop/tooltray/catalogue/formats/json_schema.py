@@ -4,7 +4,7 @@ that the originals accept together: `both` is for two that hold together (allOf)
 cannot be merged, the first one counts; the server validates the arguments in any case.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
 from tooltray.foundation.remote import JsonObject
@@ -136,7 +136,7 @@ def _properties(first: object, second: object) -> object:
     return joined | {name: each for name, each in second.items() if name not in first}
 
 
-def _types(first: object, second: object) -> object:
+def _common_types(first: object, second: object) -> object:
     """Returns the types in both; an integer is a number, too. Without a common type no value would be valid, so the first schema's types
     count.
     """
@@ -169,7 +169,7 @@ _JOINS: dict[str, _Join] = {
     "properties": _properties,
     "required": _if_lists(lambda first, second: list(dict.fromkeys([*first, *second]))),
     "items": _joined,
-    "type": _types,
+    "type": _common_types,
     "enum": _if_lists(_values),
     "anyOf": _if_lists(_pairs),
     "oneOf": _if_lists(_pairs),
@@ -178,3 +178,121 @@ _JOINS: dict[str, _Join] = {
     **{key: _if_numbers(max) for key in ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")},
     **{key: _if_numbers(min) for key in ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")},
 }
+
+
+MAX_DEPTH = 64  # deeper levels stay unchanged; Python's recursion is limited
+
+TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
+_TYPE_WORDS = {each: each for each in TYPES} | {
+    "str": "string",
+    "text": "string",
+    "date": "string",
+    "datetime": "string",
+    "int": "integer",
+    "long": "integer",
+    "float": "number",
+    "double": "number",
+    "decimal": "number",
+    "bool": "boolean",
+    "dict": "object",
+    "map": "object",
+    "list": "array",
+    "tuple": "array",
+    "set": "array",
+    "none": "null",
+}
+"""Words of programming languages that servers use for types, in lower case."""
+
+_SCHEMAS_BY_NAME = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_SCHEMA_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
+_SCHEMAS = (
+    "items",
+    "additionalProperties",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "propertyNames",
+    "contains",
+    "not",
+    "if",
+    "then",
+    "else",
+)
+
+
+def mended(schema: Schema) -> JsonObject:
+    """Returns the schema made valid in JSON Schema 2020-12, without changing its argument: one invalid tool makes a provider refuse the
+    whole request. `$schema` is removed: it may name a dialect that the result is not in.
+    """
+    found = _mended(schema, 0)
+    found.pop("$schema", None)
+    return found
+
+
+def _mended(schema: Schema, depth: int) -> JsonObject:
+    if depth > MAX_DEPTH:
+        return dict(schema)
+    found = _modern(schema)
+    for key in _SCHEMAS_BY_NAME:
+        if key in found:
+            found[key] = {name: _inner(each, depth) for name, each in by_name(found, key).items()}
+    for key in _SCHEMA_LISTS:
+        if key in found:
+            found[key] = [_inner(each, depth) for each in entries(found, key)]
+    for key in _SCHEMAS:
+        if key in found:
+            found[key] = _inner(found[key], depth)
+    return found
+
+
+def _inner(schema: object, depth: int) -> object:
+    if isinstance(schema, Mapping):
+        return _mended(schema, depth + 1)
+    return schema if isinstance(schema, bool) else {}
+
+
+def _modern(schema: Schema) -> JsonObject:
+    """Returns one level in the newest spelling, without members whose value cannot be read."""
+    found = {key: value for key, value in schema.items() if _is_readable(key, value)}
+    if isinstance(found.get("items"), list):
+        found["prefixItems"] = found.pop("items")
+        if "additionalItems" in found:
+            found["items"] = found.pop("additionalItems")
+    for limit, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+        if isinstance(found.get(exclusive), bool):
+            is_exclusive = found.pop(exclusive)
+            if is_exclusive and limit in found:
+                found[exclusive] = found.pop(limit)
+    if "type" in found and (types := list(_types(found["type"]))):
+        found["type"] = types[0] if len(types) == 1 else types
+    else:
+        found.pop("type", None)
+    if "required" in found or any(_is_required(each) for each in by_name(found).values()):
+        found["required"] = list(_required(found))
+    return found
+
+
+def _is_readable(key: str, value: object) -> bool:
+    if key in _SCHEMAS_BY_NAME:
+        return isinstance(value, Mapping)
+    if key in _SCHEMA_LISTS or key == "enum":
+        return isinstance(value, list) and bool(value)
+    if key in ("description", "title", "format", "pattern", "$ref"):
+        return isinstance(value, str)
+    if key == "required":
+        return isinstance(value, list)
+    return value is not None or key in ("default", "const", "example")
+
+
+def _types(value: object) -> Iterator[str]:
+    words = value if isinstance(value, list) else [value]
+    yield from dict.fromkeys(_TYPE_WORDS[word.lower()] for word in words if isinstance(word, str) and word.lower() in _TYPE_WORDS)
+
+
+def _required(schema: Schema) -> Iterator[str]:
+    """Yields the names from the list, and properties with a `required` of their own, as in the oldest dialect."""
+    own = [name for name, each in by_name(schema).items() if _is_required(each)]
+    yield from dict.fromkeys([*required(schema), *own])
+
+
+def _is_required(schema: object) -> bool:
+    return isinstance(schema, Mapping) and schema.get("required") is True

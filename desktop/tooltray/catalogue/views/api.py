@@ -1,23 +1,34 @@
 """The API about the tools that AI clients see: their sessions, how tools are shown, profiles, and what definitions cost."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from tooltray.catalogue.views.client_modes import ClientModes
+from tooltray.catalogue import approval
+from tooltray.catalogue.views.known_clients import KnownClients
+from tooltray.catalogue.views.modes import Modes
 from tooltray.catalogue.views.profiles import Profiles
 from tooltray.catalogue.views.tool_costs import ToolCosting
 from tooltray.config.settings import view_settings
+from tooltray.config.settings.call_rule import CallRule
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.config.settings.widening import client_rules_widen, override_widens, profile_widens, words_mislead
 from tooltray.foundation.confirmation import OTHER_WORDS, YES_TO_CALLS, check_unchanged, confirm_widening
-from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.foundation.snapshots.tools import ToolCosts
 from tooltray.foundation.verbs import always, verb
-from tooltray.protocol.sessions.session_state import SessionState
+from tooltray.protocol.sessions.elicitation_form import plain
+from tooltray.protocol.sessions.session_state import SessionState, SessionStates
+
+LONGEST_SESSION = 100  # characters of an unknown id
+EVERY_OTHER = ""  # replaces a client's name: all clients without settings of their own
+TITLE_OF_OTHERS = "Every other AI client"
+
+RuleWords = Callable[[CallRule], str]
+"""Describes the calls that a rule on arguments allows."""
 
 
 def _leaves_a_profile(part: "ViewsApi", arguments: Mapping[str, Any]) -> bool:
@@ -33,16 +44,27 @@ def _shows_more(part: "ViewsApi", arguments: Mapping[str, Any]) -> bool:
 
 
 class ViewsApi:
-    def __init__(self, *, config: McpConfHelper, client_modes: ClientModes, profiles: Profiles, costs: ToolCosting) -> None:
-        self._config, self._client_modes, self._profiles, self._costs = config, client_modes, profiles, costs
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        states: SessionStates,
+        clients: KnownClients,
+        profiles: Profiles,
+        modes: Modes,
+        costs: ToolCosting,
+        rule_words: RuleWords,
+    ) -> None:
+        self._config, self._states, self._clients, self._profiles = config, states, clients, profiles
+        self._modes, self._costs, self._rule_words = modes, costs, rule_words
 
     async def get_sessions(self) -> list[SessionSnapshot]:
         """Returns the sessions of AI clients, including those that left a moment ago."""
-        return self._client_modes.sessions()
+        return [self._session(state) for state in self._states if not state.is_passing]
 
     async def get_client_modes(self) -> list[ClientModeSnapshot]:
         """Returns how tools are shown to each kind of AI client that is known, was seen, or has settings of its own."""
-        return self._client_modes.clients()
+        return [self._client(name) for name in (EVERY_OTHER, *self._clients.names())]
 
     async def set_client_mode(self, client: str, mode: str = "") -> None:
         """Chooses how tools are shown to one kind of AI client.
@@ -54,7 +76,7 @@ class ViewsApi:
         Raises:
             TooltrayError: the mode does not exist, or the settings cannot be written.
         """
-        await self._client_modes.set_mode(client, mode)
+        await self._config.edit(view_settings.client_mode(client, mode))
 
     @verb(trusted=_leaves_a_profile)
     async def set_client_profile(self, client: str, profile: str = "") -> None:
@@ -64,7 +86,7 @@ class ViewsApi:
             NotFound: the profile does not exist.
             TooltrayError: the settings cannot be written.
         """
-        await self._client_modes.set_profile(client, profile)
+        await self._config.edit(view_settings.client_profile(client, profile))
 
     async def set_client_auto_approve(self, client: str, rules: list[str] | None = None) -> None:
         """Chooses which calls of one kind of AI client run without asking, instead of the servers' own rules; None: the servers' rules
@@ -77,7 +99,9 @@ class ViewsApi:
         if client_rules_widen(before, rules):
             await confirm_widening(YES_TO_CALLS, client=client, rules=rules)
             check_unchanged(before, self._client_rules(client))
-        await self._client_modes.set_auto_approve(client, rules)
+        if problem := approval.problem_of(client, rules or (), ()):
+            raise TooltrayError(problem.title, problem.message, problem.hint)
+        await self._config.edit(view_settings.client_field(client, "autoApprove", rules))
 
     async def get_profiles(self) -> list[ProfileSnapshot]:
         return self._profiles.snapshots()
@@ -92,7 +116,7 @@ class ViewsApi:
         Raises:
             TooltrayError: the name or the profile cannot be used, or the settings cannot be written.
         """
-        await self._profiles.set(name, profile)
+        await self._config.edit(view_settings.profile(name, profile))
 
     @verb(trusted=always)
     async def remove_profile(self, name: str) -> None:
@@ -102,7 +126,7 @@ class ViewsApi:
             NotFound: the profile does not exist.
             TooltrayError: the settings give the profile to a client, or the settings cannot be written.
         """
-        await self._profiles.remove(name)
+        await self._config.edit(view_settings.without_profile(name))
 
     async def set_lazy_load(self, enabled: bool | None = None, server: str | None = None) -> None:
         """Chooses whether a server's tools are shown only after the server is activated, or at once.
@@ -115,7 +139,10 @@ class ViewsApi:
             NotFound: the server does not exist.
             TooltrayError: the settings cannot be written.
         """
-        await self._client_modes.set_lazy_load(enabled, server)
+        if server and self._config.file_server(server):
+            await self._config.change_server(server, lazy_load=enabled)
+        else:
+            await self._config.edit(view_settings.lazy_load(enabled, server))
 
     async def set_tool_override(
         self,
@@ -185,7 +212,7 @@ class ViewsApi:
         Raises:
             NotFound: the session does not exist.
         """
-        return await self._costs.costs(self._client_modes.state_of(session) if session else SessionState("", client=client or ""))
+        return await self._costs.costs(self._state(session) if session else SessionState("", client=client or ""))
 
     def _override(self, server: str, tool: str) -> ToolOverride | None:
         config = self._config.settings.mcp_servers.get(server)
@@ -195,3 +222,47 @@ class ViewsApi:
         """Returns a client's present rules; None: it has no rules of its own."""
         known = self._config.own_settings.publish.clients.get(client)
         return known.auto_approve if known else None
+
+    def _state(self, session: str) -> SessionState:
+        state = self._states.find(session)
+        if state is None:
+            raise NotFound(
+                Phrase("there is no session '{session}'", session=plain(session, LONGEST_SESSION)),
+                hint=Phrase("See which there are: tooltray sessions"),
+            )
+        return state
+
+    def _session(self, state: SessionState) -> SessionSnapshot:
+        shown = self._modes.shown(state)
+        return SessionSnapshot(
+            id=state.id,
+            client=state.client,
+            version=state.version,
+            server=state.server or "",
+            profile=self._profiles.of(state),
+            mode=shown.mode,
+            reason=shown.reason,
+            project=state.project,
+            activated=tuple(sorted(state.activated)),
+            is_connected=state.connections > 0,
+        )
+
+    def _client(self, name: str) -> ClientModeSnapshot:
+        settings = self._clients.settings(name)
+        state = SessionState("", client=name)
+        shown = self._modes.shown(state)
+        of_all = self._config.settings.publish.mode if name == EVERY_OTHER else None
+        return ClientModeSnapshot(
+            client=name,
+            title=self._clients.title(name) or TITLE_OF_OTHERS,
+            mode=settings.mode or of_all or "",
+            shown_mode=shown.mode,
+            reason=shown.reason,
+            summary=self._modes.summary(state),
+            profile=settings.profile or "",
+            is_seen=name == EVERY_OTHER or self._clients.is_seen(name),
+            auto_approve=settings.auto_approve,
+            result_limit=settings.result_limit,
+            call_rules=None if settings.call_rules is None else tuple(map(self._rule_words, settings.call_rules)),
+            flow_guard=settings.flow_guard,
+        )

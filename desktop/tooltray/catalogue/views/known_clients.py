@@ -1,6 +1,6 @@
-"""The kinds of AI clients: what is known of them, which were seen, and the settings of each. The facts come from
-`resources/client-profiles.json`, which holds what was measured, documented or reported, and nothing guessed (its other members are for
-sessions/client_limits). What is observed of a connected client counts before these facts. Knows no session.
+"""The kinds of AI clients: what is known of them, which were seen, and the settings of each; also how long names of tools may be for a
+session, and how many tokens of a result it gets at once. The facts come from `resources/client-profiles.json`, which holds what was
+measured, documented or reported, and nothing guessed. What is observed of a connected client counts before these facts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,8 +10,13 @@ from pathlib import Path
 import msgspec
 
 from tooltray.catalogue.approval import WILDCARD, fits
+from tooltray.catalogue.tool_routes import ListTerms, Route
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.config.settings.settings import ClientSettings, Settings
+from tooltray.protocol.sessions.client_limits import KnownLimits
+from tooltray.protocol.sessions.session_state import SessionState
+from tooltray.servers.upstream.server_manager import ServerManager
 
 NAMES_REMEMBERED = 256  # of clients; a user has a few
 
@@ -73,13 +78,26 @@ class _File(msgspec.Struct):
 
 MOST_SEEN = 200  # kinds; a client that changes its name each time fills no list
 NO_SETTINGS = ClientSettings()
+TEXT = "text"
+
+
+class ResultTerms(msgspec.Struct, frozen=True):
+    """How a result is given to a client.
+
+    Attributes:
+        tokens: how many of a result are given at once; None: all.
+        reads: if a result has the same content twice, the client's model gets only its "text" or "structured" form; empty: both are sent.
+    """
+
+    tokens: int | None
+    reads: str = ""
 
 
 class KnownClients:
     """The kinds of AI clients. Belongs to the engine's loop."""
 
-    def __init__(self, *, config: McpConfHelper, profiles: ClientProfiles) -> None:
-        self._config, self._profiles = config, profiles
+    def __init__(self, *, config: McpConfHelper, servers: ServerManager, profiles: ClientProfiles, client_limits: KnownLimits) -> None:
+        self._config, self._servers, self._profiles, self._limits = config, servers, profiles, client_limits
         self._seen: dict[str, None] = {}
         self._chosen: dict[str, ClientSettings] = {}  # by client: what was found in the settings examined
         self._examined: Settings | None = None
@@ -129,3 +147,54 @@ class KnownClients:
         for name in sorted({*self._seen, *self._config.settings.publish.clients} - firsts.keys()):
             if self.profile(name) is None:
                 yield name
+
+    # what a session's client gets
+
+    def list_terms(self, state: SessionState) -> ListTerms:
+        """Returns the facts about a session's client that decide its list of tools."""
+        return ListTerms(self.room_of(state), state.shows_views)
+
+    def room_of(self, state: SessionState) -> int:
+        """Returns how many characters a session's client accepts for a name of a tool; 0 if it has only one server, whose names are
+        unchanged.
+        """
+        return 0 if state.server else self._limits.limits_of(state.client).tool_name
+
+    def result_terms(self, route: Route, state: SessionState) -> ResultTerms | None:
+        """Returns the terms for the result of one tool; None: it is unchanged. The smaller limit of the client's and the tool's counts.
+
+        Built-in servers have no limit, nor do calls by views of the server or by the user.
+        """
+        if route.result_limit is None and not self._config.settings.publish.clients:  # no limit at all: each call skips the rest
+            return None
+        client = self.settings(state.client)
+        theirs, reads = client.result_limit, client.reads or ""
+        limit = route.result_limit if theirs is None else min(theirs, route.result_limit or theirs)
+        if (limit is None and not reads) or state.is_persons or not route.definition.view.is_for_models:
+            return None
+        return None if self._servers.get(route.server).is_builtin else ResultTerms(limit, reads)
+
+    def may_cut(self, state: SessionState) -> bool:
+        """Reports whether some result that a session can get may be cut."""
+        if self.settings(state.client).result_limit is not None:
+            return True
+        own = self._servers.find(state.server) if state.server else None
+        servers = [own] if own else self._servers
+        return any(_has_any(server.config) for server in servers)
+
+    def cuts_results_of(self, route: Route, state: SessionState) -> bool:
+        """Reports whether a tool is listed to a session without the schema of its results: a cut result does not satisfy the schema.
+
+        Where a view shows the results, they keep their structured content.
+        """
+        terms = self.result_terms(route, state)
+        may_lack = terms is not None and (terms.tokens is not None or terms.reads == TEXT)
+        return may_lack and not (state.shows_views and route.definition.view.uris)
+
+    def leaves_structure_out(self, state: SessionState) -> bool:
+        """Reports whether some results lack their structured content because a session's client does not read it."""
+        return self.settings(state.client).reads == TEXT
+
+
+def _has_any(config: MCPServerConfig) -> bool:
+    return config.result_limit is not None or any(each.result_limit is not None for each in config.tool_overrides.values())

@@ -14,12 +14,11 @@ from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.views import meta_tools
-from tooltray.catalogue.views.hub_tools import HubTools
-from tooltray.catalogue.views.meta_tools import array
+from tooltray.catalogue.views.known_clients import KnownClients
+from tooltray.catalogue.views.meta_tools import HubTools, array
+from tooltray.catalogue.views.modes import own_copy
 from tooltray.catalogue.views.search import ToolSearch
-from tooltray.catalogue.views.session_view import SessionViews, own_copy
-from tooltray.catalogue.views.view_lists import ViewLists
-from tooltray.catalogue.views.views import Views
+from tooltray.catalogue.views.views import ViewLists, Views
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump, failure, load
@@ -50,15 +49,15 @@ class ActivationAnswer:
         prompts: PromptManager,
         resources: ResourceManager,
         lists: ViewLists,
-        views: SessionViews,
+        clients: KnownClients,
     ) -> None:
         self._servers, self._offers, self._prompts, self._resources = servers, offers, prompts, resources
-        self._lists, self._views = lists, views
+        self._lists, self._clients = lists, clients
 
     async def of(self, server: str, exchange: Exchange) -> Raw:
         state = exchange.session.state
         copy = own_copy(self._servers, state.server, exchange.era, exchange.session)
-        entries = await self._lists.of_server(server, state, client=copy, terms=self._views.terms_of(state))
+        entries = await self._lists.of_server(server, state, client=copy, terms=self._clients.list_terms(state))
         tools = [entry.definition for entry in entries]
         note = {"note": NOTE_OF_PASSING} if state.is_passing else {}
         others: Mapping[OfferKind, list[Raw]] = {kind: await self._definitions(kind, server, state) for kind in KINDS}
@@ -70,9 +69,9 @@ class ActivationAnswer:
     async def _definitions(self, kind: OfferKind, server: str, state: SessionState) -> list[Raw]:
         if state.server:
             return [offer.published for offer in self._offers.offered(kind).get(server, ())]
-        return await (
-            self._prompts.definitions(server, self._views.room_of(state)) if kind is PROMPTS else self._resources.definitions(kind, server)
-        )
+        if kind is PROMPTS:
+            return await self._prompts.definitions(server, self._clients.room_of(state))
+        return await self._resources.definitions(kind, server)
 
 
 class Activation:

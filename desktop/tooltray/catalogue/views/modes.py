@@ -1,10 +1,15 @@
-"""How tools are shown to each AI client, and why: everything, lazily, or only by search. Without a user's choice, the size decides."""
+"""How tools are shown to each AI client, and why: everything, lazily, or only by search; without a user's choice, the size decides. The
+view of one session is a short value: sessions with equal views get equal lists.
+"""
+
+from collections.abc import Hashable
 
 import msgspec
+from msgspec.structs import replace
 
 from tooltray.catalogue import token_counts
 from tooltray.catalogue.tool_manager import ToolManager
-from tooltray.catalogue.tool_routes import Route
+from tooltray.catalogue.tool_routes import ListTerms, Route
 from tooltray.catalogue.views.known_clients import KnownClients
 from tooltray.catalogue.views.profiles import Profiles
 from tooltray.config.settings.call_rule import CallRule
@@ -13,10 +18,14 @@ from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.config.settings.settings import Settings
 from tooltray.foundation.events import ConfigChanged, Event, EventBus, ToolListChanged
 from tooltray.foundation.phrases import Phrase
-from tooltray.protocol.eras import ClientInfo
+from tooltray.protocol.eras import ClientInfo, Era
+from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.session_state import SessionState, SessionStates
 from tooltray.servers.builtin.hub_server import NAME as HUB
-from tooltray.servers.upstream.visibility import EVERYBODY, Visibility
+from tooltray.servers.upstream.managed_server import ManagedServer
+from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.server_manager import ServerManager
+from tooltray.servers.upstream.visibility import EVERYBODY
 
 AUTOMATIC_TOKENS = 10_000  # a twentieth of the context of today's models; beyond it, tools are searched
 MOST_VIEWS = 1000  # kept; one for each kind of client, as long as clients call themselves the same each time
@@ -30,10 +39,14 @@ class Shown(msgspec.Struct, frozen=True):
     Attributes:
         mode: "everything", "lazy" or "search".
         reason: why, in words for a user; a Phrase.
+        lazy_by_default: what counts for a server without a choice of its own; None: no server is lazy.
+        is_automatic: the decision also depends on the present tools.
     """
 
     mode: str
     reason: str
+    lazy_by_default: bool | None = None
+    is_automatic: bool = False
 
 
 class _Key(msgspec.Struct, frozen=True):
@@ -46,17 +59,51 @@ class _Key(msgspec.Struct, frozen=True):
     kept: str = ""
 
 
-class _View(msgspec.Struct, frozen=True):
-    """A decision about a key.
+class SessionView(msgspec.Struct, frozen=True):
+    """What one session sees.
 
     Attributes:
-        lazy_by_default: what counts for a server without a choice of its own; None: no server is lazy.
-        is_automatic: the decision also depends on the present tools.
+        is_search: tools of servers are found only by search.
+        profile: the name of its profile; empty: no profile.
+        included: the contents of the profile, to detect changes.
+        lazy: the servers that show one tool until they are activated, and beside the others from then on.
+        hidden: those of the lazy servers that are not activated.
+        has_search: the tools that find and call others are listed.
+        own: the servers that it has because of its project.
+        lacks_any: some servers do not exist for it.
+        shows_views: its client shows views of tools, and gets the tools that only views may call.
+        leaves_structure_out: its client reads only the text of results that have the same content twice.
+        reads_results: a result may be cut for it, so the tool that reads the rest is listed.
+        room: how many characters its client accepts for a name of a tool; 0 if it has only one server, whose names are unchanged.
     """
 
-    shown: Shown
-    lazy_by_default: bool | None
-    is_automatic: bool = False
+    is_search: bool = False
+    profile: str = ""
+    included: Hashable = None
+    lazy: tuple[str, ...] = ()
+    hidden: frozenset[str] = frozenset()
+    has_search: bool = False
+    own: frozenset[str] = frozenset()
+    lacks_any: bool = False
+    shows_views: bool = False
+    reads_results: bool = False
+    leaves_structure_out: bool = False
+    room: int = 0
+
+    @property
+    def terms(self) -> ListTerms:
+        """The terms that decide which tools of all servers its client sees."""
+        return ListTerms(self.room, self.shows_views)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything is listed, and nothing else."""
+        return not (self.is_search or self.profile or self.lazy or self.lacks_any or self.reads_results or self.leaves_structure_out)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it leaves out servers permanently, not only until they are activated."""
+        return bool(self.profile) or self.lacks_any
 
 
 class ModesChanged(Event, frozen=True):
@@ -64,7 +111,7 @@ class ModesChanged(Event, frozen=True):
 
 
 class Modes:
-    """The view modes of all sessions. Belongs to the engine's loop."""
+    """The view modes and the views of all sessions. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -73,26 +120,64 @@ class Modes:
         states: SessionStates,
         clients: KnownClients,
         profiles: Profiles,
+        servers: ServerManager,
         tools: ToolManager,
-        visibility: Visibility,
         bus: EventBus,
     ) -> None:
-        self._config, self._states, self._clients, self._profiles, self._tools = config, states, clients, profiles, tools
-        self._visibility, self._bus = visibility, bus
+        self._config, self._states, self._clients, self._profiles = config, states, clients, profiles
+        self._servers, self._tools, self._visibility, self._bus = servers, tools, profiles.visibility, bus
         self._examined: Settings | None = None
         self._may_hide, self._is_plain = False, True  # by the settings examined
-        self._views: dict[_Key, _View] = {}
+        self._shown: dict[_Key, Shown] = {}
         bus.subscribe(ConfigChanged, self._on_config_changed)
         bus.subscribe(ToolListChanged, self._on_tools_changed)
 
     # views of sessions
+
+    def view(self, state: SessionState) -> SessionView:
+        """Returns what a session sees now."""
+        profile, terms = self._profiles.of(state), self._clients.list_terms(state)
+        view = SessionView(
+            profile=profile,
+            included=self._profiles.content(profile),
+            own=self._visibility.own(state),
+            lacks_any=self._visibility.lacks_any(state),
+            shows_views=terms.with_views,
+            reads_results=self._clients.may_cut(state),
+            leaves_structure_out=self._clients.leaves_structure_out(state),
+            room=terms.room,
+        )
+        if not self.may_hide():
+            return view
+        if self.shown(state).mode == SEARCH:
+            return replace(view, is_search=True, has_search=True)
+        lazy = tuple(server.name for server in self._servers if self._shows_tool_of(server, state))
+        hidden = frozenset(lazy) - state.activated
+        has_search = bool(hidden) and self.obeys_changes(state) is not True
+        return replace(view, lazy=lazy, hidden=hidden, has_search=has_search)
+
+    def _shows_tool_of(self, server: ManagedServer, state: SessionState) -> bool:
+        """Reports whether a session sees the tool that activates a server."""
+        is_there = state.server in (None, server.name) and self._tools.is_offering(server)
+        return is_there and self._is_lazy(state, server) and self._profiles.includes(state, server.name)
+
+    def _is_lazy(self, state: SessionState, server: ManagedServer) -> bool:
+        return not server.is_builtin and self.is_lazy(state, server.config)
+
+    def hides(self, state: SessionState, server: str) -> bool:
+        """Reports whether a server's tools, prompts and resources are not listed to a session because it has not activated the server."""
+        if server in state.activated or not self.may_hide():
+            return False
+        managed = self._servers.find(server)
+        return managed is not None and self._is_lazy(state, managed)
+
     def shown(self, state: SessionState) -> Shown:
         """Returns how tools are shown to a session now."""
-        return self._view(self._key(state)).shown
+        return self._of_key(self._key(state))
 
     def is_lazy(self, state: SessionState, server: MCPServerConfig) -> bool:
         """Reports whether a session sees a server's tools only after it has activated it; False where the mode is not "lazy"."""
-        return _is_lazy(server, self._view(self._key(state)).lazy_by_default)
+        return _is_lazy(server, self._of_key(self._key(state)).lazy_by_default)
 
     def obeys_changes(self, state: SessionState) -> bool | None:
         """Reports whether a session's client lists again after news of a change: as observed, else as documented; None: unknown."""
@@ -122,21 +207,21 @@ class Modes:
         A list without a tool of any server decides nothing: the servers may not have listed theirs yet.
         """
         key = self._key(state)
-        if not state.listed_mode and (view := self._view(key)).is_automatic and self._has_tools(key):
-            state.listed_mode = view.shown.mode
+        if not state.listed_mode and (shown := self._of_key(key)).is_automatic and self._has_tools(key):
+            state.listed_mode = shown.mode
 
     def summary(self, state: SessionState) -> str:
         """Describes which tools a session's client gets and about how many tokens they cost; a Phrase, empty if there are no tools."""
         key = self._key(state)
-        view, (known, cost) = self._view(key), self._size(key)
+        shown, (known, cost) = self._of_key(key), self._size(key)
         count, tokens = f"{known:,}", f"{cost:,}"
         if not known:
             return ""
-        if view.shown.mode == EVERYTHING:
+        if shown.mode == EVERYTHING:
             return Phrase("AI clients get all tools ({count}, about {tokens} tokens).", count=count, tokens=tokens)
-        if view.shown.mode != SEARCH:
+        if shown.mode != SEARCH:
             return Phrase("AI clients get a compact list of the tools ({count}, about {tokens} tokens).", count=count, tokens=tokens)
-        if view.is_automatic:
+        if shown.is_automatic:
             return Phrase(
                 "AI clients search the tools ({count}, about {tokens} tokens); those that search themselves get all.",
                 count=count,
@@ -184,27 +269,27 @@ class Modes:
         place = EVERYBODY if self._visibility.is_plain else self._visibility.place(state)
         return _Key(state.client, state.server, state.profile, place, state.listed_mode)
 
-    def _view(self, key: _Key) -> _View:
-        if (view := self._views.get(key)) is None:
-            if len(self._views) >= MOST_VIEWS:
-                self._views.clear()
-            view = self._views[key] = self._decide(key)
-        return view
+    def _of_key(self, key: _Key) -> Shown:
+        if (shown := self._shown.get(key)) is None:
+            if len(self._shown) >= MOST_VIEWS:
+                self._shown.clear()
+            shown = self._shown[key] = self._decide(key)
+        return shown
 
-    def _decide(self, key: _Key) -> _View:
+    def _decide(self, key: _Key) -> Shown:
         publish, profile = self._config.settings.publish, self._profile(key)
         own = self._clients.settings(key.client).mode
-        mode, is_automatic = own or _mode_for_all(self._config.settings), False
+        mode = own or _mode_for_all(self._config.settings)
         reason = Phrase("chosen for this AI client") if own else Phrase("chosen for all AI clients")
         shown = Shown(mode or "lazy", reason)
         if mode == "automatic":
-            shown, is_automatic = self._by_size(key), True
+            shown = self._by_size(key)
         by_default = {"lazy": True, None: publish.lazy_load}.get(mode)
         if mode is None:
             shown = _by_servers(self._lazy(key, by_default), profile)
         if profile and self._profiles.find(profile) is None:
-            shown = Shown(shown.mode, Phrase("there is no profile '{profile}', so nothing is shown", profile=profile))
-        return _View(shown, by_default, is_automatic)
+            shown = replace(shown, reason=Phrase("there is no profile '{profile}', so nothing is shown", profile=profile))
+        return replace(shown, lazy_by_default=by_default, is_automatic=mode == "automatic")
 
     def _lazy(self, key: _Key, by_default: bool | None) -> list[str]:
         """Returns those of a session's servers that are shown only after activation."""
@@ -261,15 +346,15 @@ class Modes:
     # changes
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
-        before, self._views = self._views, {}
-        if any(self._view(key) != view for key, view in before.items()):
+        before, self._shown = self._shown, {}
+        if any(self._of_key(key) != shown for key, shown in before.items()):
             self._states.tell_changed()
 
     def _on_tools_changed(self, event: ToolListChanged) -> None:
-        before = {key: view for key, view in self._views.items() if view.is_automatic}
+        before = {key: shown for key, shown in self._shown.items() if shown.is_automatic}
         for key in before:
-            del self._views[key]
-        if any(self._view(key).shown.mode != view.shown.mode for key, view in before.items()):
+            del self._shown[key]
+        if any(self._of_key(key).mode != shown.mode for key, shown in before.items()):
             self._states.tell_changed()
             self._bus.publish(ModesChanged())
 
@@ -303,3 +388,12 @@ def _by_servers(names: list[str], profile: str) -> Shown:
     if (more := len(names) - NAMES_IN_REASON) > 0:
         named = Phrase("{names} and {count} more", names=named, count=more)
     return Shown("lazy", Phrase("tools are loaded on demand, by the settings of: {names}", names=named))
+
+
+def own_copy(servers: ServerManager, server: str | None, era: Era, session: Session) -> McpClient | None:
+    """Returns a session's or its era's own instance of its only server: the instance may offer other tools than the one that is always
+    listed.
+    """
+    managed = servers.find(server) if server else None
+    client = managed.client_for(era, session) if managed else None
+    return client if managed and client is not managed.first.client else None

@@ -1,7 +1,6 @@
 """Named sets of servers and tools, and how single tools are shown."""
 
 from collections.abc import Hashable, Iterator, Mapping
-from typing import Any
 
 from tooltray.catalogue.skill import Skill
 from tooltray.catalogue.tool_manager import ToolManager
@@ -23,14 +22,18 @@ LONGEST_NAME = 60  # characters of an invalid name in a message
 
 
 class Profiles:
-    """The profiles in the settings. Belongs to the engine's loop."""
+    """The profiles in the settings. Belongs to the engine's loop.
+
+    Attributes:
+        visibility: the servers that exist for a session, whatever its profile has.
+    """
 
     def __init__(self, *, config: McpConfHelper, clients: KnownClients, tools: ToolManager, visibility: Visibility) -> None:
-        self._config, self._clients, self._tools, self._visibility = config, clients, tools, visibility
+        self._config, self._clients, self._tools, self.visibility = config, clients, tools, visibility
 
     def includes(self, state: SessionState, server: str, tool: str | None = None) -> bool:
         """Reports whether a session sees a server and has it, or one of its tools by the server's own name, in its profile."""
-        return self._visibility.sees(state, server) and self.has(self.of(state), server, tool)
+        return self.visibility.sees(state, server) and self.has(self.of(state), server, tool)
 
     def of(self, state: SessionState) -> str:
         """Returns the name of a session's profile: the one it requested, else the one of its kind of client; empty: no profile."""
@@ -97,14 +100,6 @@ class Profiles:
                     message,
                     Phrase("Choose another one for it."),
                 )
-
-    async def set(self, name: str, profile: Mapping[str, Any]) -> None:
-        """Answers ViewsApi.set_profile."""
-        await self._config.edit(view_settings.profile(name, profile))
-
-    async def remove(self, name: str) -> None:
-        """Answers ViewsApi.remove_profile."""
-        await self._config.edit(view_settings.without_profile(name))
 
     async def set_override(self, server: str, tool: str, shown: Mapping[str, object]) -> None:
         """Answers ViewsApi.set_tool_override.

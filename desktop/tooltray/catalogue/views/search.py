@@ -20,12 +20,11 @@ from msgspec import Raw
 
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Entry, ListTerms
+from tooltray.catalogue.views.known_clients import KnownClients
 from tooltray.catalogue.views.profiles import Profiles
-from tooltray.catalogue.views.session_view import room_of
 from tooltray.foundation.tasks import SLICE, finish_in_thread
 from tooltray.protocol.envelope import NOTHING, load
 from tooltray.protocol.member_scanner import opened
-from tooltray.protocol.sessions.client_limits import KnownLimits
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.upstream.mcp_client import McpClient
 
@@ -208,8 +207,8 @@ class ToolIndex:
 class ToolSearch:
     """The search in the tools that a session may call. Belongs to the engine's loop."""
 
-    def __init__(self, *, tools: ToolManager, profiles: Profiles, query_words: QueryWords, client_limits: KnownLimits) -> None:
-        self._tools, self._profiles, self._query_words, self._limits = tools, profiles, query_words, client_limits
+    def __init__(self, *, tools: ToolManager, profiles: Profiles, query_words: QueryWords, clients: KnownClients) -> None:
+        self._tools, self._profiles, self._query_words, self._clients = tools, profiles, query_words, clients
         self._lock = asyncio.Lock()
         self._indexes: dict[tuple[str | None, bool], tuple[Sequence[Entry], ToolIndex]] = {}
 
@@ -224,7 +223,7 @@ class ToolSearch:
 
         find = partial(index.find, query, limit, among=may_call)
         places = await finish_in_thread(find) if len(entries) > SLICE else find()
-        return [self._tools.in_room(entries[place], ListTerms(room_of(state, self._limits), state.shows_views)) for place in places]
+        return [self._tools.in_room(entries[place], self._clients.list_terms(state)) for place in places]
 
     async def _index(self, entries: Sequence[Entry], key: tuple[str | None, bool]) -> ToolIndex:
         async with self._lock:  # many that search at once wait for one index

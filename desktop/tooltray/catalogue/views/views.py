@@ -2,23 +2,153 @@
 profile, and the tools that find and call others. Sessions are notified when what they see changes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import NamedTuple
 
 from msgspec import Raw
 from msgspec.structs import replace
 
-from tooltray.catalogue.offer import KINDS, PROMPTS, TOOLS
+from tooltray.catalogue.offer import KINDS, PROMPTS, TOOLS, listing_of
+from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.tool_manager import ToolManager
-from tooltray.catalogue.tool_routes import Route
-from tooltray.catalogue.views.modes import ModesChanged
+from tooltray.catalogue.tool_routes import Entry, ListTerms, Route
+from tooltray.catalogue.views.known_clients import KnownClients
+from tooltray.catalogue.views.meta_tools import HubTools
+from tooltray.catalogue.views.modes import Modes, ModesChanged, SessionView, own_copy
 from tooltray.catalogue.views.profiles import Profiles
-from tooltray.catalogue.views.session_view import SessionView, SessionViews, own_copy
-from tooltray.catalogue.views.view_lists import ViewLists
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.events import EventBus, ServerRemoved
+from tooltray.protocol.eras import Era
+from tooltray.protocol.member_scanner import closed, opened
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionMoved, SessionState, SessionStates
 from tooltray.servers.upstream.managed_server import ServersConfigured, ServerStateChanged
+from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_manager import ServerManager
+
+MOST_KEPT = 64  # listings; sessions that activate one server after the other have a few dozen
+
+
+_Key = tuple[SessionView, str | None, str, Era]
+"""What sessions that share a listing have in common: view, server, client where that counts, era."""
+
+
+class _Kept(NamedTuple):
+    """A listing, and its inputs."""
+
+    entries: Sequence[Entry]
+    made_of: tuple[object, ...]
+    listing: Raw
+
+
+class _ById(NamedTuple):
+    """A value that equals only itself: settings are replaced as a whole, and comparing them would take long."""
+
+    settings: object
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ById) and other.settings is self.settings
+
+
+class ViewLists:
+    """The lists of all views. Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        servers: ServerManager,
+        tools: ToolManager,
+        offers: Offers,
+        profiles: Profiles,
+        clients: KnownClients,
+        hub_tools: HubTools,
+    ) -> None:
+        self._config, self._servers, self._tools, self._offers = config, servers, tools, offers
+        self._profiles, self._clients, self._hub_tools = profiles, clients, hub_tools
+        self._listings: dict[_Key, _Kept] = {}
+
+    async def listing(self, view: SessionView, state: SessionState, *, client: McpClient | None, era: Era = Era.MODERN) -> Raw:
+        """Returns the result of `tools/list`. `client`: the session's own instance of its only server."""
+        is_wanted = partial(self._profiles.includes, state)
+        entries = await self._tools.entries(state.server, client=client, terms=view.terms, era=era, is_wanted=is_wanted)
+        if await self._hub_tools.give_names(view) and client is None:
+            entries = await self._tools.entries(state.server, terms=view.terms, era=era)  # tools may have been added meanwhile
+        client_name = state.client if view.reads_results or view.leaves_structure_out else ""
+        made_of, key = self._state_of(view), (view, state.server, client_name, era)
+        kept = self._listings.get(key)
+        if kept and kept.entries is entries and kept.made_of == made_of:
+            return kept.listing
+        shown = (self._definition(view, state, entry) for entry in entries if self._is_listed(view, state, entry))
+        listing = listing_of(TOOLS, [*self._meta_definitions(view, state, entries), *shown])
+        if client is None:
+            self._keep(key, _Kept(entries, made_of, listing))
+        return listing
+
+    def _keep(self, key: _Key, made: _Kept) -> None:
+        """Keeps a listing, and drops the oldest where there are too many."""
+        self._listings.pop(key, None)
+        self._listings[key] = made
+        if len(self._listings) > MOST_KEPT:
+            del self._listings[next(iter(self._listings))]
+
+    async def of_server(self, server: str, state: SessionState, *, client: McpClient | None, terms: ListTerms) -> list[Entry]:
+        """Returns the tools of one server that a session's model may call."""
+        entries = await self._tools.entries(state.server, client=client, terms=terms)
+        return [entry for entry in entries if entry.route.server == server and self._is_for_model(state, entry)]
+
+    def _is_for_model(self, state: SessionState, entry: Entry) -> bool:
+        return entry.route.definition.view.is_for_models and self.includes(state, entry)
+
+    def includes(self, state: SessionState, entry: Entry) -> bool:
+        """Reports whether a session's profile has a tool."""
+        return self._profiles.includes(state, entry.route.server, entry.route.definition.name)
+
+    def changed_with(self, servers: Collection[str]) -> list[str]:
+        """Returns the notifications for the lists that change when these servers are shown or hidden; the list of tools always does."""
+        offered = {kind: self._offers.offered(kind) for kind in KINDS}
+        changed = [kind.changed for kind in KINDS if any(offered[kind].get(server) for server in servers)]
+        return list(dict.fromkeys([TOOLS.changed, *changed]))
+
+    # making lists
+
+    def _is_listed(self, view: SessionView, state: SessionState, entry: Entry) -> bool:
+        server = entry.route.server
+        if view.is_search and not self.is_builtin(server):
+            return False
+        return server not in view.hidden and self.includes(state, entry)
+
+    def _definition(self, view: SessionView, state: SessionState, entry: Entry) -> Raw:
+        """Returns the definition of a tool, without its output schema if its results may lack structured content: clients refuse a result
+        that does not satisfy the schema.
+        """
+        if not (view.reads_results or view.leaves_structure_out) or b'"outputSchema"' not in bytes(entry.definition):
+            return entry.definition
+        if not self._clients.cuts_results_of(entry.route, state):
+            return entry.definition
+        return closed({name: value for name, value in opened(entry.definition).items() if name != "outputSchema"})
+
+    def is_builtin(self, server: str) -> bool:
+        managed = self._servers.find(server)
+        return managed is not None and managed.is_builtin
+
+    def _meta_definitions(self, view: SessionView, state: SessionState, entries: Sequence[Entry]) -> list[Raw]:
+        tools: dict[str, list[str]] = {server: [] for server in view.lazy if self._servers.find(server)}
+        for entry in entries:
+            if entry.route.server in tools and self._is_for_model(state, entry):
+                tools[entry.route.server].append(entry.name)
+        return self._hub_tools.definitions(view, state.server, tools)
+
+    def _state_of(self, view: SessionView) -> tuple[object, ...]:
+        """Returns everything that a listing depends on, besides its view and the tools."""
+        return (
+            _ById(self._config.settings),
+            self._hub_tools.given,
+            tuple(self._offers.changes(kind) for kind in KINDS),
+            tuple(self._tools.is_listed(server) for server in view.lazy),
+        )
+
 
 CALLS_WITHOUT_LISTING = 3  # of a client that was notified of changed tools; one that lists again does so sooner
 EVERY_LIST = tuple(dict.fromkeys(kind.changed for kind in (TOOLS, *KINDS)))
@@ -37,13 +167,13 @@ class Views:
         tools: ToolManager,
         profiles: Profiles,
         states: SessionStates,
-        views: SessionViews,
+        modes: Modes,
         lists: ViewLists,
         bus: EventBus,
     ) -> None:
         self._servers, self._tools, self._profiles, self._states = servers, tools, profiles, states
-        self._views, self._lists = views, lists
-        self.is_plain = views.is_plain  # used with every call
+        self._modes, self._lists = modes, lists
+        self.is_plain = modes.is_plain  # used with every call
         self._followers: dict[str, dict[Tell, SessionState]] = {}  # by the session's id: its connections
         self._seen: dict[str, SessionView] = {}  # the view of which followers were last notified
         self._have_listed: set[str] = set()  # ids of sessions with followers
@@ -59,7 +189,7 @@ class Views:
     async def listing(self, exchange: Exchange) -> Raw:
         """Returns the result of `tools/list` for a session."""
         state, view = exchange.session.state, None
-        while view != (now := self._views.of(state)):  # the view may change while a list is made
+        while view != (now := self._modes.view(state)):  # the view may change while a list is made
             view, client = now, own_copy(self._servers, exchange.server, exchange.era, exchange.session)
             if view.is_whole:
                 listing = await self._tools.listing(exchange.server, client=client, terms=view.terms, era=exchange.era)
@@ -69,7 +199,7 @@ class Views:
         return listing
 
     def _on_listed(self, state: SessionState, view: SessionView) -> None:
-        self._views.keep(state)
+        self._modes.keep(state)
         if view.shows_views:
             state.listed_views = self._tools.view_servers
         if state.id in self._followers:
@@ -81,18 +211,18 @@ class Views:
 
     async def at_start(self, state: SessionState) -> Raw:
         """Returns the tools for models of a present or future session, without counting as a list request."""
-        view = replace(self._views.of(state), shows_views=False)
+        view = replace(self._modes.view(state), shows_views=False)
         if view.is_whole:
             return await self._tools.listing(state.server, terms=view.terms)
         return await self._lists.listing(view, state, client=None)
 
     def room_of(self, state: SessionState) -> int:
         """Returns how many characters a session's client accepts for a name; see SessionView."""
-        return self._views.room_of(state)
+        return self._modes.view(state).room
 
     def shown_servers(self, state: SessionState) -> Callable[[str], bool] | None:
         """Returns which servers' prompts and resources are listed to a session; None: all."""
-        view = self._views.of(state)
+        view = self._modes.view(state)
         if not view.hidden and not view.is_bounded:
             return None
         return lambda server: server not in view.hidden and self.reaches(state, server)
@@ -101,9 +231,9 @@ class Views:
         """Reports whether a change of a server's list concerns a session. `changed`: the notification of the change."""
         if not self.reaches(state, server):
             return False
-        view = self._views.of(state)
+        view = self._modes.view(state)
         if changed == TOOLS.changed:  # also of a hidden server: its description changes with them
-            return not view.is_search or self._is_builtin(server)
+            return not view.is_search or self._lists.is_builtin(server)
         return server not in view.hidden
 
     # calls
@@ -118,7 +248,7 @@ class Views:
 
     def used(self, state: SessionState, server: str) -> None:
         """Records that a session calls a tool, or gets a prompt or a resource: a hidden server counts as activated from now on."""
-        if self._views.hides(state, server):
+        if self._modes.hides(state, server):
             state.activated.add(server)
             self._states.tell_changed()
             self._tell_if_changed(state)
@@ -127,7 +257,7 @@ class Views:
     def follow(self, state: SessionState, tell: Tell) -> Callable[[], None]:
         """Calls `tell` whenever what a session sees has changed for this session only; returns a function that ends this."""
         self._followers.setdefault(state.id, {})[tell] = state
-        self._seen.setdefault(state.id, self._views.of(state))
+        self._seen.setdefault(state.id, self._modes.view(state))
 
         def end() -> None:
             followers = self._followers.get(state.id, {})
@@ -149,17 +279,17 @@ class Views:
         if state.id in self._have_listed:
             self._tell_if_changed(state, has_moved=True)
         elif state.id in self._seen:
-            self._seen[state.id] = self._views.of(state)
+            self._seen[state.id] = self._modes.view(state)
 
     def named(self, state: SessionState) -> None:
         """Handles a new client name of a session: the client may accept other lengths of names."""
         if state.id in self._have_listed:
             self._tell_if_changed(state)
         elif state.id in self._seen:
-            self._seen[state.id] = self._views.of(state)
+            self._seen[state.id] = self._modes.view(state)
 
     def _tell_if_changed(self, state: SessionState, *, has_moved: bool = False) -> None:
-        before, view = self._seen.get(state.id), self._views.of(state)
+        before, view = self._seen.get(state.id), self._modes.view(state)
         if before is None or before == view:
             return
         self._seen[state.id] = view
@@ -216,7 +346,3 @@ class Views:
         self._offering.pop(event.name, None)
         for state in self._states:
             state.activated.discard(event.name)
-
-    def _is_builtin(self, server: str) -> bool:
-        managed = self._servers.find(server)
-        return managed is not None and managed.is_builtin

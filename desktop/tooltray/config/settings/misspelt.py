@@ -16,7 +16,7 @@ from tooltray.foundation.phrases import Phrase
 ALIKE = 0.8  # of 1: one or two letters of a word; "timeout" is not taken for "callTimeout"
 OF_SERVER = (
     *("autoApprove", "callRules", "callsPerMinute", "confinement", "disable", "disabledTools", "isolation", "maxCalls", "projects"),
-    *("resultLimit", "shareReads", "toolFilter"),
+    *("resultLimit", "toolFilter"),
 )
 OF_CLIENT = ("autoApprove", "callRules", "flowGuard", "mode", "profile", "reads", "resultLimit")
 OF_PARTS: Mapping[str, Sequence[str]] = {

@@ -189,7 +189,6 @@ class MCPServerConfig(JsonModel):
         result_limit: tokens of a result that clients get at once; the rest is kept and read page by page. None: results are whole.
         max_calls: of its tools in progress at once, of all AI clients together; others wait for their turn. None: any number.
         calls_per_minute: that begin in a minute; others wait. None: any number.
-        share_reads: equal calls at the same moment run once, of tools that declare that they only read and may be called twice.
         projects: folders; only sessions that work in one of them, or below it, have the server. Empty: all sessions.
         confinement: which files and hosts its process may reach; without effect for a server that is not a process.
     """
@@ -227,7 +226,6 @@ class MCPServerConfig(JsonModel):
     result_limit: Tokens | None = None
     max_calls: AtOnce | None = None
     calls_per_minute: PerMinute | None = None
-    share_reads: StrictBool = False
     projects: tuple[Folder, ...] = ()
     confinement: Confinement = OPEN
 

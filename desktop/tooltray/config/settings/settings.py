@@ -260,7 +260,6 @@ class FileServerSettings(JsonModel):
     result_limit: Tokens | None = None
     max_calls: AtOnce | None = None
     calls_per_minute: PerMinute | None = None
-    share_reads: StrictBool | None = None
     tool_overrides: Annotated[Mapping[str, ToolOverride] | None, GivenMembers] = None
     custom_npm_registry: Target = None
     confinement: Confinement | None = None

@@ -16,7 +16,7 @@ ALL, EXCEPTION = "all", "ask:"  # as catalogue/approval.py has them
 HARMLESS_FIELDS = frozenset(
     (
         *("icons", "descriptions", "call_timeout", "start_timeout", "era", "idle_stop", "lazy_load", "options"),
-        *("label", "color", "result_limit", "share_reads"),
+        *("label", "color", "result_limit"),
     )
 )
 """Of an entry: the look of its card, when its tools are shown or it sleeps, its greeting, how much of a result is shown."""

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tooltray.catalogue.resource_manager import ResourceManager
-from tooltray.catalogue.resource_uris import Target
+from tooltray.catalogue.resource_uris import SCHEME, SkillUris, Target
 from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.skill import SKILLS, Skill
-from tooltray.catalogue.skill_uris import SCHEME, SkillUris
 from tooltray.consent.approvals.definition_changes import SkillBook
 from tooltray.foundation.events import EventBus, ResourceListChanged
 from tooltray.foundation.snapshots.servers import ServerState

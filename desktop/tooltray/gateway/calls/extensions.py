@@ -10,13 +10,13 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.catalogue.resource_manager import ResourceManager
+from tooltray.catalogue.views.greetings import ServerDeclarations
 from tooltray.catalogue.views.profiles import Profiles
-from tooltray.catalogue.views.server_declarations import ServerDeclarations
 from tooltray.catalogue.views.views import Views
 from tooltray.config.naming import tool_settings
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.foundation.shell_words import quoted
-from tooltray.gateway.calls.session_uses import ServerUses
+from tooltray.gateway.calls.stages import ServerUses
 from tooltray.protocol import declarations, eras
 from tooltray.protocol.declarations import EXPERIMENTAL, EXTENSIONS
 from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, load

@@ -96,7 +96,7 @@ class ExtensionListens:
         if streams:
             await asyncio.wait([stream.honored for stream in streams], timeout=ACKNOWLEDGED_WITHIN_S)
         honored = [{MEMBER: stream.honored.result()} for stream in streams if stream.honored.done()]
-        together = declarations.joined(honored, on_conflict=lambda name: None).get(MEMBER, {})
+        together = declarations.joined(honored).get(MEMBER, {})
         return {name: value for name, value in together.items() if name in wanted}
 
     def close(self, session: Session, id: Raw) -> None:

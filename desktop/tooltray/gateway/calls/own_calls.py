@@ -1,23 +1,37 @@
 """Calls of tools for the command line, the desktop and programs, handled like an AI client's call. The caller cannot be asked anything,
-unless the user watches the call, and works on a project only where the call names one.
+unless the user watches the call (a try), and works on a project only where the call names one.
 """
 
+import asyncio
 import time
+import uuid
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
+import msgspec
+from msgspec import Raw
 from msgspec.structs import replace
 
 from tooltray.catalogue.formats.contents import failed
 from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.foundation.confirmation import with_current_asker
+from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
+from tooltray.foundation.events import ElicitationAsked, ElicitationEnded, EventBus, TryProgressed
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
-from tooltray.gateway.calls.stage import ERROR
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.tasks import Spawn
+from tooltray.foundation.verbs import verb
+from tooltray.gateway.calls.stage import CANCELLED, ERROR
 from tooltray.gateway.calls.tool_call import ToolCalls
 from tooltray.protocol import envelope
-from tooltray.protocol.envelope import Envelope, dump
+from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
 from tooltray.protocol.eras import Head, Meta
 from tooltray.protocol.sessions.caller import Caller, OwnCaller, Session
+from tooltray.protocol.sessions.elicitation_form import LONGEST_MESSAGE, CannotAsk, plain, read_form, read_url
 from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.records.journal.happenings import QUESTION, Happened
 from tooltray.servers.relay.held_calls import HeldCalls
 from tooltray.sources.projects.projects import Projects
 
@@ -116,3 +130,242 @@ class OwnCalls:
         await self._look_at_project(caller)
         await self._projects.before_listing(caller, None)
         return caller
+
+
+ANSWER_WAIT_S = 600.0  # the user may be away for a while; the call that waits for the answer may not wait for ever
+MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # in line; one sheet is shown at a time
+NOBODY_THERE = "nobody can be asked: no AI client of this call takes questions, and no Tooltray window is there to show them"
+TOO_MANY = "too many questions wait for the person already"
+ACTIONS = ("accept", "decline", "cancel")
+DESK = "tooltray"  # who is asked, for the journal: the user at the desktop
+_NO_ANSWER = {"action": "cancel"}  # the protocol's word for a question without an answer
+
+
+class Elicitations:
+    """The questions of servers that wait for the user at the desktop. Belongs to the engine's loop. An answer is sent only to the server
+    that asked: it is not kept, and is in no event and no log.
+    """
+
+    def __init__(self, bus: EventBus, *, has_window: bool, wait_s: float = ANSWER_WAIT_S) -> None:
+        """
+        Args:
+            has_window: whether this hub is a desktop's, which shows questions as soon as it listens to events.
+            wait_s: how long a question waits for its answer.
+        """
+        self._bus, self._has_window, self._wait_s = bus, has_window, wait_s
+        self._waiting: dict[str, tuple[ElicitationSnapshot, asyncio.Future[dict[str, Any]]]] = {}
+
+    @property
+    def are_shown(self) -> bool:
+        """Returns whether a window shows questions."""
+        return self._has_window and self._bus.is_heard(ElicitationAsked)
+
+    async def ask(self, server: str, params: Raw, *, attempt: str = "") -> Envelope:
+        """Shows a server's question and waits for the answer; cancelled when the server withdraws it or is gone.
+
+        Args:
+            attempt: of a call that the user makes by hand, during which the server asks.
+        """
+        if not self.are_shown:
+            return failure(INTERNAL_ERROR, NOBODY_THERE)
+        if not self._has_room(server):
+            return failure(INTERNAL_ERROR, TOO_MANY)
+        try:
+            question = self._read(server, envelope.load(params), attempt)
+        except (CannotAsk, ValueError) as error:
+            return failure(INVALID_PARAMS, f"this question cannot be shown: {error}")
+        return success(await self._answer_to(question))
+
+    def answer(self, id: str, action: str, content: Mapping[str, Any] | None = None) -> None:
+        """Answers a question with the user's answer.
+
+        Args:
+            action: "accept", "decline" or "cancel".
+            content: with "accept" the values of a form by the names of its fields.
+
+        Raises:
+            TooltrayError: the question has ended, or the answer does not fit.
+        """
+        question, answer = self._waiting.get(id, (None, None))
+        if question is None or answer is None or answer.done():
+            raise NotFound("This question has ended", "the server does not wait for the answer any more")
+        if action not in ACTIONS:
+            raise TooltrayError(f"'{action}' is no answer", hint=f"Answer with one of {', '.join(ACTIONS)}.")
+        is_form = action == "accept" and question.mode == "form"
+        if is_form and not _fits(question, content):
+            raise TooltrayError("This answer does not fit the question", "it lacks a value, or has one that was not asked for")
+        answer.set_result({"action": action} | ({"content": dict(content or {})} if is_form else {}))
+
+    def _has_room(self, server: str) -> bool:
+        of_this = sum(question.server == server for question, _ in self._waiting.values())
+        return of_this < MOST_OF_ONE_SERVER and len(self._waiting) < MOST_WAITING
+
+    def _read(self, server: str, params: Any, attempt: str) -> ElicitationSnapshot:
+        if not isinstance(params, dict):
+            raise CannotAsk("params must be an object")
+        mode = params.get("mode", "form")
+        if mode not in ("form", "url"):
+            raise CannotAsk("its mode is neither form nor url")
+        return ElicitationSnapshot(
+            id=uuid.uuid4().hex,
+            server=server,
+            mode=mode,
+            message=plain(params.get("message"), LONGEST_MESSAGE, keeps_lines=True),
+            ends_at=time.time() + self._wait_s,
+            url=read_url(params.get("url")) if mode == "url" else "",
+            fields=read_form(params.get("requestedSchema")) if mode == "form" else (),
+            attempt=attempt,
+        )
+
+    async def _answer_to(self, question: ElicitationSnapshot) -> dict[str, Any]:
+        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        asked_at, clock, outcome = time.time(), time.perf_counter(), "cancelled"
+        self._waiting[question.id] = question, answer
+        try:
+            self._bus.publish(ElicitationAsked(question))
+            async with asyncio.timeout(self._wait_s):
+                given = await answer
+            outcome = given["action"]
+            return given
+        except TimeoutError:
+            outcome = "late"
+            return _NO_ANSWER
+        finally:
+            del self._waiting[question.id]
+            self._bus.publish(ElicitationEnded(question.id))
+            waited_s = time.perf_counter() - clock
+            self._bus.publish(
+                Happened(kind=QUESTION, at=asked_at, outcome=outcome, duration_s=waited_s, client=DESK, server=question.server)
+            )
+
+
+def _fits(question: ElicitationSnapshot, content: Mapping[str, Any] | None) -> bool:
+    """Returns whether an answer has all required values and no others. The server checks the values again."""
+    given = set(content or {})
+    return given <= {field.name for field in question.fields} and given >= {field.name for field in question.fields if field.is_required}
+
+
+TOLD_EVERY_S = 0.1  # a user reads no faster; a server that counts to a million costs the window ten drawings a second
+LONGEST_PROGRESS = 300  # characters, on one line below a bar
+ELICITATION, PROGRESS = "elicitation/create", "notifications/progress"
+
+
+class _Progress(msgspec.Struct):
+    progress: float = 0.0
+    total: float | None = None
+    message: object = ""
+
+
+class ToldProgress:
+    """The progress of one attempt: publishes the latest, not too often, and nothing once the attempt has ended."""
+
+    def __init__(self, attempt: str, bus: EventBus, *, every_s: float = TOLD_EVERY_S) -> None:
+        self._attempt, self._bus, self._every_s = attempt, bus, every_s
+        self._waiting: _Progress | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def take(self, params: Raw) -> None:
+        """Takes a server's notification; ignores one that cannot be read."""
+        try:
+            self._waiting = msgspec.json.decode(params, type=_Progress)
+        except (ValueError, RecursionError):
+            return
+        if self._timer is None:
+            self._tell()
+
+    def end(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _tell(self) -> None:
+        self._timer = None
+        if news := self._waiting:
+            self._waiting = None
+            message = plain(news.message, LONGEST_PROGRESS)
+            self._bus.publish(TryProgressed(self._attempt, news.progress, news.total, message))
+            self._timer = asyncio.get_running_loop().call_later(self._every_s, self._tell)
+
+
+class TryCaller:
+    """The caller of one attempt: the user, who can be asked while a window shows questions. Satisfies Caller."""
+
+    def __init__(self, own: OwnCaller, ask: Callable[[Raw], Awaitable[Envelope]] | None, progress: ToldProgress) -> None:
+        """
+        Args:
+            ask: shows a question of the called server to the user; None: no window shows questions.
+        """
+        self.session: Session = own
+        self.capabilities = dump({"elicitation": {"form": {}, "url": {}}} if ask else {})
+        self._ask, self._progress = ask, progress
+
+    def can_answer(self, method: str) -> bool:
+        return method == ELICITATION and self._ask is not None
+
+    async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
+        if self._ask is None or method != ELICITATION:
+            return failure(METHOD_NOT_FOUND, f"nobody can answer {method} here")
+        return await self._ask(params)
+
+    def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
+        if method == PROGRESS:
+            self._progress.take(params)
+
+
+class TriesApi:
+    """The API to try a tool by hand. Belongs to the engine's loop. An attempt has an id that its caller made up; questions and progress
+    carry it.
+    """
+
+    def __init__(self, *, calls: OwnCalls, elicitations: Elicitations, bus: EventBus, spawn: Spawn) -> None:
+        self._calls, self._elicitations, self._bus, self._spawn = calls, elicitations, bus, spawn
+        self._running: dict[str, asyncio.Task[MCPToolResponse | TooltrayError]] = {}
+
+    @verb("call")
+    async def try_tool(self, attempt: str, name: str, arguments: Mapping[str, Any], project: str | None = None) -> MCPToolResponse:
+        """Calls a tool by hand. A failure is a response, too; `TryProgressed` reports the progress of the call.
+
+        A question of its server is an `ElicitationAsked` with the same attempt. The call is given up when its caller is gone.
+
+        Args:
+            attempt: an id that the caller has made up, which progress and questions carry, and which `cancel_try` takes.
+            name: as AI clients see the tool.
+            project: the folder of the project for which a server that waits for one answers; one that is allowed.
+
+        Raises:
+            Conflict: an attempt of this id runs already.
+            TooltrayError: the folder may be no project.
+        """
+        if attempt in self._running:
+            raise Conflict(Phrase("This attempt runs already"), attempt)
+        call = MCPToolCall(attempt, name, arguments)
+        task = self._running[attempt] = self._spawn(with_current_asker(self._carried_out(call, project)), name=f"attempt of '{name}'")
+        started_at = time.perf_counter()
+        try:
+            await asyncio.wait({task})
+        finally:
+            del self._running[attempt]
+            task.cancel()
+        if task.cancelled():
+            server, size = self._calls.server_of(name), len(bytes(dump(dict(arguments))))
+            return MCPToolResponse(name, server, OWN_CLIENT_NAME, CANCELLED, time.perf_counter() - started_at, size, 0, attempt)
+        outcome: MCPToolResponse | TooltrayError = task.result()
+        if isinstance(outcome, TooltrayError):
+            raise outcome
+        return outcome
+
+    @verb("call")
+    async def cancel_try(self, attempt: str) -> None:
+        """Cancels a call of `try_tool` and notifies its server. Does nothing if the call has ended."""
+        if task := self._running.get(attempt):
+            task.cancel()
+
+    async def _carried_out(self, call: MCPToolCall, project: str | None) -> MCPToolResponse | TooltrayError:
+        progress = ToldProgress(call.id, self._bus)
+        server = self._calls.server_of(call.name) or call.name
+        ask = partial(self._elicitations.ask, server, attempt=call.id) if self._elicitations.are_shown else None
+        try:
+            return await self._calls.run(call, project=project, watched=(call.id, lambda own: TryCaller(own, ask, progress)))
+        except TooltrayError as error:
+            return error
+        finally:
+            progress.end()

@@ -17,9 +17,8 @@ from tooltray.consent.skills.skills import LIST as LIST_SKILLS
 from tooltray.consent.skills.skills import Skills
 from tooltray.gateway.calls.extensions import DEFINED, ExtensionRoutes
 from tooltray.gateway.calls.notifications import Notifications
-from tooltray.gateway.calls.offer_requests import LISTS, NO_SUCH_CURSOR, OfferRequests, in_era, is_continued
-from tooltray.gateway.calls.session_uses import ServerUses
-from tooltray.gateway.calls.shared_state import SHARED, SharedState
+from tooltray.gateway.calls.offer_requests import LISTS, NO_SUCH_CURSOR, SHARED, OfferRequests, SharedState, in_era, is_continued
+from tooltray.gateway.calls.stages import ServerUses
 from tooltray.gateway.calls.tool_call import ToolCalls
 from tooltray.gateway.calls.tool_resolver import AppCalls
 from tooltray.gateway.server_tasks.server_tasks import ServerHandler, ServerTasks

@@ -10,15 +10,20 @@ from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views.meta_calls import MetaCalls
 from tooltray.catalogue.views.views import Views
 from tooltray.foundation.events import ConfigChanged, Event, EventBus, ResourceListChanged, ServerRemoved, ToolListChanged
-from tooltray.gateway.calls.authorizing import Authorizing
-from tooltray.gateway.calls.equal_reads import EqualReads
-from tooltray.gateway.calls.fitting import Fitting
-from tooltray.gateway.calls.own_tools import AnsweredHere
-from tooltray.gateway.calls.recording import Recording
-from tooltray.gateway.calls.sending import Addressing, NotingTasks, Relisting, Sending
 from tooltray.gateway.calls.server_limits import ServerLimits
-from tooltray.gateway.calls.session_uses import Activating, FlowNotes
 from tooltray.gateway.calls.stage import Stage, Terms
+from tooltray.gateway.calls.stages import (
+    Activating,
+    Addressing,
+    AnsweredHere,
+    Authorizing,
+    Fitting,
+    FlowNotes,
+    NotingTasks,
+    Recording,
+    Relisting,
+    Sending,
+)
 from tooltray.gateway.calls.tool_resolver import Offering, ToolResolver
 from tooltray.gateway.server_tasks.server_tasks import ServerTasks
 from tooltray.protocol.envelope import Envelope
@@ -37,7 +42,6 @@ STAGES: tuple[type[Stage], ...] = (
     AnsweredHere,  # tools of the hub itself end here
     Addressing,  # by the server's own name
     NotingTasks,  # a task as answer
-    EqualReads,  # one call for several clients
     ServerLimits,  # waits for its turn
     Sending,
 )

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from tooltray.catalogue.call_routes import CallRoutes
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
-from tooltray.catalogue.views.hub_tools import HubTools
+from tooltray.catalogue.views.meta_tools import HubTools
 from tooltray.catalogue.views.views import Views
 from tooltray.config.naming import tool_settings
 from tooltray.consent.approvals.approval_rules import ApprovalRules

@@ -14,14 +14,13 @@ from msgspec.structs import replace
 
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
-from tooltray.catalogue.views.hub_tools import HubTools
-from tooltray.catalogue.views.result_limits import ResultLimits, ResultTerms
+from tooltray.catalogue.views.known_clients import KnownClients, ResultTerms
+from tooltray.catalogue.views.meta_tools import HubTools
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.gateway.kept_results.pages import page
-from tooltray.gateway.kept_results.result_parts import BLOCK, CONTENT, STRUCTURED, TEXT, ResultPart, parts_of, repeated, text_of
+from tooltray.gateway.kept_results.result_parts import BLOCK, CONTENT, STRUCTURED, TEXT, ResultPart, page, parts_of, repeated, text_of
 from tooltray.gateway.kept_results.result_store import KEPT_FOR_S, KeptPart, KeptResult, ResultStore, new_handle
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.member_scanner import closed, opened
@@ -69,12 +68,12 @@ class ResultFitting:
         tools: ToolManager,
         hub_tools: HubTools,
         client_limits: KnownLimits,
-        result_limits: ResultLimits,
+        clients: KnownClients,
         flow_guard: FlowGuard,
     ) -> None:
         self._store, self._tools, self._hub_tools = store, tools, hub_tools
         self._limits, self._guard = client_limits, flow_guard
-        self.terms = result_limits.of_call  # asked for with every call
+        self.terms = clients.result_terms  # asked for with every call
         self.problems: tuple[Problem, ...] = ()
 
     async def fit_task(self, server: str, tool: str, exchange: Exchange, reply: Envelope) -> Envelope:

@@ -18,9 +18,8 @@ from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.gateway.kept_results.pages import LONGEST_TOKEN_BYTES, READ_BYTES, estimate_tokens, page, search
 from tooltray.gateway.kept_results.result_fitting import NOTICE_TOKENS, SHORTEST_TOKENS, project_of
-from tooltray.gateway.kept_results.result_parts import BLOCK, text_of
+from tooltray.gateway.kept_results.result_parts import BLOCK, LONGEST_TOKEN_BYTES, READ_BYTES, estimate_tokens, page, search, text_of
 from tooltray.gateway.kept_results.result_store import KeptPart, KeptResult, ResultStore
 from tooltray.protocol.envelope import NOTHING, Envelope, dump
 from tooltray.protocol.member_scanner import closed, opened

@@ -10,8 +10,8 @@ from functools import partial
 
 from msgspec import Raw
 
-from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.list_pages import MAX_PAGES, TooLong, check_length
+from tooltray.catalogue.resource_manager import LinkingRelay
 from tooltray.catalogue.views.views import Views
 from tooltray.gateway.server_tasks.task_book import ServerTask, TaskBook, TaskPlaces
 from tooltray.gateway.server_tasks.task_news import TaskNews

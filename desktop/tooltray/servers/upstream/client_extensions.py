@@ -87,7 +87,7 @@ class ClientExtensions:
         if before is None and len(kept) >= MOST_NAMES:
             return False
         known = {member: {name: before.settings}} if before else {}
-        together = declarations.joined([known, {member: {name: settings}}], on_conflict=lambda name: None)
+        together = declarations.joined([known, {member: {name: settings}}])
         usable = declarations.bounded(together, LARGEST_SETTINGS_BYTES).get(member, {}).get(name)
         if not isinstance(usable, dict) or not (before is None or before.settings != usable or now - before.seen_at >= SEEN_AGAIN_AFTER_S):
             return False

@@ -207,14 +207,6 @@ GROUPS = (
                 path=("callsPerMinute",), kind="number", title=lambda: tr("Calls in a minute"), placeholder=lambda: tr("Any number")
             ),
             EntryField(
-                path=("shareReads",),
-                kind="switch",
-                title=lambda: tr("Run identical reads once"),
-                hint=lambda: tr(
-                    "Identical calls at the same moment share one run. Only for tools that say they only read and can be repeated."
-                ),
-            ),
-            EntryField(
                 path=("deferredStartup",),
                 kind="switch",
                 title=lambda: tr("Start for a project, one copy for each"),

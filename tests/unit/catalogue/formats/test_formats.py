@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from tests.contract.json_schemas import check_parameters
 from tests.contract.results import RESULTS, responded
-from tests.unit.catalogue.formats.test_gemini_schema import SCHEMAS
+from tests.unit.catalogue.formats.test_gemini import SCHEMAS
 
 from tooltray.catalogue.formats import FORMATS, find_format
 from tooltray.foundation.errors import TooltrayError

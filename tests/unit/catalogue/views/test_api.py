@@ -10,22 +10,6 @@ from tests.fakes.scripted_server import ScriptedServer
 from tooltray.foundation.errors import TooltrayError
 
 
-async def test_how_tools_are_shown_to_a_client_is_chosen_and_read(parts: HubParts) -> None:
-    await parts.presenter.set_client_mode("Cursor", "search")
-    assert [each.mode for each in await parts.presenter.get_client_modes() if each.client == "Cursor"] == ["search"]
-
-
-async def test_sessions_of_clients_are_told(parts: HubParts) -> None:
-    assert await parts.presenter.get_sessions() == []
-    parts.states.connect("a").client = "Cursor"
-    assert [each.client for each in await parts.presenter.get_sessions()] == ["Cursor"]
-
-
-async def test_profiles_are_written_and_read(parts: HubParts) -> None:
-    await parts.presenter.set_profile("work", {"servers": ["s"]})
-    assert [each.name for each in await parts.presenter.get_profiles()] == ["work"]
-
-
 async def test_how_much_of_a_result_is_given_at_once_is_chosen_for_a_server_a_tool_or_a_client(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, servers={"s": {"command": "program"}}, programs={"program": ScriptedServer()}) as parts:
         choose, written = parts.presenter.set_result_limit, lambda: parts.settings_on_disk["mcpServers"]["s"]

@@ -1,4 +1,4 @@
-"""introduction.py: what a session that has all servers is told of them when it connects."""
+"""greetings.py: what a session that has all servers is told of them when it connects."""
 
 from pathlib import Path
 from typing import Any

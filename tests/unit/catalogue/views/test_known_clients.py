@@ -8,6 +8,7 @@ from tests.fakes.hub_parts import hub_parts
 
 from tooltray.catalogue.views.known_clients import ClientProfile, ClientProfiles, KnownClients, read_client_profiles
 from tooltray.foundation.resources import resource
+from tooltray.protocol.sessions.client_limits import KnownLimits
 
 PROFILES = ClientProfiles((ClientProfile(("acme", "acme-beta"), "Acme"), ClientProfile(("cli-*",), "Command Line")))
 CLIENTS = {"acme-beta": {"mode": "lazy"}, "other-*": {"mode": "search"}, "cli-*": {"mode": "everything"}, "cli-9": {"mode": "automatic"}}
@@ -15,7 +16,7 @@ CLIENTS = {"acme-beta": {"mode": "lazy"}, "other-*": {"mode": "search"}, "cli-*"
 
 async def known(tmp_path: Path, clients: dict[str, Any]) -> KnownClients:
     async with hub_parts(tmp_path, servers={}, settings={"publish": {"clients": clients}}) as parts:
-        return KnownClients(config=parts.conf, profiles=PROFILES)
+        return KnownClients(config=parts.conf, servers=parts.servers, profiles=PROFILES, client_limits=KnownLimits())
 
 
 @pytest.mark.parametrize(

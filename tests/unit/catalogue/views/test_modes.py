@@ -1,4 +1,4 @@
-"""modes.py, client_modes.py and known_clients.py"""
+"""modes.py and known_clients.py"""
 
 from pathlib import Path
 from typing import Any
@@ -284,12 +284,12 @@ async def test_a_client_that_says_who_it_is_is_seen(tmp_path: Path) -> None:
         parts.modes.named(state, ClientInfo("acme", "1"))
         state.activated |= {"b", "a"}
 
-        (found,) = parts.client_modes.sessions()
+        (found,) = await parts.views_api.get_sessions()
         assert (found.client, found.version, found.profile, found.mode, found.activated) == ("acme", "1", "p", "everything", ("a", "b"))
         assert found.is_connected
-        assert [each.is_seen for each in parts.client_modes.clients() if each.client == "acme"] == [True]
+        assert [each.is_seen for each in await parts.views_api.get_client_modes() if each.client == "acme"] == [True]
         parts.states.disconnect("key")
-        assert not parts.client_modes.sessions()[0].is_connected
+        assert not (await parts.views_api.get_sessions())[0].is_connected
 
 
 async def test_another_client_in_the_same_session_is_judged_anew(tmp_path: Path) -> None:
@@ -304,7 +304,9 @@ async def test_another_client_in_the_same_session_is_judged_anew(tmp_path: Path)
 async def test_a_client_s_rules_on_arguments_are_told_in_words_and_so_is_its_flow_guard(tmp_path: Path) -> None:
     clients = {"a": {"callRules": [{"tool": "ls"}], "flowGuard": False}, "b": {"callRules": []}, "c": {"mode": "lazy"}}
     async with hub_parts(tmp_path, **one(clients=clients)) as parts:
-        found = {each.client: (each.call_rules, each.flow_guard) for each in parts.client_modes.clients() if each.client in clients}
+        found = {
+            each.client: (each.call_rules, each.flow_guard) for each in await parts.views_api.get_client_modes() if each.client in clients
+        }
         assert found == {"a": (("ls: without arguments",), False), "b": ((), None), "c": (None, None)}
 
 
@@ -313,7 +315,7 @@ async def test_clients_are_those_that_are_known_seen_or_have_settings(tmp_path: 
     async with hub_parts(tmp_path, **one(clients=clients)) as parts:
         parts.modes.named(session(), ClientInfo("qwen-cli-mcp-client-files"))
         parts.modes.named(session(), ClientInfo("acme"))
-        found = {each.client: each for each in parts.client_modes.clients()}
+        found = {each.client: each for each in await parts.views_api.get_client_modes()}
 
         claude, qwen = found["claude-code"], found["qwen-cli-mcp-client-*"]
         assert (claude.title, claude.mode, claude.shown_mode, claude.profile) == ("Claude Code", "lazy", "lazy", "p")
@@ -334,10 +336,10 @@ async def test_the_reason_names_no_server_that_there_is_not_for_the_session(tmp_
 
 async def test_every_other_client_has_an_entry_which_says_what_is_chosen_for_all(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one(clients={"codex": {"mode": "search"}})) as parts:
-        others = next(each for each in parts.client_modes.clients() if not each.client)
+        others = next(each for each in await parts.views_api.get_client_modes() if not each.client)
         assert (others.title, others.mode, others.shown_mode, others.is_seen) == ("Every other AI client", "", "everything", True)
-        await parts.client_modes.set_mode("", "lazy")
-        others = next(each for each in parts.client_modes.clients() if not each.client)
+        await parts.views_api.set_client_mode("", "lazy")
+        others = next(each for each in await parts.views_api.get_client_modes() if not each.client)
         assert (others.mode, others.shown_mode, others.reason) == ("lazy", "lazy", "chosen for all AI clients")
 
 
@@ -346,19 +348,19 @@ async def test_a_request_that_nobody_can_tie_to_another_is_no_session_that_peopl
         passing = parts.states.connect(1, is_lasting=False, is_passing=True)
         parts.modes.named(passing, ClientInfo("acme"))
         parts.states.disconnect(1, is_lasting=False)
-        assert parts.client_modes.sessions() == []
+        assert await parts.views_api.get_sessions() == []
         assert not any(isinstance(event, SessionListChanged) for event in parts.heard.all)
         parts.states.connect(2)
-        assert len(parts.client_modes.sessions()) == 1
+        assert len(await parts.views_api.get_sessions()) == 1
 
 
 async def test_clients_that_always_name_themselves_anew_fill_no_list(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one()) as parts:
-        few = len(parts.client_modes.clients())
+        few = len(await parts.views_api.get_client_modes())
         for number in range(max(MOST_SEEN, MOST_VIEWS) + 1):
             parts.modes.named(state := session(), ClientInfo(f"c{number}"))
             assert parts.modes.shown(state).mode == "everything"
-        assert len(parts.client_modes.clients()) == few + MOST_SEEN
+        assert len(await parts.views_api.get_client_modes()) == few + MOST_SEEN
 
 
 # changes
@@ -368,23 +370,23 @@ async def test_a_mode_that_is_chosen_counts_at_once_and_is_news(tmp_path: Path) 
     async with hub_parts(tmp_path, **one()) as parts:
         assert parts.modes.shown(session("a")).mode == "everything"
         news = len(parts.heard.of(SessionListChanged))
-        await parts.client_modes.set_mode("a", "search")
+        await parts.views_api.set_client_mode("a", "search")
         assert parts.modes.shown(session("a")).mode == "search"
         assert len(parts.heard.of(SessionListChanged)) == news + 1
-        await parts.client_modes.set_mode("b", "lazy")
+        await parts.views_api.set_client_mode("b", "lazy")
         assert len(parts.heard.of(SessionListChanged)) == news + 1  # nobody asked what b sees
-        await parts.client_modes.set_mode("", "lazy")
-        await parts.client_modes.set_mode("a", "")
+        await parts.views_api.set_client_mode("", "lazy")
+        await parts.views_api.set_client_mode("a", "")
         assert parts.modes.shown(session("a")).mode == "lazy"
 
 
 async def test_servers_are_made_lazy(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one()) as parts:
-        await parts.client_modes.set_lazy_load(True, "s")
+        await parts.views_api.set_lazy_load(True, "s")
         assert lazy(parts, session()) == ["s"]
-        await parts.client_modes.set_lazy_load(None, "s")
+        await parts.views_api.set_lazy_load(None, "s")
         assert lazy(parts, session()) == []
-        await parts.client_modes.set_lazy_load(True, None)
+        await parts.views_api.set_lazy_load(True, None)
         assert lazy(parts, session()) == ["s"]
 
 
@@ -392,11 +394,11 @@ async def test_profiles_and_approvals_of_a_client_are_chosen(tmp_path: Path) -> 
     options = one()
     options["settings"]["profiles"] = {"p": {}}
     async with hub_parts(tmp_path, **options) as parts:
-        await parts.client_modes.set_profile("a", "p")
-        await parts.client_modes.set_auto_approve("a", ["all"])
+        await parts.views_api.set_client_profile("a", "p")
+        await parts.views_api.set_client_auto_approve("a", ["all"])
         assert parts.profiles.of(session("a")) == "p"
         assert parts.modes.auto_approve(session("a")) == ("all",)
-        await parts.client_modes.set_auto_approve("a", None)
+        await parts.views_api.set_client_auto_approve("a", None)
         assert parts.modes.auto_approve(session("a")) is None
 
 
@@ -413,4 +415,4 @@ async def test_the_reason_speaks_of_the_profile_where_there_is_one(tmp_path: Pat
 async def test_a_rule_that_means_nothing_is_refused(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one()) as parts:
         with pytest.raises(TooltrayError, match="means nothing"):
-            await parts.client_modes.set_auto_approve("a", ["hint:loud"])
+            await parts.views_api.set_client_auto_approve("a", ["hint:loud"])

@@ -119,17 +119,17 @@ async def test_a_profile_that_there_is_not_includes_nothing_and_is_refused(tmp_p
 async def test_profiles_are_set_shown_with_their_tools_and_removed(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **world()) as parts:
         await run(parts)
-        await parts.profiles.set("work", {**WORK, "description": "Reads"})
-        await parts.profiles.set("all", {})
+        await parts.views_api.set_profile("work", {**WORK, "description": "Reads"})
+        await parts.views_api.set_profile("all", {})
         found = {each.name: each for each in parts.profiles.snapshots()}
         assert (found["work"].servers, found["work"].tools, found["work"].tool_count) == (("a",), {"a": ("read",)}, 1)
         assert (found["all"].servers, found["all"].tool_count, found["work"].description) == (None, 3, "Reads")
         assert parts.profiles.refusal("work") == ""
 
-        await parts.profiles.remove("all")
+        await parts.views_api.remove_profile("all")
         assert [each.name for each in parts.profiles.snapshots()] == ["work"]
         with pytest.raises(TooltrayError, match="There is no profile 'all'"):
-            await parts.profiles.remove("all")
+            await parts.views_api.remove_profile("all")
 
 
 async def test_what_a_profile_names_and_there_is_not_is_told(tmp_path: Path) -> None:
@@ -147,9 +147,9 @@ async def test_sessions_hear_at_once_that_their_profile_is_another_one(tmp_path:
         heard: list[str] = []
         state = SessionState("s", profile="work")
         end = parts.views.follow(state, heard.append)
-        await parts.profiles.set("other", {})
+        await parts.views_api.set_profile("other", {})
         assert heard == []
-        await parts.profiles.set("work", {**WORK, "tools": {"a": ["read", "write"]}})
+        await parts.views_api.set_profile("work", {**WORK, "tools": {"a": ["read", "write"]}})
         assert "notifications/tools/list_changed" in heard
         end()
 

@@ -166,7 +166,7 @@ async def test_a_lazy_server_of_another_project_cannot_be_activated(tmp_path: Pa
         assert [name for name in await names_of(parts, other) if "activate" in name] == []
         assert (await called(parts, own, "activate_db"))["structuredContent"]["toolCount"] == 1
         assert (await called(parts, other, "activate_db"))["isError"]
-        assert parts.client_modes.sessions() == []
+        assert await parts.views_api.get_sessions() == []
         assert [parts.modes.shown(client.state).mode for client in (own, other)] == ["lazy", "everything"]
 
 

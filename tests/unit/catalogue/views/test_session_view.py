@@ -1,4 +1,4 @@
-"""session_view.py: what modes and profiles make of what a session sees."""
+"""modes.py: what modes and profiles make of what a session sees."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""view_lists.py, hub_tools.py: the lists of tools of sessions that do not see everything, and the names of the tools in them."""
+"""views.py, meta_tools.py: the lists of tools of sessions that do not see everything, and the names of the tools in them."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ from tests.fakes.lazy_hub import (
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue.tool_routes import ListTerms
-from tooltray.catalogue.views.view_lists import MOST_KEPT
+from tooltray.catalogue.views.views import MOST_KEPT
 from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.eras import ClientInfo
 from tooltray.protocol.sessions.client_limits import SAFE_NAME

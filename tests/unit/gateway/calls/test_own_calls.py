@@ -1,20 +1,27 @@
 """own_calls.py, through the verb `run_tool_call`"""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Raw
+from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.nesting import TOO_DEEP
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, tool
 
 from tooltray.catalogue.formats.contents import failed
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.events import ToolCallResult
+from tooltray.foundation.events import ElicitationAsked, ElicitationEnded, EventBus, ToolCallResult
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
-from tooltray.gateway.calls.own_calls import result_of
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot
+from tooltray.gateway.calls.own_calls import MOST_OF_ONE_SERVER, MOST_WAITING, Elicitations, result_of
+from tooltray.protocol import envelope
+from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, Envelope, dump
+from tooltray.records.journal.happenings import Happened
 
 
 @pytest.fixture
@@ -123,3 +130,176 @@ async def test_a_call_that_is_given_up_is_given_up_by_the_server_too(parts: HubP
 async def test_call_tool_still_raises_what_a_program_should_handle(parts: HubParts) -> None:
     with pytest.raises(TooltrayError, match=r"There is no tool 'gone'\. See which there are: tooltray tools list"):
         await parts.presenter.call_tool("gone", {})
+
+
+FORM = {
+    "message": "Who?\x07",
+    "requestedSchema": {"properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name"]},
+}
+PAGE = {"mode": "url", "message": "Sign in", "url": "https://example.org/", "elicitationId": "1"}
+
+
+class Person:
+    """Sees questions as the desktop does."""
+
+    def __init__(self, *, has_window: bool = True, listens: bool = True) -> None:
+        self.bus = EventBus()
+        self.elicitations = Elicitations(self.bus, has_window=has_window)
+        self.seen: asyncio.Queue[ElicitationSnapshot] = asyncio.Queue()
+        self.ended: list[str] = []
+        if listens:
+            self.bus.subscribe(ElicitationAsked, lambda event: self.seen.put_nowait(event.question))
+            self.bus.subscribe(ElicitationEnded, lambda event: self.ended.append(event.id))
+
+    def asked(self, params: Any = FORM, server: str = "files") -> "asyncio.Task[Envelope]":
+        return asyncio.get_running_loop().create_task(self.elicitations.ask(server, params if isinstance(params, Raw) else dump(params)))
+
+    async def ask(self, params: Any = FORM, server: str = "files") -> Envelope:
+        return await self.elicitations.ask(server, params if isinstance(params, Raw) else dump(params))
+
+
+def result(reply: Envelope) -> Any:
+    return envelope.load(reply.result)
+
+
+def code(reply: Envelope) -> int:
+    return int(envelope.load(reply.error)["code"])
+
+
+async def test_a_form_is_shown_and_its_answer_is_the_reply() -> None:
+    person = Person()
+    call = person.asked()
+    question = await person.seen.get()
+    assert (question.server, question.mode, question.message) == ("files", "form", "Who?")
+    assert [field.name for field in question.fields] == ["name", "age"]
+    person.elicitations.answer(question.id, "accept", {"name": "A", "age": 2})
+    assert result(await call) == {"action": "accept", "content": {"name": "A", "age": 2}}
+    assert person.ended == [question.id]
+
+
+async def test_a_page_is_shown_and_accepting_it_has_no_content() -> None:
+    person = Person()
+    call = person.asked(PAGE)
+    question = await person.seen.get()
+    assert (question.mode, question.url, question.fields) == ("url", "https://example.org/", ())
+    person.elicitations.answer(question.id, "accept", {"anything": 1})
+    assert result(await call) == {"action": "accept"}
+
+
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+async def test_declining_sends_nothing_that_was_typed(action: str) -> None:
+    person = Person()
+    call = person.asked()
+    person.elicitations.answer((await person.seen.get()).id, action, {"name": "A"})
+    assert result(await call) == {"action": action}
+
+
+@pytest.mark.parametrize("content", [None, {}, {"age": 1}, {"name": "A", "more": 1}])
+async def test_an_answer_that_does_not_fit_is_refused_and_the_question_waits_on(content: Any) -> None:
+    person = Person()
+    call = person.asked()
+    question = await person.seen.get()
+    with pytest.raises(TooltrayError, match="does not fit"):
+        person.elicitations.answer(question.id, "accept", content)
+    with pytest.raises(TooltrayError, match="'maybe' is no answer"):
+        person.elicitations.answer(question.id, "maybe")
+    person.elicitations.answer(question.id, "accept", {"name": "A"})
+    assert result(await call)["content"] == {"name": "A"}
+
+
+async def test_a_question_is_answered_once() -> None:
+    person = Person()
+    call = person.asked()
+    question = await person.seen.get()
+    person.elicitations.answer(question.id, "decline")
+    with pytest.raises(TooltrayError, match="has ended"):
+        person.elicitations.answer(question.id, "accept", {"name": "A"})
+    assert result(await call) == {"action": "decline"}
+    with pytest.raises(TooltrayError, match="has ended"):
+        person.elicitations.answer(question.id, "cancel")
+
+
+@in_fake_time
+async def test_a_question_that_nobody_answers_ends_after_ten_minutes() -> None:
+    person = Person()
+    before = asyncio.get_running_loop().time()
+    assert result(await person.ask()) == {"action": "cancel"}
+    assert asyncio.get_running_loop().time() - before == pytest.approx(600.0)
+    assert person.ended == [person.seen.get_nowait().id]
+
+
+async def test_a_question_that_the_server_withdraws_is_taken_away() -> None:
+    person = Person()
+    call = person.asked()
+    question = await person.seen.get()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert person.ended == [question.id]
+    with pytest.raises(TooltrayError, match="has ended"):
+        person.elicitations.answer(question.id, "decline")
+
+
+@pytest.mark.parametrize(("has_window", "listens"), [(False, True), (True, False)])
+async def test_where_nobody_sees_it_the_server_is_told_at_once(has_window: bool, listens: bool) -> None:
+    person = Person(has_window=has_window, listens=listens)
+    reply = await person.ask()
+    assert code(reply) == INTERNAL_ERROR
+    assert b"nobody can be asked" in bytes(reply.error)
+    assert person.seen.empty()
+
+
+@pytest.mark.parametrize(
+    "params", [Raw(b"[]"), Raw(b""), Raw(b'"\\ud800'), {}, {"mode": "voice"}, {"mode": "url", "url": "file:///"}, {"requestedSchema": 5}]
+)
+async def test_what_cannot_be_shown_is_refused_with_the_reason(params: Any) -> None:
+    person = Person()
+    reply = await person.ask(params)
+    assert code(reply) == INVALID_PARAMS
+    assert b"this question cannot be shown: " in bytes(reply.error)
+    assert person.seen.empty()
+
+
+async def test_several_questions_wait_in_line_and_no_server_fills_it() -> None:
+    person = Person()
+    calls = [person.asked(server="loud") for _ in range(MOST_OF_ONE_SERVER)]
+    questions = [await person.seen.get() for _ in calls]
+    assert code(await person.ask(server="loud")) == INTERNAL_ERROR
+    more = [person.asked(server=f"quiet {number}") for number in range(MOST_WAITING - len(calls))]
+    questions += [await person.seen.get() for _ in more]
+    assert code(await person.ask(server="one too many")) == INTERNAL_ERROR
+    for question in questions:
+        person.elicitations.answer(question.id, "decline")
+    assert [result(await call)["action"] for call in calls + more] == ["decline"] * MOST_WAITING
+
+
+async def test_an_answer_stands_in_no_event_and_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    person = Person()
+    told: list[str] = []
+    person.bus.subscribe_all(lambda event: told.append(repr(event)))
+    call = person.asked()
+    question = await person.seen.get()
+    person.elicitations.answer(question.id, "accept", {"name": "my answer"})
+    await call
+    with pytest.raises(TooltrayError) as caught:
+        person.elicitations.answer(question.id, "accept", {"name": "my answer"})
+    assert "my answer" not in "".join(told) + caplog.text + str(caught.value) + repr(person.elicitations.__dict__)
+
+
+async def test_the_journal_hears_that_a_person_was_asked_and_never_what() -> None:
+    person = Person()
+    found: list[Happened] = []
+    person.bus.subscribe(Happened, found.append)
+    call = person.asked()
+    person.elicitations.answer((await person.seen.get()).id, "accept", {"name": "confidential"})
+    await call
+    withdrawn = person.asked()
+    await person.seen.get()
+    withdrawn.cancel()
+    await asyncio.wait({withdrawn})
+    assert [(event.kind, event.outcome, event.client, event.server) for event in found] == [
+        ("question", "accept", "tooltray", "files"),
+        ("question", "cancelled", "tooltray", "files"),
+    ]
+    assert "confidential" not in repr(found)

@@ -217,7 +217,8 @@ async def test_a_session_with_its_own_copy_lists_and_calls_what_that_copy_offers
         client = parts.client()
         await parts.servers.get("s").running(Era.LEGACY, timeout_s=10, session=client)
         assert [each["name"] for each in (await answered(parts, "tools/list", client, server="s"))["result"]["tools"]] == ["t", "get_own"]
-        assert (await answered(parts, "tools/call", client, server="s", name="get_own"))["result"] == text("mine")
+        for _ in range(2):  # the second call goes the way that was composed for the first
+            assert (await answered(parts, "tools/call", client, server="s", name="get_own"))["result"] == text("mine")
         assert (await answered(parts, "tools/call", client, server="s", name="get_hidden"))["error"]["message"].endswith("in Tooltray")
         assert [each["name"] for each in (await answered(parts, "tools/list", server="s"))["result"]["tools"]] == ["t"]
 

@@ -19,8 +19,8 @@ from tooltray.catalogue.server_lists import ERROR_LISTED_FOR_S
 from tooltray.foundation.events import ToolCallResult
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.gateway.calls.recording import SEARCHED_FOR_ERROR_BYTES, outcome_of
 from tooltray.gateway.calls.stage import ERROR, OK
+from tooltray.gateway.calls.stages import SEARCHED_FOR_ERROR_BYTES, outcome_of
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
 from tooltray.records.journal.happenings import CALL, Happened
@@ -328,7 +328,7 @@ async def test_every_call_is_recorded_with_its_outcome_and_nothing_of_its_conten
 async def test_the_time_that_a_person_took_is_not_the_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
     now = 100.0
     clock = SimpleNamespace(perf_counter=lambda: now, time=time.time)
-    for module in ("recording", "tool_call"):
+    for module in ("stages", "tool_call"):
         monkeypatch.setattr(f"tooltray.gateway.calls.{module}.time", clock)
     monkeypatch.setattr("tooltray.protocol.sessions.call_course.time", clock)
     async with desk(tmp_path) as here:
@@ -343,7 +343,7 @@ async def test_the_time_that_a_person_took_is_not_the_servers(tmp_path: Path, mo
 async def test_what_a_server_asks_its_user_during_a_call_is_not_the_server_s_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     clock = SimpleNamespace(perf_counter=lambda: now, time=time.time)
-    for module in ("recording", "tool_call"):
+    for module in ("stages", "tool_call"):
         monkeypatch.setattr(f"tooltray.gateway.calls.{module}.time", clock)
     monkeypatch.setattr("tooltray.protocol.sessions.call_course.time", clock)
     program = ScriptedServer(tool("t"))

@@ -1,4 +1,4 @@
-"""tries.py"""
+"""own_calls.py: tries"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,8 +15,7 @@ from tooltray.foundation.confirmation import PERSON, UNATTENDED, Person, asked_b
 from tooltray.foundation.errors import Conflict
 from tooltray.foundation.events import ApprovalAsked, ElicitationAsked, ToolCallResult, TryProgressed
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
-from tooltray.gateway.calls.elicitations import Elicitations
-from tooltray.gateway.calls.tries import ToldProgress, TriesApi, TryCaller
+from tooltray.gateway.calls.own_calls import Elicitations, ToldProgress, TriesApi, TryCaller
 from tooltray.protocol.envelope import dump
 
 QUESTION = {"message": "Who?", "requestedSchema": {"properties": {"name": {"type": "string"}}, "required": ["name"]}}

@@ -10,8 +10,8 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.resources import resource
-from tooltray.gateway.feedback.api import LONGEST_READY, MOST_READY, ReadyAnswers, read_shipped
 from tooltray.gateway.feedback.feedback_report import Asked
+from tooltray.gateway.feedback.feedbacks import LONGEST_READY, MOST_READY, ReadyAnswers, read_shipped
 
 
 async def answers_in(folder: Path) -> ReadyAnswers:

@@ -13,8 +13,8 @@ from tests.fakes.hub_parts import Client, HubParts, hub_parts, started
 from tests.fakes.scripted_server import ScriptedServer, raw, text, tool
 
 from tooltray.foundation.snapshots.clients import SessionProject
-from tooltray.gateway.kept_results.pages import estimate_tokens
 from tooltray.gateway.kept_results.result_fitting import MAX_CHARACTERS_KEY, allowed_characters
+from tooltray.gateway.kept_results.result_parts import estimate_tokens
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.sessions.session_flow import SessionFlow
 from tooltray.protocol.task_messages import with_result

@@ -1,9 +1,11 @@
-"""own_tools.py: the tools about servers."""
+"""stages.py: the tools about servers."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes.approval_desk import FORM, Desk, desk
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.file_servers import SHOP, in_project
 from tests.fakes.hub_parts import MODERN_META, Client, opened
@@ -11,9 +13,10 @@ from tests.fakes.hub_parts import MODERN_META, Client, opened
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.gateway.calls.own_tools import SeenServers
-from tooltray.protocol.envelope import Envelope, dump
+from tooltray.gateway.calls.stages import SeenServers
+from tooltray.protocol.envelope import Envelope, dump, load, success
 from tooltray.protocol.eras import Head
+from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.builtin.hub_server import ABOUT_SERVERS, HubServer
 
@@ -65,3 +68,30 @@ async def test_arguments_that_cannot_be_read_are_refused() -> None:
     request = Envelope(method="tools/call", params=type(dump({}))(deep))
     reply = await SeenServers(hub, "list_servers", sees=sees)(exchange_of(request, Client(), head=Head(name="x")))
     assert opened(reply)["error"]["code"] == -32602
+
+
+QUESTION = {"message": "sure?", "requestedSchema": {"type": "object", "properties": {}}}
+
+
+async def ask(exchange: Exchange) -> Envelope:
+    answer = await exchange.ask("elicitation/create", dump(QUESTION))
+    return success({"content": [], "answer": load(answer.result)})
+
+
+def with_own(here: Desk) -> None:
+    here.parts.own["s", "write_it"] = ask
+
+
+@pytest.mark.parametrize("is_modern", [False, True])
+async def test_a_tool_of_the_hub_asks_a_client_of_either_era(tmp_path: Path, is_modern: bool) -> None:
+    async with desk(tmp_path, autoApprove=["all"]) as here:
+        with_own(here)
+        answer: Any = {"action": "accept", "content": {}}
+        client = here.session("Own", capabilities=FORM, answer=answer)
+        reply = await here.call(client=client, is_modern=is_modern)
+        if is_modern:
+            assert reply["result"]["inputRequests"] == {"1": {"method": "elicitation/create", "params": QUESTION}}
+            state = reply["result"]["requestState"]
+            reply = await here.call(client=client, is_modern=True, requestState=state, inputResponses={"1": answer})
+        assert reply["result"]["answer"] == answer
+        assert here.calls == 0

@@ -1,4 +1,4 @@
-"""tool_formats.py, catalogue/formats/api.py"""
+"""api.py"""
 
 import json
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue import approval
 from tooltray.catalogue.definition import ToolDefinition
-from tooltray.catalogue.formats.tool_formats import ToolFormats
+from tooltray.catalogue.formats.api import FormatsApi
 from tooltray.catalogue.tool_routes import Route
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 
@@ -114,11 +114,11 @@ async def test_a_tool_whose_schema_is_nested_too_deeply_is_given_without_it() ->
         async def published(self, server: str | None = None) -> list[tuple[str, Route]]:
             return [("a", route)]
 
-    formats = ToolFormats(servers=None, tools=Tools())  # type: ignore[arg-type]
-    assert await formats.tools("anthropic", None) == [
+    formats = FormatsApi(servers=None, tools=Tools())  # type: ignore[arg-type]
+    assert await formats.mcp_tools_to_anthropic_tools() == [
         {"name": "a", "description": "A", "input_schema": {"type": "object", "properties": {}}}
     ]
-    call = await formats.call("anthropic", {"type": "tool_use", "id": "1", "name": "a", "input": {"x": 1}})
+    call = await formats.anthropic_tool_use_to_mcp_tool({"type": "tool_use", "id": "1", "name": "a", "input": {"x": 1}})
     assert call.arguments == {"x": 1}
 
 
