@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from tooltray.config.settings.file_server import FileEntry
-from tooltray.config.settings.given_entries import check_runs_outside, read_usable_entry
+from tooltray.config.settings.given_entries import read_given_entry
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.files.json_places import Lines, Value
@@ -141,11 +141,7 @@ class RawEntry:
         Raises:
             TooltrayError: it cannot be used.
         """
-        config, odd = read_usable_entry(self.name, entry)
-        check_runs_outside(self.name, config)
-        for member, problem in odd.items():
-            self.source.remark(visible(problem.message), self.place_of(member))
-        return config
+        return read_given_entry(self.name, entry)
 
 
 def shown(name: str) -> str:

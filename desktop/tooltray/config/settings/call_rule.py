@@ -12,9 +12,8 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
 
 from tooltray.config.settings.argument_path import ArgumentPath, read_path
-from tooltray.config.settings.json_model import JsonModel, without_null
+from tooltray.config.settings.json_model import JsonModel, in_words, without_null
 from tooltray.config.settings.rule_values import is_folder, is_plain_word, read_pattern
-from tooltray.config.settings.usable import in_words, of_field
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 
@@ -193,18 +192,3 @@ def read_rule(given: object) -> CallRule:
         return CallRule.model_validate(given)
     except ValidationError as error:
         raise TooltrayError(Phrase("This rule cannot be used"), in_words(error), Phrase("See `tooltray grants rule --help`")) from None
-
-
-def read_rules(given: object) -> tuple[list[object], list[str]]:
-    """Returns the usable rules of a list, as they were given, and why the others cannot be used: these allow nothing."""
-    if not isinstance(given, list | tuple):
-        return [], [of_field("callRules", Phrase("must be a list"))]
-    usable: list[object] = []
-    odd = [of_field("callRules", Phrase("there are more than {most}", most=MOST_RULES))] if len(given) > MOST_RULES else []
-    for place, rule in enumerate(given[:MOST_RULES]):
-        try:
-            CallRule.model_validate(rule)
-            usable.append(rule)
-        except ValidationError as error:
-            odd.append(of_field(f"callRules.{place}", in_words(error)))
-    return usable, odd

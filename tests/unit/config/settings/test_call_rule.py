@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tooltray.config.settings.call_rule import MOST_RULES, CallRule, read_rule, read_rules
+from tooltray.config.settings.call_rule import read_rule
 from tooltray.config.settings.settings_reading import read_settings
 from tooltray.config.settings.widening import call_rules_widen, entry_widens, settings_widen
 from tooltray.foundation.errors import TooltrayError
@@ -68,38 +68,6 @@ def test_words_of_a_command_are_plain_and_begin_with_a_program(words: list[str])
 def test_other_values_are_no_rules(rule: object) -> None:
     with pytest.raises(TooltrayError, match="This rule cannot be used"):
         read_rule(rule)
-
-
-def test_of_a_list_the_others_count() -> None:
-    usable, odd = read_rules([RULE, {"tool": 1}, {"tool": "t"}])
-    assert (usable, odd) == ([RULE, {"tool": "t"}], ["callRules.1: tool: must be text"])
-    assert read_rules("x") == ([], ["callRules: must be a list"])
-    usable, odd = read_rules([{"tool": "t"}] * (MOST_RULES + 1))
-    assert (len(usable), odd) == (MOST_RULES, [f"callRules: there are more than {MOST_RULES}"])
-
-
-def test_a_slip_in_a_rule_of_the_settings_takes_that_rule_alone_away() -> None:
-    client = {"callRules": [{"tool": "t"}, {"tool": 1}], "mode": "search"}
-    clients = {"c": client, "fine": {"callRules": [{"tool": "t", "server": "s"}]}, "plain": {}}
-    document = {
-        "mcpServers": {"s": {"command": "x", "callRules": [RULE, {**RULE, "tol": 1}], "toolOverrides": {"t": 1}}},
-        "publish": {"clients": clients},
-        "fileServers": {"f": {"callRules": [RULE]}},
-    }
-    reading = read_settings(document)
-    found = reading.settings
-    assert [rule.members() for rule in found.mcp_servers["s"].call_rules] == [RULE]
-    assert found.publish.clients["c"].call_rules == ()
-    assert found.publish.clients["c"].mode == "search"
-    assert found.publish.clients["fine"].call_rules == (CallRule(tool="t", server="s"),)
-    assert found.publish.clients["plain"].call_rules is None
-    assert found.file_servers["f"].call_rules == (read_rule(RULE),)
-    assert [problem.message for problem in reading.problems] == [
-        "toolOverrides.t: must be an object",
-        "callRules.1: tol: is not known here",
-        "publish: clients.c.callRules.1.tool: must be text",
-    ]
-    assert [problem.hint for problem in reading.problems][1:] == ["Correct it in settings.json; until then these rules allow nothing"] * 2
 
 
 def test_a_rule_that_another_one_was_not_widens() -> None:

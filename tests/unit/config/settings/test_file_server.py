@@ -95,12 +95,12 @@ async def test_all_that_was_chosen_is_forgotten_and_brought_back_also_while_its_
     assert on_disk(tmp_path)["fileServers"]["theirs"] == choices_of(conf.document, "theirs") == written
 
 
-@pytest.mark.parametrize("given", [[], {"theirs": []}])
-async def test_choices_that_are_none_are_none_and_make_room_for_others(tmp_path: Path, given: Any) -> None:
-    conf = await settings(tmp_path, {**OWN, "fileServers": given})
+async def test_choices_that_cannot_be_read_are_none_and_stay(tmp_path: Path) -> None:
+    conf = await settings(tmp_path, {**OWN, "fileServers": ["theirs"]})
     assert choices_of(conf.document, "theirs") == {}
-    await conf.edit(all_choices({"theirs": {"disable": True}}))
-    assert on_disk(tmp_path)["fileServers"] == {"theirs": {"disable": True}}
+    with pytest.raises(TooltrayError, match="fileServers: must be an object"):
+        await conf.edit(all_choices({"theirs": {"disable": True}}))
+    assert on_disk(tmp_path)["fileServers"] == ["theirs"]
 
 
 async def test_what_only_its_file_can_say_is_refused_and_the_file_named(tmp_path: Path) -> None:
@@ -134,10 +134,10 @@ async def test_each_choice_counts_in_the_place_of_what_the_file_says() -> None:
     assert FileServerSettings(tool_overrides={"t": ToolOverride(name="n")}).applied(config).tool_overrides["t"].name == "n"
 
 
-@pytest.mark.parametrize(("given", "held"), [({"theirs": {"disable": "no"}}, True), ([], False)])
-async def test_by_a_slip_no_call_goes_through_unasked(tmp_path: Path, given: Any, held: bool) -> None:
+@pytest.mark.parametrize("given", [{"theirs": {"disable": "no"}}, []])
+async def test_by_a_slip_no_call_goes_through_unasked(tmp_path: Path, given: Any) -> None:
     conf = await settings(tmp_path, {**OWN, "fileServers": given}, theirs=of_file(autoApprove=["all"]))
-    assert conf.settings.mcp_servers["theirs"].auto_approve == (() if held else ("all",))
+    assert (conf.settings.mcp_servers["theirs"].auto_approve, conf.settings.mcp_servers["theirs"].disable) == ((), True)
     (problem,) = conf.problems
     assert "fileServers" in problem.message
 

@@ -120,7 +120,9 @@ async def test_a_skipped_entry_can_be_put_right(conf: McpConfHelper) -> None:
 
 async def test_an_entry_that_is_no_object_can_be_put_right(conf: McpConfHelper, path: Path) -> None:
     put(path, {"version": 1, "mcpServers": {"a": 3}})
-    await conf.change_server("a", command="y")
+    with pytest.raises(TooltrayError, match="a: must be an object"):
+        await conf.change_server("a", command="y")
+    await conf.set_server("a", {"command": "y"})
     assert conf.entries == {"a": {"command": "y"}}
 
 
@@ -200,14 +202,19 @@ async def test_another_place_is_refused(conf: McpConfHelper) -> None:
         await conf.edit(secret_backend("plain"))  # type: ignore[arg-type]
 
 
-async def test_containers_of_an_odd_shape_are_replaced_when_they_are_needed(conf: McpConfHelper, path: Path) -> None:
-    put(path, {"version": 1, "mcpServers": ["a"], "defaultServers": "a", "secrets": "x"})
+async def test_parts_of_an_odd_shape_stay_as_they_are(conf: McpConfHelper, path: Path) -> None:
+    written = {"version": 1, "mcpServers": ["a"], "defaultServers": "a", "secrets": "x"}
+    put(path, written)
     with pytest.raises(TooltrayError, match="There is no server"):
         await conf.remove_server("a")
-    await conf.set_server("a", {"command": "x"}, is_default=True)
-    await conf.edit(secret_backend("memory"))
-    expected = {"mcpServers": {"a": {"command": "x"}}, "defaultServers": ["a"], "secrets": {"backend": "memory"}}
-    assert on_disk(path) == {"version": 1} | expected
+    with pytest.raises(TooltrayError, match="mcpServers: must be an object"):
+        await conf.set_server("a", {"command": "x"})
+    with pytest.raises(TooltrayError, match="defaultServers: must be a list of texts"):
+        await conf.set_default("hub", True)
+    with pytest.raises(TooltrayError, match="secrets: must be an object"):
+        await conf.edit(secret_backend("memory"))
+    await conf.set_default("hub", False)
+    assert on_disk(path) == written
 
 
 async def test_many_changes_at_once_all_count(conf: McpConfHelper, path: Path) -> None:
@@ -254,13 +261,6 @@ async def test_on_a_full_disk_nothing_changes(conf: McpConfHelper, path: Path, h
     assert list(conf.settings.mcp_servers) == ["a"]
     assert (on_disk(path), heard) == (FULL, [])
     assert [entry.name for entry in path.parent.iterdir()] == ["settings.json"]
-
-
-async def test_an_override_that_cannot_be_used_keeps_nobody_from_changing_something_else(conf: McpConfHelper, path: Path) -> None:
-    await conf.edit(lambda document: document["mcpServers"].update(odd={"command": "x", "toolOverrides": {"t": 1}}))
-    await conf.change_server("odd", disable=True)
-    assert conf.settings.mcp_servers["odd"].disable
-    assert on_disk(path)["mcpServers"]["odd"] == {"command": "x", "toolOverrides": {"t": 1}, "disable": True}
 
 
 async def test_of_two_who_add_one_name_at_once_the_second_is_refused(conf: McpConfHelper, path: Path) -> None:
