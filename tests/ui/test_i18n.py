@@ -128,7 +128,8 @@ OF_FILES = (
         "config/settings/settings.py",
         "config/settings/settings_file.py",
         "config/settings/server_config.py",
-        "config/settings/usable.py",
+        "config/settings/json_model.py",
+        "config/settings/settings_reading.py",
     ),
     *(
         "foundation/files/json_text.py",

@@ -18,7 +18,7 @@ Edit = Callable[[Document], None]
 
 
 def part(holder: dict[str, object], key: str) -> dict[str, object]:
-    """Returns the object at a key, to be changed; a new one if there is none.
+    """Returns the object at a key, to be changed, and makes it if it is missing.
 
     Raises:
         TooltrayError: it is not an object, and stays as it was written.
@@ -31,7 +31,7 @@ def part(holder: dict[str, object], key: str) -> dict[str, object]:
 
 
 def texts(document: Document, key: str) -> list[str]:
-    """Returns the list of texts at a key, to be changed; a new one if there is none.
+    """Returns the list of texts at a key, to be changed, and makes it if it is missing.
 
     Raises:
         TooltrayError: it is something else, and stays as it was written.
@@ -45,7 +45,7 @@ def texts(document: Document, key: str) -> list[str]:
 
 
 def members(holder: Mapping[str, object], key: str) -> Mapping[str, object]:
-    """Returns the object at a key, for reading; empty if there is none."""
+    """Returns the object at a key, for reading; empty if it is missing."""
     found = holder.get(key)
     return found if isinstance(found, dict) else {}
 

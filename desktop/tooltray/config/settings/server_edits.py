@@ -1,4 +1,4 @@
-"""Edits of the servers in the settings, and of the choices there for servers of other files; for `SettingsStore.edit`."""
+"""Edits of the servers in the settings, and of the choices there for servers of other files; for `McpConfHelper.edit`."""
 
 import copy
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Edits of the settings about what AI clients see: modes, profiles, lazy loading, overrides of tools; for `SettingsStore.edit`.
+"""Edits of the settings about what AI clients see: modes, profiles, lazy loading, overrides of tools; for `McpConfHelper.edit`.
 
 An edit that raises TooltrayError has changed nothing.
 """

@@ -1,4 +1,4 @@
-"""settings_store.py: somebody edits settings.json by hand while Tooltray runs."""
+"""mcp_conf_helper.py: somebody edits settings.json by hand while Tooltray runs."""
 
 import asyncio
 import json
