@@ -307,7 +307,7 @@ class Settings(JsonModel):
         discovery: where servers are found.
         language: of the window and the command line, by the name of its catalogue; None: the system's.
         window: how it looks, and when it is shown.
-        notifications: which kinds the user has switched on or off; see notification_kinds.
+        notifications: which kinds the user has switched on or off; see foundation/preferences.
         activity: what the journal keeps.
         telemetry: where traces of calls go.
         results: what is kept of large results.
