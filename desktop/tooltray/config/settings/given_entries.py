@@ -149,10 +149,10 @@ def _located(slip: EntrySlip, root: Value, lines: Lines) -> EntrySlip:
     if slip.path[:1] == (TWICE,):
         at = next((at for key, at in root.repeated() if key == slip.path[1]), root.start)
         return EntrySlip(slip.message, (), lines.place(at)[0])
-    return EntrySlip(slip.message, slip.path, lines.place(_place_of(slip.path, root))[0])
+    return EntrySlip(slip.message, slip.path, lines.place(place_of(slip.path, root))[0])
 
 
-def _place_of(path: EntryPath, value: Value) -> int:
+def place_of(path: EntryPath, value: Value) -> int:
     """Returns where a value begins, or the object that lacks it."""
     at = value.start
     for step in path:

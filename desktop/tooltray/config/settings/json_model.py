@@ -80,8 +80,8 @@ def of_place(path: Path, reason: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Returns a text without invisible characters and characters that turn the direction of writing."""
-    return "".join(character if character.isprintable() else "?" for character in text)
+    """Returns a text with `?` for control characters, line ends and marks of writing direction; a Phrase without any stays one."""
+    return text if text.isprintable() else "".join(character if character.isprintable() else "?" for character in text)
 
 
 def _why(details: ErrorDetails) -> str:

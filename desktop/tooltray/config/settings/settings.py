@@ -7,13 +7,7 @@ back; these models are a view on it, so they cannot lose a field. server_config 
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    StrictBool,
-    StrictStr,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictStr
 
 from tooltray.config.secrets.vaults import SecretBackend
 from tooltray.config.settings.call_rule import LONGEST_VALUE, AutoApprove, CallRules

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
 from tooltray.config.settings.document import Document, version_of
-from tooltray.config.settings.given_entries import check_name, printable_name
+from tooltray.config.settings.given_entries import check_name, place_of, printable_name
 from tooltray.config.settings.json_model import CORRECT_IT, Path, joined, of_place, places_in_words, printable
 from tooltray.config.settings.settings import (
     ANY_CLIENT,
@@ -265,16 +265,7 @@ class SettingsPlaces:
 
     def _line_of(self, path: Path) -> int:
         """Returns the line of a part, or of the object that lacks it."""
-        value, at = self._root, None
-        for step in path:
-            if value and step in value.members:
-                at, value = value.members[str(step)]
-            elif value and isinstance(step, int) and step < len(value.items):
-                value = value.items[step]
-                at = value.start
-            else:
-                break
-        return self._line(at)
+        return self._line(place_of(path, self._root) if self._root and path else None)
 
     def _line(self, at: int | None) -> int:
         """Returns a line; 0 if it is unknown."""
