@@ -186,6 +186,8 @@ RULE: dict[str, Any] = {
 
 def test_a_rule_is_written_as_it_was_read() -> None:
     assert read_rule(RULE).members() == RULE
+    places = {"a": {"inside": ["/work", "~/n"]}, "b": {"hosts": ["example.org"]}}
+    assert read_rule({"tool": "t", "arguments": places}).members()["arguments"] == places
     assert read_rule({**RULE, "server": None}).text == read_rule(RULE).text
     assert read_rule({"tool": "t", "arguments": {"a": {"number": {"min": Decimal("0.5"), "max": Decimal(2)}}}}).members()["arguments"] == {
         "a": {"number": {"min": 0.5, "max": 2}}

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from tooltray.config.settings.document import CURRENT_VERSION, members, migrate, part, version_of
+from tooltray.config.settings.document import CURRENT_VERSION, members, migrate, part, texts, version_of
 from tooltray.foundation.errors import TooltrayError
 
 
@@ -47,7 +47,8 @@ def test_what_is_no_object_is_read_as_empty_and_never_replaced(odd: Any) -> None
 def test_an_object_that_is_missing_is_made() -> None:
     document: dict[str, object] = {"mcpServers": None}
     part(document, "mcpServers")["a"] = 1
-    assert document == {"mcpServers": {"a": 1}}
+    texts(document, "allowedFolders").append("/work")
+    assert document == {"mcpServers": {"a": 1}, "allowedFolders": ["/work"]}
 
 
 def test_an_object_that_is_there_is_changed_in_place() -> None:

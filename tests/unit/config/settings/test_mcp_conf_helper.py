@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.file_servers import file_server
 from tests.unit.conftest import Heard, put
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
@@ -91,13 +90,6 @@ async def test_both_spellings_of_a_field_are_changed_together(conf: McpConfHelpe
     assert conf.entries["b"] == {"url": "https://i", "baseUrl": "https://i"}
 
 
-async def test_none_removes_a_field(conf: McpConfHelper) -> None:
-    await conf.change_server("a", disabled_tools=("t", "u"), call_timeout=3)
-    assert conf.entries["a"] == {"command": "x", "url": None, "note": 1, "disabledTools": ["t", "u"], "callTimeout": 3}
-    await conf.change_server("a", disabled_tools=None, call_timeout=None, cwd=None)
-    assert conf.entries["a"] == {"command": "x", "url": None, "note": 1}
-
-
 async def test_a_change_to_a_bad_value_is_refused(conf: McpConfHelper, path: Path) -> None:
     with pytest.raises(TooltrayError, match="callTimeout: must be more than 0"):
         await conf.change_server("a", call_timeout=-1)
@@ -146,14 +138,6 @@ async def test_a_server_that_is_brought_back_stands_where_it_stood(
     assert list(on_disk(path)["mcpServers"]) == order
     await conf.set_server(removed, {"command": "other"})
     assert list(on_disk(path)["mcpServers"]) == order
-
-
-async def test_what_is_not_there_cannot_be_changed(conf: McpConfHelper, path: Path, heard: Heard) -> None:
-    for call in (conf.remove_server("zz"), conf.change_server("zz", disable=True), conf.set_default("zz", True)):
-        with pytest.raises(TooltrayError, match="There is no server 'zz'"):
-            await call
-    assert on_disk(path) == FULL
-    assert heard == []
 
 
 async def test_a_server_becomes_a_default_once_and_stops_being_one(conf: McpConfHelper) -> None:
@@ -240,10 +224,3 @@ async def test_of_two_who_add_one_name_at_once_the_second_is_refused(conf: McpCo
 async def test_an_entry_that_cannot_be_used_is_in_nobody_s_way(conf: McpConfHelper, path: Path) -> None:
     await conf.set_server("bad", {"command": "a"}, is_new=True)
     assert on_disk(path)["mcpServers"]["bad"] == {"command": "a"}
-
-
-async def test_what_is_chosen_for_another_file_s_server_stands_in_the_settings(conf: McpConfHelper, path: Path) -> None:
-    conf.set_file_servers({"theirs": file_server("y")})
-    await conf.change_server("theirs", auto_approve=("read",))
-    assert on_disk(path)["fileServers"] == {"theirs": {"autoApprove": ["read"]}}
-    assert conf.settings.mcp_servers["theirs"].auto_approve == ("read",)
