@@ -164,6 +164,8 @@ def _without_unusable(given: Document, error: ValidationError) -> Iterator[Slip]
         reasons.setdefault(path[: len(_pattern(path))], []).append((path, reason))
     for part, found in reasons.items():
         kind = _PARTS.get(_pattern(part), _Part())
+        if part == ("publish",) and not isinstance(given["publish"], Mapping):
+            kind = _PARTS["publish", "clients"]
         _fall_back(given, part, kind.value)
         yield _slip(part, kind, found)
 
@@ -185,9 +187,8 @@ def _fall_back(given: Document, part: Path, value: object) -> None:
         holder = holder[key]  # type: ignore[assignment]  # an object, since a member of it was read
     was = holder.pop(name)
     if part == ("publish",):  # its members that are parts of their own still count
-        clients = was.get("clients") if isinstance(was, Mapping) else _PARTS["publish", "clients"].value
-        http = was.get("http") if isinstance(was, Mapping) else None
-        value = {"feedback": False, "clients": clients, "http": http}
+        inner = was if isinstance(was, Mapping) else {"clients": value}
+        value = {"feedback": False, "clients": inner.get("clients"), "http": inner.get("http")}
     if value is not None:
         holder[name] = value
 

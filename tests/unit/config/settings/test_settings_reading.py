@@ -161,7 +161,7 @@ STRICT: list[tuple[dict[str, Any], str, object, str]] = [
     ({"profiles": ["work"]}, "profiles", {}, "AI clients that have a profile see nothing"),
     ({"publish": {"http": {"enabled": True, "requireToken": 1}}}, "publish", PublishSettings(), "AI clients cannot connect over HTTP"),
     ({"publish": {"clients": ["c"]}}, "publish", PublishSettings(clients={ANY_CLIENT: HELD_CLIENT}), "AI clients see nothing"),
-    ({"publish": 5}, "publish", PublishSettings(clients={ANY_CLIENT: HELD_CLIENT}, feedback=False), ""),
+    ({"publish": 5}, "publish", PublishSettings(clients={ANY_CLIENT: HELD_CLIENT}, feedback=False), "AI clients see nothing"),
     *(
         ({"publish": {"clients": {"c": client}}}, "publish", PublishSettings(clients={"c": HELD_CLIENT}), "it sees nothing")
         for client in (
