@@ -8,7 +8,7 @@ from typing import cast
 from shiboken6 import isValid
 from tests.fakes.fake_presenter import FakePresenter
 
-from tooltray.config.settings.entry_text import read_entry_text
+from tooltray.config.settings.given_entries import read_entry_text
 from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.sources.entries.pasted import parse_pasted

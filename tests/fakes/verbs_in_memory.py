@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 from tests.fakes.hub_in_memory import HubInMemory
 from tests.fakes.server_snapshots import STARTED_AT, server
 
-from tooltray.config.settings.entry_text import check_entry
+from tooltray.config.settings.given_entries import check_entry
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ElicitationEnded, ServerFilesChanged, ServerRemoved, ToolListChanged
 from tooltray.foundation.files.json_text import check_revision, revision_of

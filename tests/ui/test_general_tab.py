@@ -9,7 +9,7 @@ from tests.ui.seen import control, drawn
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ConfigChanged
-from tooltray.foundation.notification_kinds import KINDS
+from tooltray.foundation.preferences import KINDS
 from tooltray.ui.settings.general_tab import GeneralTab
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch

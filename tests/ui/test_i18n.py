@@ -12,8 +12,7 @@ from PySide6.QtCore import QCoreApplication, QTranslator
 from PySide6.QtWidgets import QApplication
 from tests.fakes.server_snapshots import server
 
-from tooltray.config.settings.settings_reading import read_settings
-from tooltray.config.settings.usable import SettingsPlaces
+from tooltray.config.settings.settings_reading import SettingsPlaces, read_settings
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.languages import languages
 from tooltray.foundation.phrases import Phrase
@@ -129,7 +128,8 @@ OF_FILES = (
         "config/settings/settings.py",
         "config/settings/settings_file.py",
         "config/settings/server_config.py",
-        "config/settings/usable.py",
+        "config/settings/json_model.py",
+        "config/settings/settings_reading.py",
     ),
     *(
         "foundation/files/json_text.py",
@@ -180,8 +180,8 @@ def test_a_slip_in_the_settings_is_said_whole_in_the_person_s_language(app: QApp
         said = [whole(each.problem) for each in SettingsPlaces(text).located(slips)]
     finally:
         QCoreApplication.removeTranslator(translator)
-    assert said[0] == "無法使用伺服器「a」的項目。第 2 行：它既沒有命令也沒有網址。請在 settings.json 中修正。"
-    assert said[1] == "無法使用伺服器「b」的項目。第 3 行：command：必須是文字；args：必須是清單。請在 settings.json 中修正。"
+    assert said[1] == "無法使用伺服器「a」的項目。第 2 行：它既沒有命令也沒有網址。請在 settings.json 中修正。"
+    assert said[2] == "無法使用伺服器「b」的項目。第 3 行：command：必須是文字；args：必須是清單。請在 settings.json 中修正。"
     names = re.compile(r"AI|settings\.json|mcpServers|publish|clients\.acme\.mode|acme|'[a-z]+'|command|args|c/d|[ab]")
     assert not [text for text in said if re.search("[A-Za-z]", names.sub("", text))]
 

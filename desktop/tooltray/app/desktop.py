@@ -195,7 +195,7 @@ async def _build_windows(app: "QApplication", parts: Parts) -> "Windows":
 
 def _build_main(parts: Parts) -> "MainWindow":
     """Builds the main window, in the current language."""
-    from tooltray.config.settings.entry_text import read_entry_text
+    from tooltray.config.settings.given_entries import read_entry_text
     from tooltray.foundation.files.atomic_file import write_atomically
     from tooltray.sources.entries.pasted import parse_pasted
     from tooltray.sources.entries.portable_entry import with_new_secrets_moved

@@ -17,7 +17,6 @@ from tooltray.carriers.mcp import stdio_connection
 from tooltray.carriers.mcp.idle_exit import IdleExit
 from tooltray.carriers.mcp.replaced_exit import ReplacedExit
 from tooltray.carriers.mcp.served.served_starts import RequiredServers, ServedCallLog, check_served
-from tooltray.foundation.allocator import return_large_blocks
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.event_loop import use_pidfd_watcher
 from tooltray.foundation.events import HttpAddressChanged, ProblemReported
@@ -27,6 +26,7 @@ from tooltray.foundation.home.hub_place import HubPlace
 from tooltray.foundation.installs.installation import this_installation
 from tooltray.foundation.installs.installations import Installations
 from tooltray.foundation.installs.own_program import OwnProgram
+from tooltray.foundation.memory import return_large_blocks
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import end_in_turn, finish_in_thread
 from tooltray.gateway.kept_results.result_store import sweep_hourly

@@ -68,7 +68,7 @@ from tooltray.catalogue.views.views import ViewLists, Views
 from tooltray.config.foreign_configs.reading import read_file
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.config.secrets.provided_secrets import ProvidedSecrets, UnfetchedSecrets
-from tooltray.config.secrets.provider import FETCH_S, MAX_VALUE_BYTES
+from tooltray.config.secrets.providers import FETCH_S, MAX_VALUE_BYTES
 from tooltray.config.secrets.secrets import SecretStore, take_passphrase
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.settings import Settings

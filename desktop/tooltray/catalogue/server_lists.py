@@ -24,7 +24,7 @@ from tooltray.catalogue.list_times import FirstListings, Relisting
 from tooltray.catalogue.offer import OfferKind
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ProblemReported
-from tooltray.foundation.long_lived import keep_for_long
+from tooltray.foundation.memory import keep_for_long
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import LEFT_OUT, ServerState
 from tooltray.foundation.tasks import finish_in_thread

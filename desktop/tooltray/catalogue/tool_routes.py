@@ -17,7 +17,7 @@ from tooltray.catalogue.resource_uris import PublishedUris, ResourceUris
 from tooltray.config.naming import tool_settings
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.config.settings.tool_override import ToolOverride
-from tooltray.foundation.long_lived import keep_for_long
+from tooltray.foundation.memory import keep_for_long
 from tooltray.foundation.tasks import SLICE, finish_in_thread
 from tooltray.protocol.eras import Era
 from tooltray.protocol.output_schemas import LegacyOutput

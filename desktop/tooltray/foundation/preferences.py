@@ -1,7 +1,7 @@
-"""What a person has chosen for the window, the command line and the notifications: language, theme, what closing means.
+"""The user's choices for the window, the command line and the notifications: language, theme, what closing means, and what is notified.
 
-Above it: whoever speaks to the person: the window, the tray, commands. Below it: the standard library. It is read from a document that may
-hold anything, at the start even before the settings are checked: what cannot be used counts as not chosen, and the settings say so.
+They are read from a document that may hold anything, at the start even before the settings are checked: what cannot be used counts as not
+chosen, and the settings say so. A new kind of notification is a line in KINDS.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,53 @@ from pathlib import Path
 
 import msgspec
 
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import open_regular
+
+
+class NotificationKind(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        name: in the settings, as `"notifications": {NAME: false}`.
+        title: what has happened.
+        text: what else there is to know before one switches it off; may be empty.
+        is_on: unless the person has said otherwise.
+    """
+
+    name: str
+    title: str
+    text: str = ""
+    is_on: bool = True
+
+
+KINDS = (
+    NotificationKind(
+        "approval", Phrase("A call waits for your yes"), Phrase("The call waits; without an answer it is refused in the end.")
+    ),
+    NotificationKind("confirmation", Phrase("A command wants to allow something"), Phrase("The command waits for your answer.")),
+    NotificationKind("question", Phrase("A server asks you something")),
+    NotificationKind("sign_in", Phrase("A server needs you to sign in")),
+    NotificationKind("failed", Phrase("A server has failed")),
+    NotificationKind(
+        "tool_changed", Phrase("A tool was changed after you had allowed it"), Phrase("Until you look, its calls are asked about.")
+    ),
+    NotificationKind("trust", Phrase("A project brings servers that wait for your yes")),
+    NotificationKind("feedback", Phrase("A model reports and waits for your answer")),
+    NotificationKind("update", Phrase("A newer version of a server is there")),
+)
+"""In the order in which they are listed."""
+
+
+def is_wanted(kind: str, chosen: Mapping[str, bool]) -> bool:
+    """Whether a notification of a kind is to be sent.
+
+    Args:
+        kind: the name of one of KINDS; what is none of them is always sent.
+        chosen: by the person, `notifications` of the settings.
+    """
+    by_default = next((each.is_on for each in KINDS if each.name == kind), True)
+    return chosen.get(kind, by_default)
+
 
 THEMES = ("light", "dark")
 LARGEST_FILE = 64 * 1024 * 1024  # as for the settings themselves; this is some other file
@@ -22,7 +68,7 @@ class Preferences(msgspec.Struct, frozen=True):
         theme: "light" or "dark"; empty: the system's.
         keeps_running: closing the window hides it, where there is a tray.
         starts_hidden: the window stays away until somebody opens it from the tray.
-        notifications: whether each kind is sent, where the person has said so; see notification_kinds.
+        notifications: whether each kind is sent, where the person has said so; see KINDS.
     """
 
     language: str = ""

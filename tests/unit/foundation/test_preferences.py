@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.foundation.notification_kinds import KINDS, is_wanted
-from tooltray.foundation.preferences import Preferences, preferences_of, read_preferences
+from tooltray.foundation.preferences import KINDS, Preferences, is_wanted, preferences_of, read_preferences
 
 
 def test_what_can_be_used_counts_and_the_rest_is_as_if_it_were_not_there() -> None:

@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Mapping
 
 from tooltray.config.settings.file_server import FileEntry
-from tooltray.config.settings.given_entries import check_runs_outside, read_usable_entry
+from tooltray.config.settings.given_entries import read_given_entry
+from tooltray.config.settings.json_model import printable
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.files.json_places import Lines, Value
@@ -89,7 +90,7 @@ class ConfigSource:
             except CannotUse as reason:
                 self.refuse(name, reason.reason, at if reason.at is None else reason.at)
             except TooltrayError as error:
-                self.refuse(name, visible(error.problem.message), at)
+                self.refuse(name, printable(error.problem.message), at)
         return tuple(found)
 
     def _entry(self, name: str, at: int, value: Value, convert: Convert) -> FileEntry:
@@ -107,7 +108,7 @@ class ConfigSource:
     def _problem(self, title: str, reason: str, at: int, entry: str) -> FileProblem:
         line = self.line(at)
         message = Phrase("line {line}: {reason}", line=line, reason=reason)
-        return FileProblem(Problem(title, message, Phrase("Correct it in {file}", file=visible(self.path))), line, entry)
+        return FileProblem(Problem(title, message, Phrase("Correct it in {file}", file=printable(self.path))), line, entry)
 
 
 class RawEntry:
@@ -129,7 +130,7 @@ class RawEntry:
         return self.value.content if isinstance(self.value.content, dict) else {}
 
     def place_of(self, key: str) -> int:
-        """Returns the index of one of its fields; that of the entry if there is no field of this name."""
+        """Returns the index of one of its fields; that of the entry if it lacks the field."""
         return self.value.members[key][0] if key in self.value.members else self.at
 
     def checked(self, entry: Mapping[str, object]) -> MCPServerConfig:
@@ -141,27 +142,13 @@ class RawEntry:
         Raises:
             TooltrayError: it cannot be used.
         """
-        config, odd = read_usable_entry(self.name, entry)
-        check_runs_outside(self.name, config)
-        for member, problem in odd.items():
-            self.source.remark(visible(problem.message), self.place_of(member))
-        return config
+        return read_given_entry(self.name, entry)
 
 
 def shown(name: str) -> str:
     """Returns an untrusted name as it may be displayed: cut to 64 characters and made visible."""
     cut = name if len(name) <= _SHOWN_CHARACTERS else name[: _SHOWN_CHARACTERS - 1] + "…"
-    return visible(cut)
-
-
-def visible(text: str) -> str:
-    """Replaces invisible characters by `?`: control characters, marks of writing direction, line ends.
-
-    A Phrase without such characters stays one, and can be translated.
-    """
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else "?" for character in text)
+    return printable(cut)
 
 
 def _can_be_read(name: str) -> bool:

@@ -7,8 +7,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from tooltray.config.secrets.provider import NotAnswered, Run, Surroundings, not_answered
-from tooltray.config.secrets.providers import COMMAND, Reference, reference_of
+from tooltray.config.secrets.providers import COMMAND, NotAnswered, Reference, Run, Surroundings, not_answered, reference_of
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.tasks import finish_in_thread

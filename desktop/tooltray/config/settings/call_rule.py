@@ -1,22 +1,175 @@
-"""One rule on the arguments of calls: which calls of a tool run without asking, by their arguments.
+"""Rules on the arguments of calls, by which calls run without asking: the paths of arguments, their values, and the rule itself.
 
-A rule has no unknown members: a misspelt one would be a condition that does not count.
+A path is written as `path`, `options.cwd` or `items[*].path`; a member whose name contains a dot, a bracket or a quotation mark is written
+as JSON in brackets: `["a.b"].c`. Of values only what is known to be harmless is accepted: anything that a shell, a URL parser or a file
+system may read in two ways is not, and a call that contains it asks. A rule has no unknown members: a misspelt one would be a condition
+that does not count.
 """
 
+import ipaddress
 import json
+import os
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import cached_property
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
 
-from tooltray.config.settings.argument_path import ArgumentPath, read_path
-from tooltray.config.settings.json_model import JsonModel, without_null
-from tooltray.config.settings.rule_values import is_folder, is_plain_word, read_pattern
-from tooltray.config.settings.usable import in_words, of_field
+from tooltray.config.settings.json_model import JsonModel, in_words, without_null
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
+
+LONGEST_PATH = 512  # characters
+MOST_STEPS = 16  # users cannot read a form with more levels
+
+Step = str | None
+"""The name of a member; None: each element of a list."""
+ArgumentPath = tuple[Step, ...]
+
+_NAME = re.compile(r'[^.\[\]"\s]+')
+_QUOTED = re.compile(r'\[("(?:[^"\\]|\\.)*")\]')
+_EACH = "[*]"
+
+
+def read_path(text: str) -> ArgumentPath:
+    """Reads a path.
+
+    Raises:
+        ValueError: it is not a path.
+    """
+    steps: list[Step] = []
+    at = 0
+    while at < len(text):
+        step, at = _step(text, at, is_first=not steps)
+        steps.append(step)
+    if not steps or steps[0] is None or len(steps) > MOST_STEPS or len(text) > LONGEST_PATH:
+        raise ValueError("no path of an argument")
+    return tuple(steps)
+
+
+def _step(text: str, at: int, *, is_first: bool) -> tuple[Step, int]:
+    if text.startswith(_EACH, at):
+        return None, at + len(_EACH)
+    if quoted := _QUOTED.match(text, at):
+        name = json.loads(quoted[1])  # a ValueError if an escape is invalid
+        return str(name), quoted.end()
+    if not is_first:
+        if text[at] != ".":
+            raise ValueError("a dot is missing")
+        at += 1
+    name = _NAME.match(text, at)
+    if name is None:
+        raise ValueError("a name is missing")
+    return name[0], name.end()
+
+
+def written(path: ArgumentPath) -> str:
+    """Returns a path as `read_path` reads it."""
+    text = ""
+    for step in path:
+        if step is None:
+            text += _EACH
+        elif _NAME.fullmatch(step):
+            text += f".{step}" if text else step
+        else:
+            text += f"[{json.dumps(step)}]"
+    return text
+
+
+PROJECT = "{project}"
+"""A folder in rules: the project of the session."""
+LONGEST_HOST = 253  # characters, as DNS has it
+PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+"""The schemes of addresses, and the port of each that need not be named."""
+USUAL_PORTS = frozenset(PORTS.values())
+
+_PLAIN_WORD = re.compile(r"(?:[A-Za-z0-9_./:@,+=-]|[^\x00-\x7f])+")
+_HOST_NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*", re.ASCII)
+_HOST_AND_PORT = re.compile(r"(\[[0-9A-Fa-f:]+\]|[^\s:/?#@\[\]]+)(?::([0-9]{1,5}))?", re.ASCII)
+_ADDRESS = re.compile(r"([A-Za-z]+)://([^\s/?#@\\]+)((?:/[A-Za-z0-9._~:/?#@!&*+,=%\[\]-]*)?)", re.ASCII)
+_QUERY_ALONE = re.compile(r"([A-Za-z]+)://([^\s/?#@\\]+)(\?[A-Za-z0-9._~:/?!&*+,=%\[\]-]*)", re.ASCII)
+
+
+def is_plain_word(word: str) -> bool:
+    """Returns whether a word of a command means itself in every shell: no quotation marks, variables, patterns, redirections, blanks."""
+    return (
+        bool(_PLAIN_WORD.fullmatch(word))
+        and not word.startswith("=")
+        and (word.isascii() or all(sign.isascii() or sign.isalnum() for sign in word))
+    )
+
+
+class Host(NamedTuple):
+    """A host and its port; 0: the ports that addresses need not name."""
+
+    name: str
+    port: int = 0
+
+
+def read_host(text: str) -> Host | None:
+    """Reads a host as users write it, `example.org` or `example.org:8443`; None if it is not a host, or could be read in two ways.
+
+    Names are DNS names in plain letters; an IP address counts only in its one usual spelling.
+    """
+    if not (found := _HOST_AND_PORT.fullmatch(text)) or len(found[1]) > LONGEST_HOST:
+        return None
+    port = int(found[2] or 0)
+    if found[2] is not None and not 0 < port <= 65535:
+        return None
+    name = found[1].lower()
+    if not (_HOST_NAME.fullmatch(name) and not _looks_like_number(name)) and not _is_usual_ip(name):
+        return None
+    return Host(name, 0 if port in USUAL_PORTS else port)
+
+
+def _looks_like_number(name: str) -> bool:
+    """Returns whether the last part of a name is a number: `0x7f.1` and `127.1` are addresses to many programs."""
+    last = name.rpartition(".")[2]
+    return last.isdigit() or bool(re.fullmatch(r"0x[0-9a-f]*", last))
+
+
+def _is_usual_ip(name: str) -> bool:
+    try:
+        if name.startswith("["):
+            return str(ipaddress.IPv6Address(name[1:-1])) == name[1:-1]
+        return str(ipaddress.IPv4Address(name)) == name
+    except ValueError:
+        return False
+
+
+def is_below(host: str, pattern: str) -> bool:
+    """Returns whether a rule's pattern covers a host: the same host, or one below `*.example.org`."""
+    return host.endswith(pattern[1:]) and len(host) > len(pattern) - 1 if pattern.startswith("*.") else host == pattern
+
+
+def read_pattern(text: str) -> Host | None:
+    """Reads a host of a rule: as `read_host`, or `*.` and a name of at least two parts; None if it is neither."""
+    if not text.startswith("*."):
+        return read_host(text)
+    below = read_host(text[2:])
+    is_name = below is not None and "." in below.name and not _is_usual_ip(below.name)
+    return Host(f"*.{below.name}", below.port) if below and is_name else None
+
+
+def host_of(value: str) -> Host | None:
+    """Returns the host of an address, or the host that a text is; None if it has none, or parsers could disagree about it."""
+    found = _ADDRESS.fullmatch(value) or _QUERY_ALONE.fullmatch(value)
+    if found is None:
+        return read_host(value)
+    usual = PORTS.get(found[1].lower())
+    host = read_host(found[2])
+    return host if usual and host else None
+
+
+def is_folder(text: str) -> bool:
+    """Returns whether a rule can name this as a folder: a whole path, one from the home folder, or `{project}` and folders below it."""
+    if text == PROJECT or text.startswith(f"{PROJECT}/"):
+        return "\0" not in text and ".." not in re.split(r"[/\\]", text)
+    is_whole = os.path.isabs(text) or text == "~" or text.startswith(("~/", "~\\"))
+    return is_whole and "\0" not in text and ".." not in re.split(r"[/\\]", text)
+
 
 MOST_RULES = 200  # of one server or AI client; each is checked with each call of its tool
 MOST_LISTED = 100  # folders, hosts, words or values of one condition
@@ -193,18 +346,3 @@ def read_rule(given: object) -> CallRule:
         return CallRule.model_validate(given)
     except ValidationError as error:
         raise TooltrayError(Phrase("This rule cannot be used"), in_words(error), Phrase("See `tooltray grants rule --help`")) from None
-
-
-def read_rules(given: object) -> tuple[list[object], list[str]]:
-    """Returns the usable rules of a list, as they were given, and why the others cannot be used: these allow nothing."""
-    if not isinstance(given, list | tuple):
-        return [], [of_field("callRules", Phrase("must be a list"))]
-    usable: list[object] = []
-    odd = [of_field("callRules", Phrase("there are more than {most}", most=MOST_RULES))] if len(given) > MOST_RULES else []
-    for place, rule in enumerate(given[:MOST_RULES]):
-        try:
-            CallRule.model_validate(rule)
-            usable.append(rule)
-        except ValidationError as error:
-            odd.append(of_field(f"callRules.{place}", in_words(error)))
-    return usable, odd

@@ -5,6 +5,12 @@ The steps work on the raw document, so that unknown fields stay; the settings fi
 
 from collections.abc import Callable, Mapping
 
+from tooltray.config.settings.json_model import CORRECT_IT, MUST_BE_OBJECT, of_place
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.phrases import Phrase
+
+NOT_CHANGED = Phrase("The settings are not changed")
+
 Document = dict[str, object]
 """A JSON object; values are what `files.json_text` reads."""
 Edit = Callable[[Document], None]
@@ -12,15 +18,34 @@ Edit = Callable[[Document], None]
 
 
 def part(holder: dict[str, object], key: str) -> dict[str, object]:
-    """Returns the object at a key; a new one replaces anything else."""
-    found = holder.get(key)
-    if not isinstance(found, dict):
-        found = holder[key] = {}
+    """Returns the object at a key, to be changed, and makes it if it is missing.
+
+    Raises:
+        TooltrayError: it is not an object, and stays as it was written.
+    """
+    if holder.get(key) is None:
+        holder[key] = {}
+    if not isinstance(found := holder[key], dict):
+        raise TooltrayError(NOT_CHANGED, of_place((key,), MUST_BE_OBJECT), CORRECT_IT)
+    return found
+
+
+def texts(document: Document, key: str) -> list[str]:
+    """Returns the list of texts at a key, to be changed, and makes it if it is missing.
+
+    Raises:
+        TooltrayError: it is something else, and stays as it was written.
+    """
+    if document.get(key) is None:
+        document[key] = []
+    found = document[key]
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise TooltrayError(NOT_CHANGED, of_place((key,), Phrase("must be a list of texts")), CORRECT_IT)
     return found
 
 
 def members(holder: Mapping[str, object], key: str) -> Mapping[str, object]:
-    """Returns the object at a key, for reading; empty if there is none."""
+    """Returns the object at a key, for reading; empty if it is missing."""
     found = holder.get(key)
     return found if isinstance(found, dict) else {}
 

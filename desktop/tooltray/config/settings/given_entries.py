@@ -1,35 +1,27 @@
-"""An entry of a server as it is given under its name: checked, with its faults in words."""
+"""An entry of a server as it is given under its name, or typed as JSON: checked, with what is wrong and where.
 
-from collections.abc import Collection, Mapping
+No reason quotes a value, since the user may have typed a key into it.
+"""
 
-from pydantic import (
-    ValidationError,
-)
+from collections.abc import Collection, Iterator, Mapping
 
-from tooltray.config.settings.call_rule import read_rules
-from tooltray.config.settings.server_config import MCPServerConfig
-from tooltray.config.settings.tool_override import ToolOverride
-from tooltray.config.settings.usable import (
-    CORRECT_IT,
-    MUST_BE_OBJECT,
-    Path,
-    correct_it,
-    first_path,
-    in_words,
-    joined,
-    of_field,
-    of_member,
-    printable,
-    read_members,
-)
-from tooltray.foundation.errors import Problem, TooltrayError
+from pydantic import ValidationError
+
+from tooltray.config.settings.json_model import CORRECT_IT, MUST_BE_OBJECT, Path, in_words, places_in_words, printable
+from tooltray.config.settings.server_config import SPELLINGS, MCPServerConfig
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.files.json_places import CannotRead, Lines, Value, read
+from tooltray.foundation.files.json_text import NotJson, read_json
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.edited_entries import EntryPath, EntrySlip, EntryText
 
 BUILTIN_NAMES = ("hub",)
 """Names of the servers that are part of Tooltray; no entry may have one."""
 MAX_NAME_LENGTH = 64  # a name becomes a part of file names, keyring entries and tool names
+LONGEST_TEXT = 256 * 1024  # characters: a hundred times the size of real entries; checked at each keystroke
+MOST_SLIPS = 50  # the next ones are shown once these are corrected
+TWICE = "\0twice"  # no user types such a key: the path of a slip about a key that occurs twice
 FORBIDDEN_IN_NAMES = "/{}"  # `${secret:NAME/KEY}` has to find its parts again
-NOTHING_BY_THEM = Phrase("these rules allow nothing")
 
 
 def printable_name(name: str) -> str:
@@ -75,7 +67,7 @@ def read_entry(name: str, entry: object) -> MCPServerConfig:
         return MCPServerConfig.model_validate(entry)
     except ValidationError as error:
         title = Phrase("The entry of server '{server}' cannot be used", server=name)
-        raise UnusableEntry(title, in_words(error), CORRECT_IT, path=first_path(error)) from None
+        raise UnusableEntry(title, in_words(error), CORRECT_IT, path=places_in_words(error)[0][0]) from None
 
 
 def read_given_entry(name: str, entry: object) -> MCPServerConfig:
@@ -96,34 +88,79 @@ def check_runs_outside(name: str, config: MCPServerConfig) -> None:
         raise UnusableEntry(title, "", Phrase("Add it yourself, at a terminal: tooltray servers add NAME --inmemory ENTRY"), path=("type",))
 
 
-def read_usable_entry(name: str, entry: object) -> tuple[MCPServerConfig, Mapping[str, Problem]]:
-    """Reads one entry without its unusable overrides and rules on arguments, since these are no reason to lose a server.
+def read_entry_text(text: str) -> EntryText:
+    """Reads and checks an entry.
 
-    Returns:
-        The entry, and its unused parts, by its members.
-
-    Raises:
-        UnusableEntry: the rest cannot be used, either.
+    Args:
+        text: JSON, as it would follow the server's name.
     """
-    if not isinstance(entry, Mapping):
-        return read_entry(name, entry), {}
-    usable, problems = dict(entry), dict[str, Problem]()
-    if (overrides := entry.get("toolOverrides")) is not None:
-        usable["toolOverrides"], odd = _usable_overrides(overrides)
-        if odd:
-            title = Phrase("The overrides of tools of server '{server}' are not fully used", server=name)
-            problems["toolOverrides"] = Problem(title, joined(odd), CORRECT_IT)
-    if (rules := entry.get("callRules")) is not None:
-        usable["callRules"], odd = read_rules(rules)
-        if odd:
-            title = Phrase("The rules on arguments of server '{server}' are not fully used", server=name)
-            problems["callRules"] = Problem(title, joined(odd), correct_it(NOTHING_BY_THEM))
-    return read_entry(name, usable), problems
+    if len(text) > LONGEST_TEXT:
+        return EntryText(None, (EntrySlip(Phrase("it has more than {most} KiB", most=LONGEST_TEXT // 1024)),))
+    try:
+        entry, twice = read_json(text.encode("utf-8", "replace"))
+    except NotJson as error:
+        return EntryText(None, (EntrySlip(_without_place(error.reason), line=error.line),))
+    if not isinstance(entry, dict):
+        return EntryText(None, (EntrySlip(MUST_BE_OBJECT, line=1),))
+    slips = [*_repeated(twice), *check_entry(entry)][:MOST_SLIPS]
+    return EntryText(entry, _with_lines(text, slips) if slips else ())
 
 
-def _usable_overrides(given: object) -> tuple[Mapping[str, object], list[str]]:
-    if not isinstance(given, Mapping):
-        return {}, [of_field("toolOverrides", MUST_BE_OBJECT)]
-    odd: list[str] = []
-    read = read_members(ToolOverride, given, lambda _, why: odd.append(of_member("toolOverrides", why)))
-    return {tool: given[tool] for tool in read}, odd
+def check_entry(entry: Mapping[str, object]) -> list[EntrySlip]:
+    """Returns what is wrong with an entry, without lines."""
+    try:
+        MCPServerConfig.model_validate(entry)
+    except ValidationError as error:
+        return [EntrySlip(reason, _as_spelled(path, entry)) for path, reason in places_in_words(error)]
+    return []
+
+
+def _without_place(reason: str) -> str:
+    """Returns a reason without its line, which is shown beside it."""
+    inner = reason.fields["reason"] if isinstance(reason, Phrase) and reason.template == "{place}: {reason}" else reason
+    return inner if isinstance(inner, str) else reason
+
+
+def _repeated(twice: list[str]) -> Iterator[EntrySlip]:
+    """Yields a slip for each key that occurs twice, since a reader cannot know which of the two counts."""
+    for key in twice:
+        yield EntrySlip(Phrase("'{name}' stands here twice; keep one of them", name=printable(key)), (TWICE, key))
+
+
+def _as_spelled(path: EntryPath, entry: Mapping[str, object]) -> EntryPath:
+    """Returns the same place in the entry's own spelling: `url` where the model has `baseUrl`."""
+    if not path or path[0] in entry:
+        return path
+    others = next((spellings for spellings in SPELLINGS.values() if path[0] in spellings), ())
+    return (next((spelling for spelling in others if spelling in entry), path[0]), *path[1:])
+
+
+def _with_lines(text: str, slips: list[EntrySlip]) -> tuple[EntrySlip, ...]:
+    try:
+        root = read(text)
+    except CannotRead:  # JSON that only Python accepts, such as one with a superfluous escape
+        return tuple(EntrySlip(slip.message, () if slip.path[:1] == (TWICE,) else slip.path) for slip in slips)
+    lines = Lines(text)
+    found = [_located(slip, root, lines) for slip in slips]
+    return tuple(sorted(found, key=lambda slip: slip.line))
+
+
+def _located(slip: EntrySlip, root: Value, lines: Lines) -> EntrySlip:
+    if slip.path[:1] == (TWICE,):
+        at = next((at for key, at in root.repeated() if key == slip.path[1]), root.start)
+        return EntrySlip(slip.message, (), lines.place(at)[0])
+    return EntrySlip(slip.message, slip.path, lines.place(place_of(slip.path, root))[0])
+
+
+def place_of(path: EntryPath, value: Value) -> int:
+    """Returns where a value begins, or the object that lacks it."""
+    at = value.start
+    for step in path:
+        if isinstance(step, str) and step in value.members:
+            at, value = value.members[step]
+        elif isinstance(step, int) and step < len(value.items):
+            value = value.items[step]
+            at = value.start
+        else:
+            break
+    return at

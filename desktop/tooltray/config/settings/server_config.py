@@ -16,16 +16,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Annotated, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    ModelWrapValidatorHandler,
-    PrivateAttr,
-    StrictBool,
-    StrictStr,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, ModelWrapValidatorHandler, PrivateAttr, StrictBool, StrictStr, model_validator
 
 from tooltray.config.settings.call_rule import AutoApprove, CallRules
 from tooltray.config.settings.confinement import OPEN, Confinement

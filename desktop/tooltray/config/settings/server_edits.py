@@ -1,4 +1,4 @@
-"""Edits of the servers in the settings, and of the choices there for servers of other files; for `SettingsStore.edit`."""
+"""Edits of the servers in the settings, and of the choices there for servers of other files; for `McpConfHelper.edit`."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pydantic.alias_generators import to_camel
 from pydantic_core import to_jsonable_python
 
-from tooltray.config.settings.document import Document, Edit, members, part
-from tooltray.config.settings.given_entries import read_usable_entry
+from tooltray.config.settings.document import Document, Edit, members, part, texts
+from tooltray.config.settings.given_entries import read_entry
 from tooltray.config.settings.server_config import SPELLINGS
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.files.json_text import check_revision, revision_of
@@ -71,7 +71,7 @@ def fields(name: str, changed: Mapping[str, object]) -> Edit:
         there = part(part(document, "mcpServers"), name)
         for field, value in changed.items():
             _set_field(there, field, value)
-        read_usable_entry(name, there)
+        read_entry(name, there)
 
     return edit
 
@@ -165,7 +165,7 @@ def name_is_taken(name: str) -> Conflict:
 
 def _is_usable(name: str, written: object) -> bool:
     try:
-        read_usable_entry(name, written)
+        read_entry(name, written)
     except TooltrayError:
         return False
     return True
@@ -188,10 +188,12 @@ def _check_server(document: Document, name: str) -> None:
 
 
 def _set_default(document: Document, name: str, is_default: bool) -> None:
-    names = document.get("defaultServers")
-    names = names if isinstance(names, list) else []
-    if is_default != (name in names):
-        document["defaultServers"] = [*names, name] if is_default else [other for other in names if other != name]
+    written = document.get("defaultServers")
+    names = written if isinstance(written, list) else []
+    if is_default and name not in names:
+        texts(document, "defaultServers").append(name)
+    elif not is_default and name in names:
+        document["defaultServers"] = [other for other in names if other != name]
 
 
 def _set_field(holder: dict[str, object], field: str, value: object) -> None:

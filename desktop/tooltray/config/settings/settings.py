@@ -7,18 +7,13 @@ back; these models are a view on it, so they cannot lose a field. server_config 
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import (
-    BeforeValidator,
-    Field,
-    StrictBool,
-    StrictStr,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictStr
 
 from tooltray.config.secrets.vaults import SecretBackend
 from tooltray.config.settings.call_rule import LONGEST_VALUE, AutoApprove, CallRules
 from tooltray.config.settings.confinement import Confinement
 from tooltray.config.settings.document import CURRENT_VERSION
-from tooltray.config.settings.json_model import JsonModel
+from tooltray.config.settings.json_model import JsonModel, printable
 from tooltray.config.settings.server_config import (
     AtOnce,
     GivenMembers,
@@ -31,10 +26,14 @@ from tooltray.config.settings.server_config import (
     plain_number,
 )
 from tooltray.config.settings.tool_override import Tokens, ToolOverride
+from tooltray.foundation.languages import languages
 from tooltray.foundation.moments import LAST_TIME_S
+from tooltray.foundation.phrases import Phrase
 
 UnixTime = Annotated[float, BeforeValidator(plain_number), Field(ge=0, le=LAST_TIME_S, strict=True, allow_inf_nan=False)]
 Mode = Literal["everything", "lazy", "search", "automatic"]
+ANY_CLIENT = "*"
+"""The key of the settings for every AI client without settings of its own."""
 ANY_SERVER = "/"
 """The key of the choices for all servers of other files. No server can have this name."""
 MOST_SECRET_COMMANDS = 100  # one for each key of a user's
@@ -73,6 +72,7 @@ class HttpSettings(JsonModel):
     api: ApiSettings = ApiSettings()
 
 
+LONGEST_LANGUAGE = 64  # characters of an unknown one that are shown
 LONGEST_SAME_S = 300  # a longer approval is one for a duration, and is chosen as such
 SameSeconds = Annotated[int, Field(ge=0, le=LONGEST_SAME_S, strict=True)]
 
@@ -181,8 +181,10 @@ class WindowSettings(JsonModel):
     first_steps: StrictBool = False
 
 
-MostDays = Annotated[int, Field(gt=0, le=3650, strict=True)]
-MostMegabytes = Annotated[int, Field(gt=0, le=100_000, strict=True)]
+MOST_DAYS = 3650
+MOST_MEGABYTES = 100_000
+MostDays = Annotated[int, Field(gt=0, le=MOST_DAYS, strict=True)]
+MostMegabytes = Annotated[int, Field(gt=0, le=MOST_MEGABYTES, strict=True)]
 
 
 class ActivitySettings(JsonModel):
@@ -271,6 +273,16 @@ class FileServerSettings(JsonModel):
         return config.model_copy(update={name: value for name, value in chosen.items() if value is not None})
 
 
+def _without_repeats(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+def _is_language(code: str) -> str:
+    if all(code != language.code for language in languages()):
+        raise ValueError(Phrase("there is no language '{code}'", code=printable(code[:LONGEST_LANGUAGE])))
+    return code
+
+
 class Settings(JsonModel):
     """The whole file, without unusable entries.
 
@@ -288,7 +300,7 @@ class Settings(JsonModel):
         discovery: where servers are found.
         language: of the window and the command line, by the name of its catalogue; None: the system's.
         window: how it looks, and when it is shown.
-        notifications: which kinds the user has switched on or off; see notification_kinds.
+        notifications: which kinds the user has switched on or off; see foundation/preferences.
         activity: what the journal keeps.
         telemetry: where traces of calls go.
         results: what is kept of large results.
@@ -297,22 +309,22 @@ class Settings(JsonModel):
 
     version: int = CURRENT_VERSION
     mcp_servers: Mapping[str, MCPServerConfig] = Field(default_factory=dict)
-    default_servers: tuple[str, ...] = ()
-    mcp_enabled: bool = True
-    paused_until: float = 0.0
+    default_servers: Annotated[tuple[StrictStr, ...], AfterValidator(_without_repeats)] = ()
+    mcp_enabled: StrictBool = True
+    paused_until: UnixTime = 0.0
     publish: PublishSettings = PublishSettings()
     secrets: SecretSettings = SecretSettings()
     secret_commands: Annotated[SecretCommands, GivenMembers] = Field(default_factory=dict)
-    auto_detect_npm_registry: bool = True
-    custom_npm_registry: str | None = None
+    auto_detect_npm_registry: StrictBool = True
+    custom_npm_registry: Target = None
     npm_registries: tuple[RegistryEntry, ...] = ()
-    profiles: Mapping[str, ProfileSettings] = Field(default_factory=dict)
-    allowed_folders: tuple[str, ...] = ()
-    ready_answers: tuple[str, ...] = ()
-    hot_reload: bool = True
-    file_servers: Mapping[str, FileServerSettings] = Field(default_factory=dict)
+    profiles: Annotated[Mapping[str, ProfileSettings], GivenMembers] = Field(default_factory=dict)
+    allowed_folders: tuple[StrictStr, ...] = ()
+    ready_answers: tuple[StrictStr, ...] = ()
+    hot_reload: StrictBool = True
+    file_servers: Annotated[Mapping[str, FileServerSettings], GivenMembers] = Field(default_factory=dict)
     discovery: DiscoverySettings = DiscoverySettings()
-    language: StrictStr | None = None
+    language: Annotated[StrictStr, AfterValidator(_is_language)] | None = None
     window: WindowSettings = WindowSettings()
     notifications: Annotated[Mapping[str, StrictBool], GivenMembers] = Field(default_factory=dict)
     activity: ActivitySettings = ActivitySettings()

@@ -1,4 +1,4 @@
-"""Edits of the settings besides the servers, for `SettingsStore.edit`."""
+"""Edits of the settings besides the servers, for `McpConfHelper.edit`."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -8,11 +8,10 @@ from pydantic import ValidationError
 
 from tooltray.config.secrets.vaults import SecretBackend
 from tooltray.config.settings import view_settings
-from tooltray.config.settings.document import Document, Edit, part
-from tooltray.config.settings.json_model import JsonModel
+from tooltray.config.settings.document import NOT_CHANGED, Document, Edit, part
+from tooltray.config.settings.json_model import CORRECT_IT, JsonModel, Path, in_words, printable
 from tooltray.config.settings.settings import HttpSettings, Settings
 from tooltray.config.settings.settings_reading import UNREADABLE_PROFILE, read_settings
-from tooltray.config.settings.usable import CORRECT_IT, in_words
 from tooltray.foundation.errors import Conflict, Problem, TooltrayError, in_one_line
 from tooltray.foundation.files.json_text import revision_of
 from tooltray.foundation.phrases import Phrase
@@ -23,7 +22,6 @@ NOT_SETTINGS = ("version", "mcpServers", "defaultServers", "fileServers")
 
 MAX_PORT = 65535
 MOST_SHOWN_CHARACTERS = 64  # of a name that a client made up
-NOT_CHANGED = Phrase("The settings are not changed")
 
 
 def secret_backend(kind: SecretBackend) -> Edit:
@@ -152,9 +150,19 @@ def _merge(document: Document, changes: Mapping[str, object], revision: str) -> 
     before = set(_problems(document))
     for key, value in changes.items():
         _patch(document, key, value)
+    idle = {slip.problem for slip in read_settings(settings_of(document)).slips if slip.part and _is_in(slip.part, changes)}
     for problem in _problems(document):
-        if problem not in before:
+        if problem not in before or problem in idle:
             raise TooltrayError(NOT_CHANGED, problem.message or problem.title)
+
+
+def _is_in(part: Path, changes: object) -> bool:
+    """Returns whether changes are made in a part: if it cannot be read, they would not count."""
+    for step in part:
+        if not isinstance(changes, Mapping) or step not in changes:
+            return not isinstance(changes, Mapping)
+        changes = changes[step]
+    return True
 
 
 def _patch(holder: dict[str, object], key: str, value: object) -> None:
@@ -241,4 +249,4 @@ def check_http(http: Mapping[str, object]) -> None:
 
 
 def _shown(text: str) -> str:
-    return "".join(character if character.isprintable() else "?" for character in text[:MOST_SHOWN_CHARACTERS])
+    return printable(text[:MOST_SHOWN_CHARACTERS])

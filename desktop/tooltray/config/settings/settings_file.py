@@ -6,8 +6,8 @@ Everything here blocks, so McpConfHelper calls it from a thread. What can be wro
 - It cannot be read, is a folder, or is absurdly large: defaults are used, and nothing is written until that is put right.
 - It comes from a newer Tooltray: its known parts are used, and it is never written.
 - It comes from an older one: a copy goes to `settings.json.v<version>.bak`, then it is migrated.
-- A part of it cannot be read: that part is not used, and stays in the file. If writing would lose it (a key given twice, `mcpServers`
-  that is not an object), a copy goes to `settings.json.broken-<time>` first.
+- A part of it cannot be read: that part is not used, and stays in the file as it is.
+- A key is given twice: a copy goes to `settings.json.broken-<time>` before the file is first written.
 - Another program edited it since it was read, or saves it at the same moment: the change is applied to the new content (edited_files).
 - It ends in the middle: it may be half saved, so it gets a moment before it counts as broken.
 - It is gone, empty, or unreadable when it is read again while the hub runs: the known settings stay in use, and the file stays unchanged.
@@ -19,15 +19,14 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
-from tooltray.config.settings.document import CURRENT_VERSION, Document, Edit, migrate, version_of
-from tooltray.config.settings.settings_reading import Reading, read_settings
-from tooltray.config.settings.usable import SettingsPlaces
+from tooltray.config.settings.document import CURRENT_VERSION, NOT_CHANGED, Document, Edit, migrate, version_of
+from tooltray.config.settings.settings_reading import Reading, SettingsPlaces, read_settings
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.files.edited_files import EditedFiles, FileChanged, digest_of_bytes
@@ -37,22 +36,7 @@ from tooltray.foundation.regular_file import read_regular
 from tooltray.foundation.snapshots.files import FileProblem
 
 MAX_SETTINGS_BYTES = 64 * 1024 * 1024  # hundreds of servers fit into one; a larger file is not ours
-NOT_CHANGED = Phrase("The settings are not changed")
 NOTHING_SAVED = Phrase("Until that is put right nothing is saved")
-
-_CONTAINERS: Mapping[str, type] = {
-    "mcpServers": dict,
-    "defaultServers": list,
-    "publish": dict,
-    "secrets": dict,
-    "profiles": dict,
-    "allowedFolders": list,
-    "readyAnswers": list,
-    "fileServers": dict,
-    "window": dict,
-    "notifications": dict,
-}
-_PUBLISH_CONTAINERS: Mapping[str, type] = {"clients": dict, "http": dict}
 
 
 class Loaded(msgspec.Struct, frozen=True):
@@ -207,7 +191,7 @@ class SettingsFile:
         version = version_of(document)
         if version > CURRENT_VERSION:
             notices.append(Problem(Phrase("The settings come from a newer Tooltray"), self._why_newer(document), Phrase("Update Tooltray")))
-        copy_as = f"broken-{_now()}" if twice or _has_odd_containers(document) else ""
+        copy_as = f"broken-{_now()}" if twice else ""
         if version < CURRENT_VERSION:
             copy_as = f"v{version}.bak"
             document = migrate(document)
@@ -292,13 +276,6 @@ def _going_on(known: Loaded, new: Loaded) -> Loaded:
         return new
     settings = new.reading.settings.model_copy(update={"mcp_servers": {**servers, **kept}})
     return replace(new, reading=replace(new.reading, settings=settings))
-
-
-def _has_odd_containers(document: Document) -> bool:
-    """Returns whether a change may have to replace a part that has an unexpected shape."""
-    publish = document.get("publish")
-    parts = [(document, _CONTAINERS), (publish if isinstance(publish, dict) else {}, _PUBLISH_CONTAINERS)]
-    return any(not isinstance(part.get(key), kind | None) for part, kinds in parts for key, kind in kinds.items())
 
 
 def _free(place: Path) -> Path:

@@ -1,87 +1,121 @@
-"""Reads the settings' JSON as far as it is usable, and reports the rest.
+"""Reads the settings' JSON part by part: a part that cannot be read falls back as a whole, and is reported with its line in the file.
 
-A mistake must never let a call run without asking, show a client more or let a process do more than the writer meant: a restriction with a
-mistake restricts everything.
+A mistake must never let a call run without asking, show a client more or let a process do more than the writer meant: a part that restricts
+something falls back to its strictest value, not to its default. Nothing here changes the document.
 """
 
-from collections.abc import Collection, Mapping
-from typing import Any, TypeVar
+import copy
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cached_property
+from typing import NamedTuple
 
 import msgspec
-from pydantic import (
-    StrictBool,
-    StrictStr,
-    TypeAdapter,
-    ValidationError,
-)
+from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
 from tooltray.config.settings.document import Document, version_of
-from tooltray.config.settings.given_entries import NOTHING_BY_THEM, UnusableEntry, check_name, printable_name, read_usable_entry
-from tooltray.config.settings.misspelt import misspelt
-from tooltray.config.settings.server_config import MCPServerConfig, Target
+from tooltray.config.settings.given_entries import check_name, place_of, printable_name
+from tooltray.config.settings.json_model import CORRECT_IT, Path, joined, of_place, places_in_words, printable
 from tooltray.config.settings.settings import (
+    ANY_CLIENT,
     ANY_SERVER,
+    MOST_DAYS,
+    MOST_MEGABYTES,
     ActivitySettings,
     ApprovalSettings,
     ClientSettings,
     DiscoverySettings,
     FileServerSettings,
-    ProfileSettings,
-    PublishSettings,
-    RegistryEntry,
-    ResultSettings,
-    SecretCommands,
-    SecretSettings,
     Settings,
-    TelemetrySettings,
-    UnixTime,
-    WindowSettings,
-)
-from tooltray.config.settings.usable import (
-    CORRECT_IT,
-    MUST_BE_OBJECT,
-    Model,
-    Slip,
-    correct_it,
-    first_path,
-    in_words,
-    joined,
-    not_fully_used,
-    not_used,
-    of_field,
-    of_member,
-    read_fields,
-    read_members,
-    read_texts,
 )
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.languages import languages
+from tooltray.foundation.files.json_places import CannotRead, Lines, Value, read
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.files import FileProblem
 
-Default = TypeVar("Default")
+MAX_VALUES = 100_000  # in the file; finding lines among more takes over a second, so problems have none
+ALIKE = 0.8  # of 1: one or two letters of a word; "timeout" is not taken for "callTimeout"
 
 UNREADABLE_PROFILE = "(cannot be read)"
-"""Stands in for a profile name that is not a string. No such profile exists, so the client sees no tools."""
-_NO_CONTENTS = Phrase("the journal keeps no arguments and no results")
-_MEANWHILE = {
-    "http": Phrase("AI clients cannot connect over HTTP"),
-    "line": Phrase("the journal does not keep what calls touched"),
-    "contents": _NO_CONTENTS,
-    "contentsUntil": _NO_CONTENTS,
-    "flowGuard": Phrase("the flow guard is on"),
+"""The profile of a client whose settings cannot be read. No such profile exists, so the client sees no tools."""
+
+
+class _Part(NamedTuple):
+    """A part of the settings that is used, or falls back, as a whole.
+
+    Attributes:
+        meanwhile: what counts until it is corrected; empty: nothing worth mentioning.
+        value: what counts in its place; None: its default, or for a named member that it does not exist.
+        title: what is wrong, of a named member.
+    """
+
+    meanwhile: str = ""
+    value: object = None
+    title: Callable[[str], str] | None = None
+
+
+_EACH = "*"
+_CLIENT = ClientSettings(auto_approve=(), call_rules=(), flow_guard=True, profile=UNREADABLE_PROFILE)
+_FILE_SERVER = FileServerSettings(auto_approve=(), call_rules=(), disable=True)
+_PARTS: Mapping[Path, _Part] = {
+    ("activity",): _Part(
+        Phrase("the journal keeps no details of calls, and deletes nothing"),
+        ActivitySettings(line=False, contents_days=MOST_DAYS, days=MOST_DAYS, megabytes=MOST_MEGABYTES),
+    ),
+    ("approvals",): _Part(Phrase("the flow guard is on"), ApprovalSettings(flow_guard=True)),
+    ("discovery",): _Part(Phrase("no registry is used"), DiscoverySettings(registry=False)),
+    ("fileServers",): _Part(Phrase("servers of other files do not start"), {ANY_SERVER: _FILE_SERVER}),
+    ("fileServers", _EACH): _Part(
+        Phrase("it does not start"),
+        _FILE_SERVER,
+        lambda name: Phrase("What was chosen for the server '{server}' cannot be used", server=name),
+    ),
+    ("mcpEnabled",): _Part(Phrase("all servers are paused"), False),
+    ("mcpServers", _EACH): _Part(title=lambda name: Phrase("The entry of server '{server}' cannot be used", server=name)),
+    ("profiles",): _Part(Phrase("AI clients that have a profile see nothing")),
+    ("profiles", _EACH): _Part(
+        Phrase("AI clients that have it see nothing"), title=lambda name: Phrase("The profile '{profile}' cannot be used", profile=name)
+    ),
+    ("publish", "clients"): _Part(Phrase("AI clients see nothing"), {ANY_CLIENT: _CLIENT}),
+    ("publish", "clients", _EACH): _Part(
+        Phrase("it sees nothing"), _CLIENT, lambda name: Phrase("The settings of AI client '{client}' cannot be used", client=name)
+    ),
+    ("publish", "http"): _Part(Phrase("AI clients cannot connect over HTTP")),
 }
-_HELD = {
-    "autoApprove": Phrase("each of its calls is asked about"),
-    "callRules": NOTHING_BY_THEM,
-    "profile": Phrase("it sees nothing"),
-    "flowGuard": Phrase("the flow guard is on for it"),
+
+SAFEGUARDS: Mapping[Path, Sequence[str]] = {
+    (): ("activity", "approvals", "mcpEnabled", "publish", "results", "secretCommands"),
+    ("activity",): ("contents", "contentsDays", "contentsUntil", "days", "line", "megabytes"),
+    ("approvals",): ("flowGuard", "sameForSeconds"),
+    ("publish",): ("clients", "feedback", "http", "lazyLoad", "mode", "naming"),
+    ("publish", "clients", _EACH): ("autoApprove", "callRules", "flowGuard", "mode", "profile", "reads", "resultLimit"),
+    ("results",): ("megabytes",),
+    ("mcpServers", _EACH): (
+        *("autoApprove", "callRules", "callsPerMinute", "confinement", "disable", "disabledTools", "isolation", "maxCalls", "projects"),
+        *("resultLimit", "toolFilter"),
+    ),
 }
-_NOT_STARTED = Phrase("it does not start")
+"""Fields that restrict something, by their parts: an unknown field is kept and ignored, so a misspelt one opens what it was to close."""
+
+
+class Slip(msgspec.Struct, frozen=True):
+    """A part of the settings that cannot be used.
+
+    Attributes:
+        path: of what is wrong; the path of a missing field leads to nothing in the file.
+        entry: the server that is not used because of the slip; empty: none.
+        part: of the settings, which fell back as a whole; empty: nothing did.
+    """
+
+    problem: Problem
+    path: Path = ()
+    entry: str = ""
+    part: Path = ()
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """The usable part of a document, and the slips in the rest."""
+    """The usable parts of a document, and the slips in the rest."""
 
     settings: Settings = msgspec.field(default_factory=Settings)
     slips: tuple[Slip, ...] = ()
@@ -93,205 +127,156 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading:
-    """Reads a document as far as it is usable.
+    """Reads the usable parts of a document.
 
     Args:
         document: the parsed file, of any version up to now or newer.
         reserved: names of servers that come with Tooltray.
     """
+    given = {key: document[key] for key in _KEYS if document.get(key) is not None} | {"version": version_of(document)}
     slips: list[Slip] = []
-    settings = Settings(
-        version=version_of(document),
-        mcp_servers=_read_servers(document.get("mcpServers"), reserved, slips),
-        default_servers=_read_defaults(document.get("defaultServers"), slips),
-        mcp_enabled=_read_part(document, "mcpEnabled", StrictBool, True, slips),
-        paused_until=_read_part(document, "pausedUntil", UnixTime, 0.0, slips),
-        publish=_read_publish(document.get("publish"), slips),
-        secrets=_read_part(document, "secrets", SecretSettings, SecretSettings(), slips),
-        secret_commands=_read_part(document, "secretCommands", SecretCommands, {}, slips),
-        auto_detect_npm_registry=_read_part(document, "autoDetectNpmRegistry", StrictBool, True, slips),
-        custom_npm_registry=_read_part(document, "customNpmRegistry", Target, None, slips),
-        npm_registries=_read_part(document, "npmRegistries", tuple[RegistryEntry, ...], (), slips),
-        profiles=_read_profiles(document.get("profiles"), slips),
-        allowed_folders=read_texts("allowedFolders", document.get("allowedFolders"), slips),
-        ready_answers=read_texts("readyAnswers", document.get("readyAnswers"), slips),
-        hot_reload=_read_part(document, "hotReload", StrictBool, True, slips),
-        file_servers=_read_file_servers(document.get("fileServers"), slips),
-        discovery=_read_part(document, "discovery", DiscoverySettings, DiscoverySettings(), slips),
-        language=_read_language(document, slips),
-        window=_read_part(document, "window", WindowSettings, WindowSettings(), slips),
-        notifications=_read_part(document, "notifications", dict[str, StrictBool], {}, slips),
-        activity=_read_activity(document.get("activity"), slips),
-        telemetry=_read_part(document, "telemetry", TelemetrySettings, TelemetrySettings(), slips),
-        results=_read_part(document, "results", ResultSettings, ResultSettings(), slips),
-        approvals=_read_approvals(document.get("approvals"), slips),
-    )
-    return Reading(settings, (*slips, *misspelt(document)))
-
-
-def _read_servers(entries: object, reserved: Collection[str], slips: list[Slip]) -> dict[str, MCPServerConfig]:
-    if entries is None:
-        return {}
-    if not isinstance(entries, dict):
-        slips.append(_no_object("mcpServers"))
-        return {}
-    servers = {}
-    for name, entry in entries.items():
+    if isinstance(entries := given.get("mcpServers"), Mapping):
+        given["mcpServers"] = {name: entry for name, entry in entries.items() if _is_name(name, reserved, slips)}
+    while True:
         try:
-            check_name(name, reserved)
-            servers[name], odd = read_usable_entry(name, entry)
-            slips.extend(Slip(problem, ("mcpServers", name, member)) for member, problem in odd.items())
-        except TooltrayError as error:
-            path = error.path if isinstance(error, UnusableEntry) else ()
-            slips.append(Slip(error.problem, ("mcpServers", name, *path), name))
-    return servers
+            return Reading(Settings.model_validate(given), (*slips, *misspelt(document)))
+        except ValidationError as error:
+            given = copy.deepcopy(given)
+            slips += _without_unusable(given, error)
 
 
-def _no_object(key: str, meanwhile: str = "") -> Slip:
-    return not_used(key, of_field(key, MUST_BE_OBJECT), meanwhile)
+_KEYS = [field.alias or name for name, field in Settings.model_fields.items()]
 
 
-def _read_usable(name: str, model: type[Model], given: Mapping[str, object], slips: list[Slip]) -> tuple[Model, set[str]]:
-    """Returns the usable part, and the unusable fields in the spelling of the settings."""
-    part, odd = read_fields(model, given)
-    slips.extend(not_used(f"{name}.{key}", of_field(name, joined(why)), _MEANWHILE.get(key, "")) for key, why in odd.items())
-    return part, {to_camel(key) for key in odd}
-
-
-def _read_publish(given: object, slips: list[Slip]) -> PublishSettings:
-    if given is None:
-        return PublishSettings()
-    if not isinstance(given, Mapping):
-        slips.append(_no_object("publish"))
-        return PublishSettings()
-    publish, _ = _read_usable("publish", PublishSettings, {key: value for key, value in given.items() if key != "clients"}, slips)
-    if given.get("clients") is None:
-        return publish
-    return publish.model_copy(update={"clients": _read_clients(given["clients"], slips)})
-
-
-def _read_activity(given: object, slips: list[Slip]) -> ActivitySettings:
-    """Reads the journal's settings. After a slip in them the journal may keep less than their writer meant, and never more."""
-    if given is None:
-        return ActivitySettings()
-    if not isinstance(given, Mapping):
-        slips.append(_no_object("activity", _MEANWHILE["line"]))
-        return ActivitySettings(line=False)
-    activity, fields = _read_usable("activity", ActivitySettings, given, slips)
-    less = {"line": False} if "line" in fields else {}
-    return activity.model_copy(update=less | ({"contents": False} if fields & {"contents", "contentsUntil"} else {}))
-
-
-def _read_approvals(given: object, slips: list[Slip]) -> ApprovalSettings:
-    """Reads `approvals`. After a slip in it more calls ask than its writer meant, and never fewer."""
-    if given is None:
-        return ApprovalSettings()
-    if not isinstance(given, Mapping):
-        slips.append(_no_object("approvals", _MEANWHILE["flowGuard"]))
-        return ApprovalSettings(flow_guard=True)
-    approvals, fields = _read_usable("approvals", ApprovalSettings, given, slips)
-    return approvals.model_copy(update={"flow_guard": True}) if "flowGuard" in fields else approvals
-
-
-def _read_clients(given: object, slips: list[Slip]) -> dict[str, ClientSettings]:
-    if not isinstance(given, Mapping):
-        slips.append(not_used("publish.clients", of_field("publish", of_field("clients", MUST_BE_OBJECT))))
-        return {}
-    return {name: _read_client(name, value, slips) for name, value in given.items() if value is not None}
-
-
-def _read_client(name: str, given: object, slips: list[Slip]) -> ClientSettings:
-    """Reads the usable part of an entry. After a slip no client may do or see more than its writer meant: everything is restricted."""
-    if isinstance(given, Mapping):
-        client, odd = read_fields(ClientSettings, given)
-        fields, why = {to_camel(key) for key in odd}, [of_member(f"clients.{name}", each) for reasons in odd.values() for each in reasons]
-    else:
-        client, fields, why = ClientSettings(), {"autoApprove"}, [of_field(f"clients.{name}", MUST_BE_OBJECT)]
-        odd = {}
-    if fields:
-        title = Phrase("The settings of AI client '{client}' are not fully used", client=printable_name(name))
-        problem = Problem(title, of_field("publish", joined(why)), correct_it(_held_back(fields)))
-        slips.append(Slip(problem, ("publish", "clients", name, *list(odd)[:1])))
-    held: dict[str, object] = {"auto_approve": ()} if "autoApprove" in fields else {}
-    held |= {"flow_guard": True} if "flowGuard" in fields else {}
-    held |= {"call_rules": ()} if "callRules" in fields else {}
-    return client.model_copy(update=held | ({"profile": UNREADABLE_PROFILE} if "profile" in fields else {}))
-
-
-def _held_back(fields: Collection[str]) -> str:
-    words: list[str] = [words for field_name, words in _HELD.items() if field_name in fields]
-    text = words[0] if words else ""
-    for other in words[1:]:
-        text = Phrase("{one} and {other}", one=text, other=other)
-    return text
-
-
-def _read_profiles(given: object, slips: list[Slip]) -> dict[str, ProfileSettings]:
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        slips.append(_no_object("profiles", Phrase("AI clients that have a profile see nothing")))
-        return {}
-
-    def report(name: str, why: str) -> None:
-        hint = correct_it(Phrase("AI clients that have it see nothing"))
-        title = Phrase("The profile '{profile}' cannot be used", profile=printable_name(name))
-        slips.append(Slip(Problem(title, of_field("profiles", why), hint), ("profiles", name)))
-
-    return read_members(ProfileSettings, given, report)
-
-
-def _read_file_servers(given: object, slips: list[Slip]) -> dict[str, FileServerSettings]:
-    """Reads the choices for servers of other files. After a slip in them no call may run without asking, and no server be more open: each
-    call of a server whose choices cannot be read asks, and a server whose confinement cannot be read does not start.
-    """
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        slips.append(_no_object("fileServers", Phrase("servers of other files do not start") if given else ""))
-        return {ANY_SERVER: FileServerSettings(auto_approve=(), disable=True)} if given else {}
-    held: dict[str, FileServerSettings] = {}
-
-    def report(name: str, why: str) -> None:
-        held[name] = _held_choices(given[name])
-        meanwhile = _NOT_STARTED if held[name].disable else _HELD["autoApprove"]
-        title = Phrase("What was chosen for the server '{server}' cannot be used", server=printable_name(name))
-        slips.append(Slip(Problem(title, of_field("fileServers", why), correct_it(meanwhile)), ("fileServers", name)))
-
-    return read_members(FileServerSettings, given, report) | held
-
-
-def _held_choices(given: object) -> FileServerSettings:
-    if not isinstance(given, Mapping):
-        return FileServerSettings(auto_approve=(), disable=True)
-    chosen, odd = read_fields(FileServerSettings, given)
-    return FileServerSettings(auto_approve=(), confinement=chosen.confinement, disable="confinement" in odd or None)
-
-
-def _read_defaults(names: object, slips: list[Slip]) -> tuple[str, ...]:
-    if names is None:
-        return ()
-    usable = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
-    if not isinstance(names, list) or len(usable) < len(names):
-        message = of_field("defaultServers", Phrase("must be a list of names"))
-        slips.append(Slip(Problem(not_fully_used("defaultServers"), message, CORRECT_IT), ("defaultServers",)))
-    return tuple(dict.fromkeys(usable))
-
-
-def _read_language(document: Document, slips: list[Slip]) -> str | None:
-    code: str | None = _read_part(document, "language", StrictStr, None, slips)
-    if code is None or any(code == language.code for language in languages()):
-        return code
-    slips.append(not_used("language", of_field("language", Phrase("there is no language '{code}'", code=printable_name(code)))))
-    return None
-
-
-def _read_part(document: Document, key: str, kind: Any, default: Default, slips: list[Slip]) -> Default:
-    if document.get(key) is None:
-        return default
+def _is_name(name: str, reserved: Collection[str], slips: list[Slip]) -> bool:
     try:
-        value: Default = TypeAdapter(kind).validate_python(document[key])
-        return value
-    except ValidationError as error:
-        slips.append(not_used(key, of_field(key, in_words(error)), path=(key, *first_path(error))))
-        return default
+        check_name(name, reserved)
+    except TooltrayError as error:
+        slips.append(Slip(error.problem, ("mcpServers", name), name))
+        return False
+    return True
+
+
+def _without_unusable(given: Document, error: ValidationError) -> Iterator[Slip]:
+    """Replaces the parts that cannot be read, and yields a slip for each."""
+    reasons: dict[Path, list[tuple[Path, str]]] = {}
+    for path, reason in places_in_words(error):
+        reasons.setdefault(path[: len(_pattern(path))], []).append((path, reason))
+    for part, found in reasons.items():
+        kind = _PARTS.get(_pattern(part), _Part())
+        if part == ("publish",) and not isinstance(given["publish"], Mapping):
+            kind = _PARTS["publish", "clients"]
+        _fall_back(given, part, kind.value)
+        yield _slip(part, kind, found)
+
+
+def _pattern(path: Path) -> Path:
+    """Returns the longest pattern of a part that a place is in."""
+    patterns = (pattern for pattern in _PARTS if len(pattern) <= len(path) and all(map(_fits, pattern, path)))
+    return max(patterns, key=len, default=path[:1])
+
+
+def _fits(expected: object, step: object) -> bool:
+    return expected in (_EACH, step)
+
+
+def _fall_back(given: Document, part: Path, value: object) -> None:
+    *above, name = map(str, part)
+    holder = given
+    for key in above:
+        holder = holder[key]  # type: ignore[assignment]  # an object, since a member of it was read
+    was = holder.pop(name)
+    if part == ("publish",):  # its members that are parts of their own still count
+        inner = was if isinstance(was, Mapping) else {"clients": value}
+        value = {"feedback": False, "clients": inner.get("clients"), "http": inner.get("http")}
+    if value is not None:
+        holder[name] = value
+
+
+def _slip(part: Path, kind: _Part, found: Sequence[tuple[Path, str]]) -> Slip:
+    entry = str(part[1]) if part[0] == "mcpServers" and len(part) > 1 else ""
+    if kind.title:
+        title = kind.title(printable_name(str(part[-1])))
+    else:
+        title = Phrase("{field} in the settings is not used", field=".".join(map(str, part)))
+    if entry:
+        message = joined([of_place(path[len(part) :], reason) for path, reason in found])
+    else:
+        message = of_place(part[:1], joined([of_place(path[1:], reason) for path, reason in found]))
+    hint = Phrase("{what}; until then {meanwhile}", what=CORRECT_IT, meanwhile=kind.meanwhile) if kind.meanwhile else CORRECT_IT
+    return Slip(Problem(title, message, hint), found[0][0], entry, part)
+
+
+def misspelt(document: Document) -> Iterator[Slip]:
+    """Yields a slip for each field that looks like one of SAFEGUARDS; its value is ignored. Fields of other programs do not."""
+    for pattern, fields in SAFEGUARDS.items():
+        for path, given in _at(document, pattern):
+            for key in given:
+                if to_camel(key) not in fields and (near := get_close_matches(key, fields, 1, ALIKE)) and near[0] not in given:
+                    name = printable(".".join(map(str, (*path, key))))
+                    title = Phrase("{field} in the settings means nothing", field=name)
+                    yield Slip(Problem(title, Phrase("it looks like '{known}'", known=near[0]), CORRECT_IT), (*path, key))
+
+
+def _at(value: object, pattern: Path, path: Path = ()) -> Iterator[tuple[Path, Mapping[str, object]]]:
+    """Yields the objects at a pattern, with their paths."""
+    if not isinstance(value, Mapping):
+        return
+    if len(path) == len(pattern):
+        yield path, value
+        return
+    step = pattern[len(path)]
+    for key in value if step == _EACH else (step,):
+        yield from _at(value.get(key), pattern, (*path, key))
+
+
+class SettingsPlaces:
+    """Finds the lines of slips in `settings.json`; parses the text only if there is a slip.
+
+    Args:
+        content: of the file, JSON.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def located(self, slips: Iterable[Slip]) -> tuple[FileProblem, ...]:
+        """Returns the problems of the slips, with their lines."""
+        return tuple(_located(slip, self._line_of(slip.path)) for slip in slips)
+
+    def repeated(self, key: str) -> str:
+        """Describes a key that occurs twice in one object."""
+        at = next((at for found, at in self._root.repeated() if found == key), None) if self._root else None
+        return _with_line(self._line(at), Phrase("'{name}' stands here a second time; the last one counts", name=printable(key)))
+
+    @cached_property
+    def _text(self) -> str:
+        return self._content.decode("utf-8-sig")
+
+    @cached_property
+    def _root(self) -> Value | None:
+        try:
+            return read(self._text, most_values=MAX_VALUES)
+        except CannotRead:
+            return None
+
+    @cached_property
+    def _lines(self) -> Lines:
+        return Lines(self._text)
+
+    def _line_of(self, path: Path) -> int:
+        """Returns the line of a part, or of the object that lacks it."""
+        return self._line(place_of(path, self._root) if self._root and path else None)
+
+    def _line(self, at: int | None) -> int:
+        """Returns a line; 0 if it is unknown."""
+        return 0 if at is None else self._lines.place(at)[0]
+
+
+def _located(slip: Slip, line: int) -> FileProblem:
+    problem = slip.problem
+    return FileProblem(Problem(problem.title, _with_line(line, problem.message), problem.hint), line, slip.entry)
+
+
+def _with_line(line: int, reason: str) -> str:
+    return Phrase("line {line}: {reason}", line=line, reason=reason) if line else reason

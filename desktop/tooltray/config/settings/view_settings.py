@@ -1,4 +1,4 @@
-"""Edits of the settings about what AI clients see: modes, profiles, lazy loading, overrides of tools; for `SettingsStore.edit`.
+"""Edits of the settings about what AI clients see: modes, profiles, lazy loading, overrides of tools; for `McpConfHelper.edit`.
 
 An edit that raises TooltrayError has changed nothing.
 """
@@ -9,10 +9,10 @@ from typing import get_args
 from pydantic import TypeAdapter, ValidationError
 
 from tooltray.config.settings.document import Document, Edit, members, part
-from tooltray.config.settings.given_entries import read_usable_entry
+from tooltray.config.settings.given_entries import read_entry
+from tooltray.config.settings.json_model import in_words
 from tooltray.config.settings.settings import Mode, ProfileSettings
 from tooltray.config.settings.tool_override import ToolOverride
-from tooltray.config.settings.usable import CORRECT_IT, in_words
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 
@@ -52,9 +52,6 @@ def client_field(client: str, field: str, value: object) -> Edit:
 
     def edit(document: Document) -> None:
         clients = part(part(document, "publish"), "clients")
-        if not isinstance(clients.get(client), dict | None):  # to replace it could allow this client more than its writer meant
-            title = Phrase("The settings of AI client '{client}' are not changed", client=client)
-            raise TooltrayError(title, Phrase("publish: clients.{client}: must be an object", client=client), CORRECT_IT)
         settings = part(clients, client)
         _set(settings, field, value)
         if not settings:
@@ -115,7 +112,7 @@ def lazy_load(enabled: bool | None, server: str | None) -> Edit:
         _set(entry, "lazyLoad", enabled)
         if "lazyLoad" in members(entry, "options"):  # another program's spelling, which would count again
             del part(entry, "options")["lazyLoad"]
-        read_usable_entry(server, entry)
+        read_entry(server, entry)
 
     return edit
 
@@ -156,7 +153,7 @@ def tool_override(server: str, tool: str, shown: Mapping[str, object]) -> Edit:
         _set(overrides, tool, {**shown, **kept} or None)
         if not overrides:
             del entry["toolOverrides"]
-        read_usable_entry(server, entry)
+        read_entry(server, entry)
 
     return edit
 
@@ -173,7 +170,7 @@ def tool_limit(server: str, tool: str, tokens: int | None) -> Edit:
             del overrides[tool]
         if not overrides:
             del entry["toolOverrides"]
-        read_usable_entry(server, entry)
+        read_entry(server, entry)
 
     return edit
 

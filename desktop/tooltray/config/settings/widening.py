@@ -6,10 +6,12 @@ added here.
 
 from collections.abc import Callable, Collection, Mapping
 
-from tooltray.config.settings.call_rule import CallRule, read_rule, read_rules
+from pydantic import ValidationError
+
+from tooltray.config.settings.call_rule import CallRule
 from tooltray.config.settings.given_entries import read_entry
 from tooltray.config.settings.server_config import MCPServerConfig, ToolFilter
-from tooltray.config.settings.settings import ProfileSettings, Settings
+from tooltray.config.settings.settings import ClientSettings, ProfileSettings, Settings
 from tooltray.config.settings.tool_override import ToolOverride
 
 ALL, EXCEPTION = "all", "ask:"  # as catalogue/approval.py has them
@@ -186,8 +188,11 @@ def _client_call_rules_widen(before: Collection[CallRule] | None, after: object)
     """Returns whether a client's rules widen. If it has no list, the servers' rules count; an empty list lets nothing through."""
     if after is None or not isinstance(after, list | tuple):
         return after is not None or before is not None
-    usable, odd = read_rules(after)
-    return bool(odd) or call_rules_widen(before or (), [read_rule(each) for each in usable])
+    try:
+        rules = ClientSettings.model_validate({"callRules": after}).call_rules
+    except ValidationError:
+        return True
+    return call_rules_widen(before or (), rules or ())
 
 
 def client_rules_widen(before: Collection[str] | None, after: object) -> bool:

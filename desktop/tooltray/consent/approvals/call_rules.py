@@ -11,9 +11,8 @@ from pathlib import Path
 from tooltray.catalogue.approval import is_excepted
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.views.modes import Modes
-from tooltray.config.settings.call_rule import CallRule
+from tooltray.config.settings.call_rule import PROJECT, CallRule
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.config.settings.rule_values import PROJECT
 from tooltray.config.settings.settings import Settings
 from tooltray.consent.approvals.asked_call import AskedCall
 from tooltray.consent.approvals.grant_book import GrantBook

@@ -21,9 +21,22 @@ import msgspec
 
 from tooltray.catalogue.approval import NAME_PREFIX, fits
 from tooltray.catalogue.definition import read_once_named
-from tooltray.config.settings.argument_path import ArgumentPath, read_path
-from tooltray.config.settings.call_rule import ANY, NONE, CallRule, Condition, NumberBounds, Value, read_rule
-from tooltray.config.settings.rule_values import PROJECT, host_of, is_below, is_plain_word, read_pattern
+from tooltray.config.settings.call_rule import (
+    ANY,
+    NONE,
+    PROJECT,
+    ArgumentPath,
+    CallRule,
+    Condition,
+    NumberBounds,
+    Value,
+    host_of,
+    is_below,
+    is_plain_word,
+    read_path,
+    read_pattern,
+    read_rule,
+)
 
 LONGEST_PATH = 4096  # characters; PATH_MAX of Linux
 _FORMS: tuple[Literal["NFC", "NFD", "NFKC"], ...] = ("NFC", "NFD", "NFKC")  # in which a server may write a path

@@ -9,9 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tooltray.catalogue.approval import NAME_PREFIX
-from tooltray.config.settings.argument_path import written
-from tooltray.config.settings.call_rule import CallRule, Condition, read_rule
-from tooltray.config.settings.rule_values import host_of
+from tooltray.config.settings.call_rule import CallRule, Condition, host_of, read_rule, written
 from tooltray.consent.approvals.diffs import BEFORE_AND_AFTER, CONTENTS, LISTS_OF_EDITS
 from tooltray.consent.approvals.rule_coverage import (
     PATTERN,

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
 from tooltray.catalogue.approval import NAME_PREFIX
-from tooltray.config.settings.call_rule import ANY, NONE, CallRule, Condition, NumberBounds
-from tooltray.config.settings.rule_values import PROJECT
+from tooltray.config.settings.call_rule import ANY, NONE, PROJECT, CallRule, Condition, NumberBounds
 from tooltray.consent.approvals.rule_coverage import PATTERN, Place, folder_of
 from tooltray.consent.approvals.suspicion import visible
 from tooltray.foundation.phrases import Phrase

@@ -6,9 +6,9 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from tooltray.config.settings.confinement import Confinement
+from tooltray.config.settings.json_model import in_words, places_in_words, printable
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig, what_runs
-from tooltray.config.settings.usable import first_path, in_words, printable
 from tooltray.foundation.confirmation import check_unchanged, confirm_widening
 from tooltray.foundation.errors import Denied, NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
@@ -261,7 +261,7 @@ def _checked(server: str, given: dict[str, object]) -> Confinement:
 
 def _why(error: ValidationError, given: Mapping[str, object]) -> str:
     """Returns the error in words for the user who typed the value, with the value in the place of its position in a list."""
-    member, *inside = first_path(error)
+    member, *inside = places_in_words(error)[0][0]
     values = given.get(str(member))
     if not (isinstance(values, tuple) and len(inside) == 1 and isinstance(inside[0], int)):
         return in_words(error)

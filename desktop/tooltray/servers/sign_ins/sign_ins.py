@@ -7,9 +7,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
 
 from tooltray.config.settings.expansion import ResolvedServer
-from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.mcp_conf_helper import EntriesEdited, McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig
-from tooltray.config.settings.settings_store import EntriesEdited
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, ProblemReported
 from tooltray.foundation.phrases import Phrase

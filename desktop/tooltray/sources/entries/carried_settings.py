@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tooltray.config.settings.call_rule import read_rule
-from tooltray.config.settings.document import Document
+from tooltray.config.settings.document import Document, part
 from tooltray.config.settings.server_config import shown_url
 from tooltray.config.settings.settings import Settings
 from tooltray.config.settings.settings_reading import read_settings
@@ -38,8 +38,13 @@ def exported(settings: Settings, document: Document, known: Collection[str]) -> 
     readable = settings.model_dump(mode="json", by_alias=True)
     as_given = settings.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
     made: Document = {}
+    unreadable = {slip.part for slip in read_settings(document).slips}
     for path in (*WHOLE, *BY_NAME):
+        if path in unreadable or (path in WHOLE and path[:1] in unreadable):
+            continue
         value = _at(readable if len(path) == 1 and path not in BY_NAME else as_given, path)
+        if path in BY_NAME and value:
+            value = {name: each for name, each in value.items() if (*path, name) not in unreadable}
         if value not in (None, {}) and _at(document, path) is not None:
             _set(made, path, _harmless(value, [secret for secret in known if len(secret) >= SHORTEST_KNOWN]))
     return made
@@ -136,8 +141,5 @@ def _at(document: Mapping[str, object], path: Path) -> Any:
 
 def _set(document: Document, path: Path, value: object) -> None:
     for key in path[:-1]:
-        inner = document.get(key)
-        if not isinstance(inner, dict):
-            inner = document[key] = {}
-        document = inner
+        document = part(document, key)
     document[path[-1]] = value

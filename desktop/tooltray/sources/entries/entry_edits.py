@@ -4,9 +4,8 @@ import difflib
 import json
 from collections.abc import Mapping
 
-from tooltray.config.settings.entry_text import check_entry
 from tooltray.config.settings.file_server import FileServer
-from tooltray.config.settings.given_entries import check_runs_outside
+from tooltray.config.settings.given_entries import check_entry, check_runs_outside
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig, runs_otherwise
 from tooltray.foundation.errors import Problem, TooltrayError

@@ -7,9 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tooltray.config.settings.entry_text import check_entry
 from tooltray.config.settings.file_server import FILE_NAME, FileEntry
-from tooltray.config.settings.given_entries import read_entry
+from tooltray.config.settings.given_entries import check_entry, read_entry
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.files.json_text import digest_of
 from tooltray.foundation.phrases import Phrase

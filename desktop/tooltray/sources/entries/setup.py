@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from tooltray.config.secrets.secrets import SecretStore
-from tooltray.config.settings.document import CURRENT_VERSION, Document, version_of
+from tooltray.config.settings.document import CURRENT_VERSION, Document, part, texts, version_of
 from tooltray.config.settings.expansion import secret_names
 from tooltray.config.settings.given_entries import BUILTIN_NAMES, check_name, read_entry, read_given_entry
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
@@ -315,8 +315,7 @@ def _default_change(name: str, is_default: bool) -> SetupChange:
 
 
 def _apply(changes: Collection[SetupChange], setup: Mapping[str, Any], document: Document) -> None:
-    servers = document["mcpServers"] = dict(_servers_in(document))
-    defaults = document["defaultServers"] = _defaults_in(document)
+    servers, defaults = part(document, "mcpServers"), texts(document, "defaultServers")
     for change in changes:
         if change.subject == "server" and change.kind in ("add", "replace"):
             servers[change.name] = setup["mcpServers"][change.name]

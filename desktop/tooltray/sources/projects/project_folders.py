@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Iterator
 
-from tooltray.config.settings.document import Document
+from tooltray.config.settings.document import Document, texts
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import Conflict, Denied, NotFound, Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
@@ -71,7 +71,7 @@ class ProjectFolders:
         if folder not in self.allowed():
 
             def edit(document: Document) -> None:
-                document[ALLOWED] = [*_listed(document), folder]
+                texts(document, ALLOWED).append(folder)
 
             await self._config.edit(edit)
         return folder
@@ -90,7 +90,7 @@ class ProjectFolders:
             )
 
         def edit(document: Document) -> None:
-            document[ALLOWED] = [each for each in _listed(document) if each != folder]
+            document[ALLOWED] = [each for each in texts(document, ALLOWED) if each != folder]
 
         await self._config.edit(edit)
         return folder
@@ -149,8 +149,3 @@ class ProjectFolders:
             return self._real(text)
         except TooltrayError:
             return None
-
-
-def _listed(document: Document) -> list[str]:
-    listed = document.get(ALLOWED)
-    return [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []

@@ -65,7 +65,7 @@ class LocalWork(msgspec.Struct, frozen=True):
         read_pasted: reads what a person pastes to add a server.
         find_secrets: where secrets stand in it.
         save_file: writes a backup.
-        read_entry: what the JSON of a server's entry comes to, and what is wrong in which line; see config/settings/entry_text.py.
+        read_entry: what the JSON of a server's entry comes to, and what is wrong in which line; see config/settings/given_entries.py.
         move_secrets: the entry to save, with placeholders for the secrets that were typed into it, and these by their names.
         memory: what the window remembers of how it is used.
     """

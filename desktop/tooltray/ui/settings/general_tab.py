@@ -7,8 +7,7 @@ control back and says why.
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.languages import languages
-from tooltray.foundation.notification_kinds import KINDS, is_wanted
-from tooltray.foundation.preferences import THEMES, Preferences
+from tooltray.foundation.preferences import KINDS, THEMES, Preferences, is_wanted
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QObject
 
-from tooltray.foundation.notification_kinds import is_wanted
+from tooltray.foundation.preferences import is_wanted
 from tooltray.ui.shell.tray import Tray
 
 SAME_WITHIN_S = 60.0  # a server that fails again and again says so once a minute
@@ -42,7 +42,7 @@ class Notifications(QObject):
         """Shows one, if the person wants it; no secret and no argument of a call may be in it: it stands on a locked screen, too.
 
         Args:
-            kind: the name of one of notification_kinds.KINDS; empty: it is always shown.
+            kind: the name of one of preferences.KINDS; empty: it is always shown.
             go: leads to what it is about; None: to the window.
         """
         if kind and not is_wanted(kind, self._chosen()):

@@ -68,7 +68,7 @@ def test_of_endless_slips_and_servers_only_so_many_are_reported_and_used(tmp_pat
     assert "only the first 1000 servers" in found.problems[0].problem.message
 
 
-def test_an_odd_override_is_no_reason_to_lose_a_server(tmp_path: Path) -> None:
-    found = reading(tmp_path, '{"mcpServers": {"fs": {"command": "a",\n"toolOverrides": {"x": 5, "y": {"name": "z"}}}}}')
-    assert list(found.entries[0].config.tool_overrides) == ["y"]
-    assert (found.problems[0].line, found.problems[0].entry) == (2, "")
+def test_an_entry_with_an_override_that_cannot_be_read_is_not_used(tmp_path: Path) -> None:
+    found = reading(tmp_path, '{"mcpServers": {"fs": {"command": "a",\n"toolOverrides": {"x": 5}}}}')
+    assert found.entries == ()
+    assert (found.problems[0].line, found.problems[0].entry) == (1, "fs")

@@ -98,20 +98,7 @@ def test_a_file_with_too_many_values_is_not_read_for_minutes(tmp_path: Path) -> 
 
 
 WORDS = st.sampled_from(
-    [
-        *"${}:/-,[]\"'\\ ",
-        "mcpServers",
-        "a",
-        "${VAR}",
-        "http://a/",
-        "\ud800",
-        "\x00",
-        "\u202e",
-        ":9090",
-        "sse",
-        "stdio",
-        "allow",
-    ]
+    [*"${}:/-,[]\"'\\ ", "mcpServers", "a", "${VAR}", "http://a/", "\ud800", "\x00", "\u202e", ":9090", "sse", "stdio", "allow"]
 )
 TEXTS = st.lists(WORDS, max_size=4).map("".join)
 KEYS = TEXTS | st.sampled_from(

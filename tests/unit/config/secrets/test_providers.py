@@ -9,8 +9,7 @@ import pytest
 from tests.fakes.system_keyring import FakeKeyring
 
 from tooltray.config.secrets.provided_secrets import ProvidedSecrets, UnfetchedSecrets
-from tooltray.config.secrets.provider import MAX_VALUE_BYTES, SecretNotGiven
-from tooltray.config.secrets.providers import places_of, reference_of
+from tooltray.config.secrets.providers import MAX_VALUE_BYTES, SecretNotGiven, places_of, reference_of
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.secrets.vaults import SecretsLocked
 from tooltray.foundation.errors import NotFound, TooltrayError
@@ -168,6 +167,7 @@ async def test_one_provider_is_asked_one_after_the_other(tmp_path: Path) -> None
     assert (len(desk.ran), desk.most_at_once) == (3, 1)
 
 
+@pytest.mark.posix
 async def test_what_is_missing_is_known_without_asking_for_a_value(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.commands |= {"op": ("op", "read"), "here": ("here",)}

@@ -1,5 +1,8 @@
+"""secrets.py"""
+
 import asyncio
 import logging
+import sys
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,9 +14,46 @@ from tests.fakes.system_keyring import FakeKeyring
 from tooltray.config.secrets import secrets
 from tooltray.config.secrets.keyring_vault import CHOOSE, NO_SERVICE
 from tooltray.config.secrets.secrets import PASSPHRASE_VARIABLE, SecretStore, SecretWorker, take_passphrase
-from tooltray.config.secrets.vaults import SecretMissing, SecretsAbsent, SecretsDenied, SecretsLocked
+from tooltray.config.secrets.vaults import MemoryVault, SecretMissing, SecretsAbsent, SecretsDenied, SecretsLocked, missing
 from tooltray.foundation.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.foundation.home.home import Home
+
+
+def test_what_was_stored_is_there_until_it_is_removed() -> None:
+    vault = MemoryVault()
+    vault.set("b", "1")
+    vault.set("a", "2")
+    vault.set("b", "3")
+    assert (vault.get("b"), vault.names()) == ("3", ["a", "b"])
+    assert vault.remove("b")
+    assert not vault.remove("b")
+    assert (vault.get("b"), vault.names()) == (None, ["a"])
+
+
+def test_there_is_nothing_to_unlock_and_no_value_in_its_repr() -> None:
+    vault = MemoryVault()
+    vault.unlock("anything")
+    vault.set("a", "hunter2")
+    assert "hunter2" not in repr(vault)
+
+
+def test_a_missing_secret_says_who_needs_it_and_how_to_store_it() -> None:
+    error = missing("my files/KEY", "server 'files' needs it in env.KEY")
+    assert isinstance(error, SecretMissing)
+    assert error.problem == Problem(
+        "There is no secret 'my files/KEY'",
+        "server 'files' needs it in env.KEY",
+        "Store it: tooltray secrets set 'my files/KEY'",
+        "secret_missing",
+    )
+
+
+@pytest.mark.parametrize("kind", [SecretMissing, SecretsAbsent, SecretsDenied, SecretsLocked])
+def test_each_kind_is_caught_alone_and_together(kind: type[TooltrayError]) -> None:
+    others = {SecretMissing, SecretsAbsent, SecretsDenied, SecretsLocked} - {kind}
+    assert issubclass(kind, TooltrayError)
+    assert not any(issubclass(kind, other) for other in others)
+
 
 PASSPHRASE = "correct horse"
 VALUES = {"files/KEY": "hunter2-hunter2", "plain": "swordfish-swordfish"}
@@ -239,7 +279,7 @@ async def test_whether_the_place_answers_is_known_once_it_was_asked(store: Secre
         await store.check()
     await store.names()
     assert not store.is_proven
-    assert store.problem == Problem("There is no keyring", NO_SERVICE["linux"], CHOOSE)
+    assert store.problem == Problem("There is no keyring", NO_SERVICE[sys.platform], CHOOSE)
     fake_keyring.error = None
     await store.check()
     assert (store.is_proven, store.problem) == (True, None)

@@ -96,7 +96,7 @@ def test_more_files_or_hosts_widen_and_less_does_not(before: Any, after: Any, wi
     ("choices", "confinement", "disable"),
     [
         ({"theirs": {"confinement": "own"}}, "own", False),
-        ({"theirs": {"confinement": "own", "callTimeout": "long"}}, "own", False),
+        ({"theirs": {"confinement": "own", "callTimeout": "long"}}, "open", True),
         ({"theirs": {"confinement": "onw"}}, "open", True),
         ({"theirs": "own"}, "open", True),
         (["theirs"], "open", True),

@@ -2,7 +2,8 @@ from typing import Any
 
 import pytest
 
-from tooltray.config.settings.document import CURRENT_VERSION, members, migrate, part, version_of
+from tooltray.config.settings.document import CURRENT_VERSION, members, migrate, part, texts, version_of
+from tooltray.foundation.errors import TooltrayError
 
 
 def test_a_document_without_a_version_becomes_one_of_today_and_keeps_everything() -> None:
@@ -34,13 +35,20 @@ def test_a_version_is_what_it_says() -> None:
     assert version_of({"version": 7}) == 7
 
 
-@pytest.mark.parametrize("odd", [None, [], "text", 1])
-def test_what_is_no_object_is_read_as_empty_and_replaced_only_where_it_is_written(odd: Any) -> None:
+@pytest.mark.parametrize("odd", [[], "text", 1])
+def test_what_is_no_object_is_read_as_empty_and_never_replaced(odd: Any) -> None:
     document = {"mcpServers": odd}
     assert members(document, "mcpServers") == {}
+    with pytest.raises(TooltrayError, match=r"mcpServers: must be an object. Correct it in settings.json"):
+        part(document, "mcpServers")
     assert document == {"mcpServers": odd}
+
+
+def test_an_object_that_is_missing_is_made() -> None:
+    document: dict[str, object] = {"mcpServers": None}
     part(document, "mcpServers")["a"] = 1
-    assert members(document, "mcpServers") == {"a": 1}
+    texts(document, "allowedFolders").append("/work")
+    assert document == {"mcpServers": {"a": 1}, "allowedFolders": ["/work"]}
 
 
 def test_an_object_that_is_there_is_changed_in_place() -> None:

@@ -16,9 +16,7 @@ from tooltray.config.settings.settings import FileServerSettings
 from tooltray.config.settings.settings_edits import settings_document
 from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
-from tooltray.foundation.events import ConfigChanged, EventBus
-from tooltray.foundation.files.json_text import revision_of
-from tooltray.foundation.snapshots.servers import ServerEntry
+from tooltray.foundation.events import EventBus
 
 OWN = {"version": 1, "mcpServers": {"own": {"command": "x"}}, "defaultServers": ["own"]}
 
@@ -60,17 +58,6 @@ async def test_the_settings_go_before_a_file_with_the_same_name(tmp_path: Path) 
     assert conf.file_server("own") is None
 
 
-async def test_news_of_them_are_told_once(tmp_path: Path) -> None:
-    put(tmp_path / "settings.json", OWN)
-    bus, heard = EventBus(), list[ConfigChanged]()
-    conf = McpConfHelper(tmp_path / "settings.json", bus)
-    await conf.load()
-    bus.subscribe(ConfigChanged, heard.append)
-    conf.set_file_servers({"theirs": of_file()})
-    conf.set_file_servers({"theirs": of_file()})
-    assert heard == [ConfigChanged(conf.entries, ("own", "theirs"), True)]
-
-
 async def test_what_is_chosen_here_is_kept_beside_and_the_file_is_left_alone(tmp_path: Path) -> None:
     conf = await settings(tmp_path, theirs=of_file(autoApprove=["all"]))
     await conf.change_server("theirs", auto_approve=("read",), disabled_tools=("rm",))
@@ -95,12 +82,12 @@ async def test_all_that_was_chosen_is_forgotten_and_brought_back_also_while_its_
     assert on_disk(tmp_path)["fileServers"]["theirs"] == choices_of(conf.document, "theirs") == written
 
 
-@pytest.mark.parametrize("given", [[], {"theirs": []}])
-async def test_choices_that_are_none_are_none_and_make_room_for_others(tmp_path: Path, given: Any) -> None:
-    conf = await settings(tmp_path, {**OWN, "fileServers": given})
+async def test_choices_that_cannot_be_read_are_none_and_stay(tmp_path: Path) -> None:
+    conf = await settings(tmp_path, {**OWN, "fileServers": ["theirs"]})
     assert choices_of(conf.document, "theirs") == {}
-    await conf.edit(all_choices({"theirs": {"disable": True}}))
-    assert on_disk(tmp_path)["fileServers"] == {"theirs": {"disable": True}}
+    with pytest.raises(TooltrayError, match="fileServers: must be an object"):
+        await conf.edit(all_choices({"theirs": {"disable": True}}))
+    assert on_disk(tmp_path)["fileServers"] == ["theirs"]
 
 
 async def test_what_only_its_file_can_say_is_refused_and_the_file_named(tmp_path: Path) -> None:
@@ -123,42 +110,18 @@ async def test_each_choice_counts_in_the_place_of_what_the_file_says() -> None:
     config = MCPServerConfig(command="x", call_timeout=5, lazy_load=True)
     chosen = FileServerSettings(disable=True, call_timeout=7, isolation="session", idle_stop=3, lazy_load=False)
     applied = chosen.applied(config)
-    assert (applied.disable, applied.call_timeout, applied.isolation, applied.idle_stop, applied.lazy_load) == (
-        True,
-        7,
-        "session",
-        3,
-        False,
-    )
+    found = (applied.disable, applied.call_timeout, applied.isolation, applied.idle_stop, applied.lazy_load)
+    assert found == (True, 7, "session", 3, False)
     assert FileServerSettings().applied(config) == config
     assert FileServerSettings(tool_overrides={"t": ToolOverride(name="n")}).applied(config).tool_overrides["t"].name == "n"
 
 
-@pytest.mark.parametrize(("given", "held"), [({"theirs": {"disable": "no"}}, True), ([], False)])
-async def test_by_a_slip_no_call_goes_through_unasked(tmp_path: Path, given: Any, held: bool) -> None:
+@pytest.mark.parametrize("given", [{"theirs": {"disable": "no"}}, []])
+async def test_by_a_slip_no_call_goes_through_unasked(tmp_path: Path, given: Any) -> None:
     conf = await settings(tmp_path, {**OWN, "fileServers": given}, theirs=of_file(autoApprove=["all"]))
-    assert conf.settings.mcp_servers["theirs"].auto_approve == (() if held else ("all",))
+    assert (conf.settings.mcp_servers["theirs"].auto_approve, conf.settings.mcp_servers["theirs"].disable) == ((), True)
     (problem,) = conf.problems
     assert "fileServers" in problem.message
-
-
-async def test_a_revision_is_another_one_where_the_entry_is(tmp_path: Path) -> None:
-    conf = await settings(tmp_path, theirs=of_file())
-    assert conf.revision("own") == revision_of({"command": "x"})
-    assert conf.revision("theirs") == revision_of({"command": "theirs"})
-    assert conf.revision("nobody") == ""
-    put(tmp_path / "settings.json", {"mcpServers": []})
-    await conf.load()
-    assert conf.revision("own") == ""
-
-
-async def test_an_entry_is_told_as_its_file_has_it_and_as_it_counts(tmp_path: Path) -> None:
-    conf = await settings(tmp_path, theirs=of_file())
-    await conf.change_server("theirs", auto_approve=("all",))
-    assert conf.server_entry("own") == ServerEntry("own", {"command": "x"}, {"command": "x"})
-    assert conf.server_entry("theirs") == ServerEntry("theirs", {"command": "theirs"}, {"command": "theirs", "autoApprove": ["all"]})
-    with pytest.raises(NotFound):
-        conf.server_entry("nobody")
 
 
 async def test_who_has_seen_another_entry_changes_and_removes_nothing(tmp_path: Path) -> None:

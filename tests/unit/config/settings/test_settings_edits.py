@@ -143,10 +143,30 @@ async def test_a_change_of_a_server_makes_the_settings_no_other_ones(tmp_path: P
     assert "more" in on_disk(tmp_path)["mcpServers"]
 
 
-async def test_a_text_where_an_object_belongs_is_replaced_by_one(tmp_path: Path) -> None:
-    conf = await settings(tmp_path, publish="x")
-    await conf.edit(merge_patch({"publish": {"naming": "always"}}, ""))
-    assert on_disk(tmp_path)["publish"] == {"naming": "always"}
+@pytest.mark.parametrize(
+    ("written", "changes", "message"),
+    [
+        ({"publish": "x"}, {"publish": {"naming": "always"}}, "publish: must be an object"),
+        ({"activity": {"line": 0}}, {"activity": {"days": 3}}, "activity: line: must be true or false"),
+        ({"publish": {"clients": {"c": {"mode": 1}}}}, {"publish": {"clients": {"c": {"reads": "text"}}}}, "publish: clients.c.mode"),
+    ],
+)
+async def test_a_part_that_cannot_be_read_is_not_changed(
+    tmp_path: Path, written: dict[str, Any], changes: dict[str, Any], message: str
+) -> None:
+    conf = await settings(tmp_path, **written)
+    before = on_disk(tmp_path)
+    with pytest.raises(TooltrayError, match=message):
+        await conf.edit(merge_patch(changes, ""))
+    assert on_disk(tmp_path) == before
+    await conf.edit(merge_patch({"hotReload": False}, ""))
+    assert on_disk(tmp_path) == before | {"hotReload": False}
+
+
+async def test_a_part_that_cannot_be_read_can_be_replaced_and_corrected(tmp_path: Path) -> None:
+    conf = await settings(tmp_path, activity={"line": 0}, approvals="on")
+    await conf.edit(merge_patch({"activity": {"line": True}, "approvals": None}, ""))
+    assert conf.problems == ()
 
 
 async def test_what_is_nested_absurdly_deep_is_refused(tmp_path: Path) -> None:

@@ -245,20 +245,6 @@ def test_a_name_given_twice_is_told_and_kept_in_a_copy_before_the_first_change(p
     assert broken_copy(path) == content
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        *({"mcpServers": ["a"]}, {"defaultServers": "a"}, {"secrets": "x"}, {"publish": 1}),
-        *({"publish": {"clients": ["a"]}}, {"publish": {"http": 1}}, {"profiles": []}, {"allowedFolders": "/a"}, {"readyAnswers": {}}),
-    ],
-)
-def test_what_a_change_might_have_to_replace_is_kept_in_a_copy(path: Path, document: dict[str, Any]) -> None:
-    content = put(path, TODAY | document)
-    file = SettingsFile(path, (), HASTY)
-    file.change(file.load(), lambda settings: settings.update(mcpServers={}, defaultServers=[], secrets={}, publish={}))
-    assert broken_copy(path) == content
-
-
 def test_a_change_keeps_what_it_does_not_touch(path: Path) -> None:
     path.write_text('{"version": 1, "x": [1e400, {"\\ud800": null}], "mcpServers": {"bad": 3}, "big": 0.1000000000000000055}')
     before = path.read_text()

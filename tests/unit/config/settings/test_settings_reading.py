@@ -1,12 +1,33 @@
 """Settings read as far as they can be used."""
 
+import copy
+import json
 from typing import Any
 
 import pytest
 
+from tooltray.config.settings import settings_reading
 from tooltray.config.settings.given_entries import read_entry
-from tooltray.config.settings.settings import ActivitySettings, ApprovalSettings, ClientSettings, Settings
-from tooltray.config.settings.settings_reading import UNREADABLE_PROFILE, read_settings
+from tooltray.config.settings.settings import (
+    ANY_CLIENT,
+    ANY_SERVER,
+    ActivitySettings,
+    ApprovalSettings,
+    ClientSettings,
+    DiscoverySettings,
+    FileServerSettings,
+    PublishSettings,
+    Settings,
+    TelemetrySettings,
+)
+from tooltray.config.settings.settings_reading import UNREADABLE_PROFILE, SettingsPlaces, Slip, misspelt, read_settings
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.files import FileProblem
+
+HELD_CLIENT = ClientSettings(auto_approve=(), call_rules=(), flow_guard=True, profile=UNREADABLE_PROFILE)
+HELD_SERVER = FileServerSettings(auto_approve=(), call_rules=(), disable=True)
+NOTHING_NEW = ActivitySettings(line=False, contents=False, contents_days=3650, days=3650, megabytes=100_000)
 
 
 def test_null_is_no_client_no_profile_and_no_override() -> None:
@@ -34,11 +55,6 @@ def test_a_whole_document_is_read() -> None:
     assert (settings.mcp_enabled, settings.publish.naming, settings.secrets.backend) == (False, "always", "file")
 
 
-def test_what_is_published_where_that_is_no_object_is_the_default() -> None:
-    for odd in (5, []):
-        assert read_settings({"publish": odd}).settings.publish == read_settings({}).settings.publish
-
-
 @pytest.mark.parametrize("document", [{}, dict.fromkeys(["version", "mcpServers", "defaultServers", "mcpEnabled", "publish", "secrets"])])
 def test_an_empty_document_means_the_defaults(document: dict[str, Any]) -> None:
     reading = read_settings(document)
@@ -53,9 +69,9 @@ def test_bad_entries_are_skipped_and_the_others_load() -> None:
     reading = read_settings({"mcpServers": entries}, ("hub",))
     assert list(reading.settings.mcp_servers) == ["good", "last"]
     assert [problem.title for problem in reading.problems] == [
-        "The entry of server 'bad' cannot be used",
         "'a/b' cannot be the name of a server",
         "'hub' cannot be the name of a server",
+        "The entry of server 'bad' cannot be used",
     ]
 
 
@@ -63,31 +79,18 @@ def test_bad_entries_are_skipped_and_the_others_load() -> None:
     ("document", "message"),
     [
         ({"mcpServers": []}, "mcpServers: must be an object"),
-        ({"defaultServers": "a"}, "defaultServers: must be a list of names"),
-        ({"defaultServers": ["a", 3]}, "defaultServers: must be a list of names"),
+        ({"defaultServers": "a"}, "defaultServers: must be a list"),
+        ({"defaultServers": ["a", 3]}, "defaultServers: 1: must be text"),
         ({"mcpEnabled": "yes"}, "mcpEnabled: must be true or false"),
-        ({"publish": {"http": {"port": 70000}}}, "publish: http.port: must be 65535 or less"),
         ({"publish": {"http": {"port": -1}}}, "publish: http.port: must be 0 or more"),
         ({"publish": {"http": {"port": "80"}}}, "publish: http.port: must be a whole number"),
-        ({"publish": {"http": {"requireToken": 1}}}, "publish: http.requireToken: must be true or false"),
         ({"publish": {"naming": "never"}}, "publish: naming: must be one of 'conflict', 'always'"),
         ({"secrets": {"backend": "plain"}}, "secrets: backend: must be one of 'keyring', 'file', 'memory'"),
         ({"secrets": "file"}, "secrets: must be an object"),
-        ({"publish": {"lazyLoad": "yes"}}, "publish: lazyLoad: must be true or false"),
-        ({"publish": {"feedback": 0}}, "publish: feedback: must be true or false"),
-        ({"publish": {"mode": "some"}}, "publish: mode: must be one of 'everything', 'lazy', 'search', 'automatic'"),
         ({"publish": {"clients": ["acme"]}}, "publish: clients: must be an object"),
-        (
-            {"publish": {"clients": {"acme": {"mode": "some"}}}},
-            "publish: clients.acme.mode: must be one of 'everything', 'lazy', 'search', 'automatic'",
-        ),
-        ({"publish": {"clients": {"acme": {"profile": 1}}}}, "publish: clients.acme.profile: must be text"),
         ({"publish": {"clients": {"acme": {"autoApprove": "all"}}}}, "publish: clients.acme.autoApprove: must be a list"),
         ({"profiles": ["work"]}, "profiles: must be an object"),
-        ({"profiles": {"work": {"servers": "files"}}}, "profiles: work.servers: must be a list"),
         ({"profiles": {"work": {"tools": {"files": "read"}}}}, "profiles: work.tools.files: must be a list"),
-        ({"allowedFolders": "/srv"}, "allowedFolders: must be a list"),
-        ({"allowedFolders": [1]}, "allowedFolders: 0: must be text"),
         ({"readyAnswers": [{}]}, "readyAnswers: 0: must be text"),
         ({"publish": "all"}, "publish: must be an object"),
         ({"publish": {"clients": {"acme": ["read"]}}}, "publish: clients.acme: must be an object"),
@@ -103,95 +106,101 @@ def test_bad_entries_are_skipped_and_the_others_load() -> None:
         ),
     ],
 )
-def test_a_bad_part_is_told_and_the_rest_is_used(document: dict[str, Any], message: str) -> None:
+def test_a_part_that_cannot_be_read_is_named_and_all_others_count(document: dict[str, Any], message: str) -> None:
     reading = read_settings({"mcpServers": {"a": {"command": "x"}}} | document)
     assert [problem.message for problem in reading.problems] == [message]
     assert document.keys() == {"mcpServers"} or "a" in reading.settings.mcp_servers
     assert reading.settings.secrets.backend is None
 
 
-def test_of_a_list_with_odd_members_the_names_are_used() -> None:
-    assert read_settings({"defaultServers": ["a", 3, "b"]}).settings.default_servers == ("a", "b")
-    reading = read_settings({"allowedFolders": ["/a", 3, "/b", None], "readyAnswers": [{}, "Yes"]})
-    assert (reading.settings.allowed_folders, reading.settings.ready_answers) == (("/a", "/b"), ("Yes",))
-    assert [str(problem) for problem in reading.problems] == [
-        "allowedFolders in the settings is not fully used: allowedFolders: 1: must be text; allowedFolders: 3: must be text. "
-        "Correct it in settings.json",
-        "readyAnswers in the settings is not fully used: readyAnswers: 0: must be text. Correct it in settings.json",
-    ]
-
-
-def test_a_slip_in_what_ai_clients_see_costs_nothing_else_of_it() -> None:
+def test_what_ai_clients_see_falls_back_without_its_own_parts() -> None:
     publish = {
         "naming": "never",
-        "mode": "some",
-        "lazyLoad": True,
-        "feedback": False,
-        "later": 1,
-        "http": {"enabled": True, "port": "80"},
+        "mode": "lazy",
+        "feedback": True,
+        "http": {"enabled": True, "port": 80},
         "clients": {"zz": {"mode": "bogus"}, "careful": {"autoApprove": ["read"], "profile": "work"}},
     }
     reading = read_settings({"publish": publish, "profiles": {"odd": {"servers": "all"}, "work": {"servers": ["a"]}}})
     used = reading.settings.publish
-    assert (used.naming, used.mode, used.lazy_load, used.feedback, used.model_extra) == ("conflict", None, True, False, {"later": 1})
-    assert (used.http.enabled, used.http.port) == (False, 7717)
-    assert used.clients == {"zz": ClientSettings(), "careful": ClientSettings(auto_approve=("read",), profile="work")}
+    assert (used.naming, used.mode, used.feedback) == ("conflict", None, False)
+    assert (used.http.enabled, used.http.port) == (True, 80)
+    assert used.clients == {"zz": HELD_CLIENT, "careful": ClientSettings(auto_approve=("read",), profile="work")}
     assert list(reading.settings.profiles) == ["work"]
     assert [(problem.title, problem.hint) for problem in reading.problems] == [
-        ("publish.naming in the settings is not used", "Correct it in settings.json"),
-        ("publish.http in the settings is not used", "Correct it in settings.json; until then AI clients cannot connect over HTTP"),
-        ("publish.mode in the settings is not used", "Correct it in settings.json"),
-        ("The settings of AI client 'zz' are not fully used", "Correct it in settings.json"),
+        ("publish in the settings is not used", "Correct it in settings.json"),
+        ("The settings of AI client 'zz' cannot be used", "Correct it in settings.json; until then it sees nothing"),
         ("The profile 'odd' cannot be used", "Correct it in settings.json; until then AI clients that have it see nothing"),
     ]
 
 
-@pytest.mark.parametrize(
-    ("client", "used", "meanwhile"),
-    [
-        ({"mode": 1, "autoApprove": []}, ClientSettings(auto_approve=()), ""),
-        ({"autoApprove": "none"}, ClientSettings(auto_approve=()), "each of its calls is asked about"),
-        ({"autoApprove": ["read", 1], "mode": "lazy"}, ClientSettings(auto_approve=(), mode="lazy"), "each of its calls is asked about"),
-        ({"auto_approve": "none"}, ClientSettings(auto_approve=()), "each of its calls is asked about"),
-        ({"autoApprove": "none", "auto_approve": ["all"]}, ClientSettings(auto_approve=()), "each of its calls is asked about"),
-        (["read"], ClientSettings(auto_approve=()), "each of its calls is asked about"),
-        ({"profile": ["work"]}, ClientSettings(profile=UNREADABLE_PROFILE), "it sees nothing"),
-        ({"flowGuard": 0}, ClientSettings(flow_guard=True), "the flow guard is on for it"),
-        (
-            {"profile": 1, "autoApprove": 2},
-            ClientSettings(profile=UNREADABLE_PROFILE, auto_approve=()),
-            "each of its calls is asked about and it sees nothing",
-        ),
-    ],
-)
-def test_by_a_slip_no_client_may_do_more_than_was_meant(client: Any, used: ClientSettings, meanwhile: str) -> None:
-    reading = read_settings({"publish": {"clients": {"a\nb": client}}})
-    assert reading.settings.publish.clients["a\nb"] == used
-    (problem,) = reading.problems
-    assert problem.title == "The settings of AI client 'a?b' are not fully used"
-    assert problem.hint == f"Correct it in settings.json; until then {meanwhile}".removesuffix("; until then ")
+STRICT: list[tuple[dict[str, Any], str, object, str]] = [
+    ({"mcpEnabled": "false"}, "mcp_enabled", False, "all servers are paused"),
+    ({"approvals": "on"}, "approvals", ApprovalSettings(flow_guard=True), "the flow guard is on"),
+    ({"approvals": {"flowGuard": "yes"}}, "approvals", ApprovalSettings(flow_guard=True), "the flow guard is on"),
+    ({"approvals": {"flowGuard": False, "sameForSeconds": 301}}, "approvals", ApprovalSettings(flow_guard=True), "the flow guard is on"),
+    ({"activity": []}, "activity", NOTHING_NEW, "the journal keeps no details of calls, and deletes nothing"),
+    (
+        {"activity": {"contents": True, "days": 365, "line": 0}},
+        "activity",
+        NOTHING_NEW,
+        "the journal keeps no details of calls, and deletes nothing",
+    ),
+    ({"discovery": {"registry": 7}}, "discovery", DiscoverySettings(registry=False), "no registry is used"),
+    ({"fileServers": "off"}, "file_servers", {ANY_SERVER: HELD_SERVER}, "servers of other files do not start"),
+    ({"fileServers": {"s": "off"}}, "file_servers", {"s": HELD_SERVER}, "it does not start"),
+    (
+        {"fileServers": {"s": {"disabledTools": ["rm"], "confinement": "own", "callTimeout": "long"}}},
+        "file_servers",
+        {"s": HELD_SERVER},
+        "it does not start",
+    ),
+    ({"allowedFolders": ["/a", 3]}, "allowed_folders", (), ""),
+    ({"secretCommands": {"op": "op read"}}, "secret_commands", {}, ""),
+    ({"telemetry": {"otlp": 5}}, "telemetry", TelemetrySettings(), ""),
+    ({"profiles": ["work"]}, "profiles", {}, "AI clients that have a profile see nothing"),
+    ({"publish": {"http": {"enabled": True, "requireToken": 1}}}, "publish", PublishSettings(), "AI clients cannot connect over HTTP"),
+    ({"publish": {"clients": ["c"]}}, "publish", PublishSettings(clients={ANY_CLIENT: HELD_CLIENT}), "AI clients see nothing"),
+    ({"publish": 5}, "publish", PublishSettings(clients={ANY_CLIENT: HELD_CLIENT}, feedback=False), "AI clients see nothing"),
+    *(
+        ({"publish": {"clients": {"c": client}}}, "publish", PublishSettings(clients={"c": HELD_CLIENT}), "it sees nothing")
+        for client in (
+            *(["read"], {"autoApprove": ["read", 1]}, {"callRules": [{"tool": "t"}, 1], "profile": "work"}),
+            *({"profile": ["work"]}, {"flowGuard": 0, "autoApprove": []}, {"mode": "some", "profile": "work", "autoApprove": []}),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("document", "name", "used", "meanwhile"), STRICT)
+def test_a_part_that_cannot_be_read_restricts_as_much_as_it_can(document: dict[str, Any], name: str, used: object, meanwhile: str) -> None:
+    before = copy.deepcopy(document)
+    reading = read_settings(document)
+    assert getattr(reading.settings, name) == used
+    assert [problem.hint for problem in reading.problems] == [
+        f"Correct it in settings.json; until then {meanwhile}".removesuffix("; until then ")
+    ]
+    assert document == before
+
+
+def test_a_client_s_odd_name_is_shown_without_its_control_characters() -> None:
+    (problem,) = read_settings({"publish": {"clients": {"a\nb": 1}}}).problems
+    assert problem.title == "The settings of AI client 'a?b' cannot be used"
 
 
 @pytest.mark.parametrize(
-    ("overrides", "used", "messages"),
+    ("member", "message"),
     [
-        (None, [], []),
-        ({"t": {"name": "look"}, "u": None}, ["t"], []),
-        (
-            {"t": "look", "u": {"name": 3}, "v": {"name": "look"}},
-            ["v"],
-            ["toolOverrides.t: must be an object; toolOverrides.u.name: must be text"],
-        ),
-        (["t"], [], ["toolOverrides: must be an object"]),
+        ({"toolOverrides": {"t": "look", "v": {"name": "look"}}}, "toolOverrides.t: must be an object"),
+        ({"callRules": [{"tool": "t"}, {"tool": "t", "argments": {}}]}, "callRules.1.argments: is not known here"),
+        ({"confinement": "onw"}, "confinement.files: must be one of 'open', 'own', 'read'"),
     ],
 )
-def test_an_override_that_cannot_be_used_costs_no_server(overrides: Any, used: list[str], messages: list[str]) -> None:
-    reading = read_settings({"mcpServers": {"s": {"command": "x", "toolOverrides": overrides}}})
-    assert list(reading.settings.mcp_servers["s"].tool_overrides) == used
-    assert [problem.message for problem in reading.problems] == messages
-    assert {problem.title for problem in reading.problems} <= {"The overrides of tools of server 's' are not fully used"}
-    (problem,) = read_settings({"mcpServers": {"s": {"args": [], "toolOverrides": overrides}}}).problems
-    assert "neither a command nor a URL" in problem.message
+def test_an_entry_that_cannot_be_read_is_set_aside_whole(member: dict[str, Any], message: str) -> None:
+    reading = read_settings({"mcpServers": {"s": {"command": "x"} | member, "other": {"command": "x"}}})
+    assert list(reading.settings.mcp_servers) == ["other"]
+    (slip,) = reading.slips
+    assert (slip.entry, slip.problem.message) == ("s", message)
 
 
 @pytest.mark.parametrize(
@@ -223,22 +232,10 @@ def test_a_hub_is_not_paused_until_somebody_pauses_it() -> None:
     assert [read_settings(document).settings.mcp_enabled for document in ({}, {"mcpEnabled": False})] == [True, False]
 
 
-@pytest.mark.parametrize("odd", [[], "text", 1])
-def test_choices_for_servers_of_files_that_are_no_object_are_said_and_hold_all_of_them_if_there_were_any(odd: Any) -> None:
-    reading = read_settings({"fileServers": odd})
-    assert [chosen.disable for chosen in reading.settings.file_servers.values()] == ([True] if odd else [])
-    assert ["fileServers" in str(problem) for problem in reading.problems] == [True]
-
-
 @pytest.mark.parametrize("registry", [None, True, False, "", "https://r.example"])
 def test_a_registry_of_servers_is_chosen_or_switched_off(registry: object) -> None:
     reading = read_settings({"discovery": {"registry": registry}})
     assert (reading.settings.discovery.registry, reading.problems) == (registry, ())
-
-
-def test_a_choice_of_a_registry_that_cannot_be_read_is_said() -> None:
-    (problem,) = read_settings({"discovery": {"registry": 7}}).problems
-    assert "discovery" in str(problem)
 
 
 def test_a_language_that_there_is_not_is_said_and_the_rest_counts() -> None:
@@ -250,44 +247,6 @@ def test_a_language_that_there_is_not_is_said_and_the_rest_counts() -> None:
     odd = read_settings({"window": {"theme": "pink"}, "notifications": {"failed": "no"}})
     assert len(odd.problems) == 2
     assert (odd.settings.window.theme, odd.settings.notifications) == (None, {})
-
-
-@pytest.mark.parametrize(
-    ("given", "kept", "message"),
-    [
-        (None, ActivitySettings(), ""),
-        ({"days": 3, "megabytes": 5}, ActivitySettings(days=3, megabytes=5), ""),
-        ({"contents": True, "contentsUntil": 5}, ActivitySettings(contents=True, contents_until=5), ""),
-        ([], ActivitySettings(line=False), "activity: must be an object"),
-        ({"line": 0, "contents": True}, ActivitySettings(line=False, contents=True), "activity: line: must be true or false"),
-        ({"contents": True, "contentsUntil": "soon"}, ActivitySettings(), "activity: contentsUntil: must be a number"),
-        ({"contents": "yes", "days": 9}, ActivitySettings(days=9), "activity: contents: must be true or false"),
-        ({"contents": True, "days": 0}, ActivitySettings(contents=True), "activity: days: must be more than 0"),
-        ({"megabytes": 10**9}, ActivitySettings(), "activity: megabytes: must be 100000 or less"),
-    ],
-)
-def test_by_a_slip_the_journal_keeps_less_and_never_more(given: Any, kept: ActivitySettings, message: str) -> None:
-    reading = read_settings({"activity": given})
-    found = reading.settings.activity
-    assert {name: getattr(found, name) for name in ActivitySettings.model_fields} == kept.model_dump()
-    assert [str(problem.message) for problem in reading.problems] == ([message] if message else [])
-
-
-@pytest.mark.parametrize(
-    ("given", "used", "problem"),
-    [
-        (None, ApprovalSettings(), ""),
-        ({"sameForSeconds": 30}, ApprovalSettings(same_for_seconds=30), ""),
-        ("on", ApprovalSettings(flow_guard=True), "approvals: must be an object"),
-        ({"flowGuard": "yes"}, ApprovalSettings(flow_guard=True), "approvals: flowGuard: must be true or false"),
-        ({"sameForSeconds": 301, "flowGuard": False}, ApprovalSettings(), "approvals: sameForSeconds: must be 300 or less"),
-        ({"sameForSeconds": True}, ApprovalSettings(), "approvals: sameForSeconds: must be a whole number"),
-    ],
-)
-def test_by_a_slip_more_is_asked_about_and_never_less(given: Any, used: ApprovalSettings, problem: str) -> None:
-    reading = read_settings({"approvals": given})
-    assert reading.settings.approvals == used
-    assert [str(each.message) for each in reading.problems] == ([problem] if problem else [])
 
 
 def test_contents_are_kept_until_their_time_is_over() -> None:
@@ -330,3 +289,147 @@ def test_every_setting_is_read_from_the_file(key: str) -> None:
     reading = read_settings({key: NOT_THE_DEFAULT[key]})
     assert getattr(reading.settings, name) != getattr(Settings(), name)
     assert not reading.problems
+
+
+@pytest.mark.parametrize(
+    ("document", "field", "known"),
+    [
+        ({"aprovals": {}}, "aprovals", "approvals"),
+        ({"approvals": {"flowGaurd": True}}, "approvals.flowGaurd", "flowGuard"),
+        ({"results": {"megabyte": 5}}, "results.megabyte", "megabytes"),
+        ({"mcpServers": {"s": {"confinment": "own"}}}, "mcpServers.s.confinment", "confinement"),
+        ({"mcpServers": {"s": {"maxcalls": 1}}}, "mcpServers.s.maxcalls", "maxCalls"),
+        ({"publish": {"clients": {"c": {"callrules": []}}}}, "publish.clients.c.callrules", "callRules"),
+    ],
+)
+def test_what_was_to_hold_something_back_is_told_with_what_was_meant(document: dict[str, Any], field: str, known: str) -> None:
+    (slip,) = misspelt(document)
+    assert slip.problem.title == f"{field} in the settings means nothing"
+    assert slip.problem.message == f"it looks like '{known}'"
+    assert ".".join(map(str, slip.path)) == field
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"mcpServers": {"s": {"timeout": 5, "description": "x", "icon": "y", "confinement": "own", "command": "p"}}, "theme": "dark"},
+        {"mcpServers": {"s": {"disable": True, "disabled": True}}},
+        {"mcpServers": [], "publish": {"clients": 5}, "approvals": None},
+        {"publish": 5, "mcpServers": {"s": 5}},
+    ],
+)
+def test_fields_of_other_programs_and_what_is_no_object_are_no_slips(document: dict[str, Any]) -> None:
+    assert list(misspelt(document)) == []
+
+
+TEXT = """\
+{
+  "version": 1,
+  "mcpServers": {
+    "good": {"command": "x"},
+    "neither": {
+      "args": []
+    },
+    "odd/name": {"command": "x"},
+    "deep": {
+      "command": "x",
+      "args": [
+        "a",
+        {}
+      ]
+    },
+    "shown": {
+      "command": "x",
+      "toolOverrides": {"t": 1}
+    },
+    "url": {"type": "http",
+      "url": "ftp://h"
+    },
+    "nothing": 3
+  },
+  "publish": {
+    "http": {
+      "port": -1
+    },
+    "clients": {
+      "acme": {
+        "mode": "some"
+      }
+    }
+  },
+  "profiles": {
+    "small": 1
+  },
+  "fileServers": {
+    "far": []
+  },
+  "allowedFolders": [
+    "/a",
+    3
+  ],
+  "defaultServers": "good",
+  "secrets": {
+    "backend": "plain"
+  },
+  "mcpEnabled": 1
+}
+"""
+
+
+def located(text: str, encoding: str = "utf-8") -> tuple[FileProblem, ...]:
+    slips = read_settings(json.loads(text)).slips
+    return SettingsPlaces(text.encode(encoding)).located(slips)
+
+
+def test_each_slip_has_the_line_on_which_it_stands_and_the_server_that_is_not_used() -> None:
+    lines = TEXT.splitlines()
+    assert [(lines[each.line - 1].strip(), each.entry) for each in located(TEXT)] == [
+        ('"odd/name": {"command": "x"},', "odd/name"),
+        ('"neither": {', "neither"),
+        ("{}", "deep"),
+        ('"toolOverrides": {"t": 1}', "shown"),
+        ('"url": {"type": "http",', "url"),
+        ('"nothing": 3', "nothing"),
+        ('"defaultServers": "good",', ""),
+        ('"mcpEnabled": 1', ""),
+        ('"port": -1', ""),
+        ('"mode": "some"', ""),
+        ('"backend": "plain"', ""),
+        ('"small": 1', ""),
+        ("3", ""),
+        ('"far": []', ""),
+    ]
+
+
+def test_what_is_wrong_is_said_with_its_line_and_can_be_said_in_another_language() -> None:
+    problems = {each.entry: each.problem for each in located(TEXT) if each.entry}
+    assert problems["neither"] == Problem(
+        "The entry of server 'neither' cannot be used", "line 5: it has neither a command nor a URL", "Correct it in settings.json"
+    )
+    assert problems["deep"].message == "line 13: args.1: must be text"
+    parts = [part for each in located(TEXT) for part in (each.problem.title, each.problem.message, each.problem.hint)]
+    assert {type(part) for part in parts} == {Phrase}
+
+
+def test_lines_are_counted_behind_a_mark_and_with_any_line_ends() -> None:
+    text = TEXT.replace("\n", "\r\n")
+    assert [each.line for each in located(text, "utf-8-sig")] == [each.line for each in located(TEXT)]
+
+
+@pytest.mark.parametrize("path", [(), ("nowhere",), ("mcpServers", "good", "args", 0)])
+def test_what_is_not_there_has_the_line_of_the_part_that_lacks_it(path: tuple[Any, ...]) -> None:
+    [found] = SettingsPlaces(TEXT.encode()).located([Slip(Problem("it"), path)])
+    assert found.line == {0: 0, 1: 1}.get(len(path), 4)
+
+
+def test_a_text_that_is_too_much_to_look_through_is_told_without_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings_reading, "MAX_VALUES", 1000)
+    text = json.dumps({"mcpEnabled": 1, "more": list(range(1000))})
+    assert [(each.line, each.problem.message) for each in located(text)] == [(0, "mcpEnabled: must be true or false")]
+    assert "'a' stands here" in SettingsPlaces(text.encode()).repeated("a")
+
+
+def test_a_key_that_stands_twice_has_the_line_of_the_second() -> None:
+    places = SettingsPlaces(b'{"mcpServers": {\n "a": {},\n "a": {}}}')
+    assert places.repeated("a") == "line 3: 'a' stands here a second time; the last one counts"
+    assert places.repeated("b") == "'b' stands here a second time; the last one counts"

@@ -26,9 +26,9 @@ async def test_a_clients_own_rules_go_in_the_place_of_the_servers(tmp_path: Path
 async def test_a_slip_in_the_settings_lets_no_client_do_more(tmp_path: Path) -> None:
     clients = {"zz": {"mode": "bogus"}, "Cursor": {"autoApprove": "none"}, "Careful": {"autoApprove": []}, "Odd": ["read"]}
     async with desk(tmp_path, autoApprove=["all"], settings={"publish": {"clients": clients}}, has_window=False) as here:
-        for name in ("Cursor", "Careful", "Odd"):
-            assert "only reads" in await here.refusal("read_it", here.session(name))
-        assert "result" in await here.call("read_it", here.session("zz"))
+        assert "only reads" in await here.refusal("read_it", here.session("Careful"))
+        for name in ("Cursor", "Odd", "zz"):
+            assert "Unknown tool" in await here.refusal("read_it", here.session(name))
         told = [problem.message for problem in here.parts.conf.problems]
         places = [message.split(": ")[2].removeprefix("publish.") for message in told]
         assert places == ["clients.zz.mode", "clients.Cursor.autoApprove", "clients.Odd"]

@@ -106,11 +106,15 @@ async def test_a_setting_that_cannot_be_used_is_refused_with_everything_else(oth
     assert other.home.settings.read_bytes() == before
 
 
-async def test_a_setting_that_cannot_be_used_here_is_not_exported_and_can_be_replaced(other: HubParts) -> None:
-    await other.conf.edit(lambda document: document.update(profiles={"work": 3}, publish={"clients": ["acme"], "mode": "lazy"}))
+async def test_a_setting_that_cannot_be_used_here_is_not_exported_and_stays(other: HubParts) -> None:
+    clients = {"odd": 1, "fine": {"mode": "lazy"}}
+    await other.conf.edit(lambda document: document.update(profiles={"work": 3}, publish={"clients": clients, "mode": 5, "feedback": True}))
+    assert without_servers(await other.presenter.export_setup()) == {"publish": {"clients": {"fine": {"mode": "lazy"}}}}
+    await other.conf.edit(lambda document: document.update(publish={"clients": ["acme"], "mode": "lazy"}))
     assert without_servers(await other.presenter.export_setup()) == {"publish": {"mode": "lazy"}}
-    await other.presenter.import_setup({"mcpServers": {}, **CARRIED}, replace=True)
-    assert without_servers(await other.presenter.export_setup()) == CARRIED
+    with pytest.raises(TooltrayError, match="clients: must be an object"):
+        await other.presenter.import_setup({"mcpServers": {}, **CARRIED}, replace=True)
+    assert other.conf.document["publish"]["clients"] == ["acme"]
 
 
 async def test_ready_answers_with_a_known_secret_stay_here(parts: HubParts) -> None:

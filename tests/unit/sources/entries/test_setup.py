@@ -171,11 +171,11 @@ async def test_secrets_that_are_there_are_not_asked_for_and_a_closed_store_asks_
     assert [each.name for each in await parts.presenter.preview_import(setup) if each.subject == "secret"] == ["a", "b"]
 
 
-async def test_a_file_that_was_damaged_since_is_replaced_by_what_counts(parts: HubParts) -> None:
+async def test_a_file_that_was_damaged_since_is_not_written(parts: HubParts) -> None:
     await parts.conf.edit(lambda document: document.update(mcpServers=[], defaultServers=None))
-    changes = await parts.presenter.import_setup({"mcpServers": {"new": PROGRAM}})
-    assert [change.name for change in changes] == ["new"]
-    assert list(parts.settings_on_disk["mcpServers"]) == ["new"]
+    with pytest.raises(TooltrayError, match="mcpServers: must be an object"):
+        await parts.presenter.import_setup({"mcpServers": {"new": PROGRAM}})
+    assert parts.settings_on_disk["mcpServers"] == []
 
 
 async def test_an_entry_that_cannot_be_used_is_replaced_by_one_that_can(parts: HubParts) -> None:

@@ -135,11 +135,12 @@ async def test_what_was_not_allowed_cannot_be_taken_back(place: Place, path: str
         await place.folders.disallow(path)
 
 
-async def test_a_list_of_allowed_folders_that_is_none_is_made_one(place: Place) -> None:
-    await place.config.edit(lambda document: document.update(allowedFolders="work"))
-    work = place.folder("work")
-    await place.folders.allow(work)
-    assert place.folders.allowed() == [work]
+@pytest.mark.parametrize("odd", ["work", ["/work", 3]])
+async def test_a_list_of_allowed_folders_that_cannot_be_read_allows_nothing_and_stays(place: Place, odd: object) -> None:
+    await place.config.edit(lambda document: document.update(allowedFolders=odd))
+    with pytest.raises(TooltrayError, match="must be a list of texts"):
+        await place.folders.allow(place.folder("work"))
+    assert (place.folders.allowed(), place.config.document["allowedFolders"]) == ([], odd)
 
 
 async def test_where_the_settings_cannot_be_written_nothing_is_allowed(place: Place) -> None:

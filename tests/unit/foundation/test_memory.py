@@ -1,11 +1,16 @@
+"""memory.py"""
+
+import gc
 import subprocess
 import sys
 
 import pytest
 
+from tooltray.foundation.memory import MANY, keep_for_long
+
 PROGRAM = """
 import resource, sys
-from tooltray.foundation.allocator import return_large_blocks
+from tooltray.foundation.memory import return_large_blocks
 
 def resident():
     with open("/proc/self/statm") as file:
@@ -27,3 +32,14 @@ print((resident() - before) // 1_000_000)
 def test_large_blocks_go_back_to_the_system() -> None:
     ran = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert int(ran.stdout) < 20
+
+
+@pytest.mark.parametrize(("count", "is_left_out"), [(MANY - 1, False), (MANY, True)])
+def test_what_a_long_list_holds_is_left_out_of_full_passes(count: int, is_left_out: bool) -> None:
+    before = gc.get_freeze_count()
+    made = [[] for _ in range(count)]
+    try:
+        keep_for_long(len(made))
+        assert (gc.get_freeze_count() >= before + count) is is_left_out
+    finally:
+        gc.unfreeze()

@@ -1,4 +1,4 @@
-"""settings_store.py: somebody edits settings.json by hand while Tooltray runs."""
+"""mcp_conf_helper.py: somebody edits settings.json by hand while Tooltray runs."""
 
 import asyncio
 import json
@@ -58,12 +58,6 @@ async def test_another_layout_of_the_same_is_no_news(conf: McpConfHelper, path: 
     assert heard == []
 
 
-async def test_a_byte_order_mark_is_understood(conf: McpConfHelper, path: Path) -> None:
-    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(TWO).encode())
-    await conf.reload()
-    assert "b" in conf.settings.mcp_servers
-
-
 @pytest.mark.parametrize(
     ("content", "reason", "line"),
     [
@@ -101,13 +95,6 @@ async def test_a_file_that_is_gone_takes_nothing_with_it(conf: McpConfHelper, pa
     assert (list(conf.settings.mcp_servers), path.exists()) == (["a"], False)
     await conf.set_enabled(False)
     assert (json.loads(path.read_text())["mcpServers"], conf.problems) == (ONE["mcpServers"], ())
-
-
-async def test_a_folder_in_its_place_takes_nothing_away(conf: McpConfHelper, path: Path) -> None:
-    path.unlink()
-    path.mkdir()
-    assert "it is a folder" in await refused(conf)
-    assert list(conf.settings.mcp_servers) == ["a"]
 
 
 async def test_where_there_was_no_file_there_may_be_none(tmp_path: Path) -> None:
@@ -157,13 +144,6 @@ async def test_looking_what_the_file_says_changes_nothing(conf: McpConfHelper, p
     with pytest.raises(TooltrayError):
         await conf.read_again()
     assert conf.problems == ()
-
-
-async def test_an_edit_between_a_look_and_a_change_of_ours_is_not_lost(conf: McpConfHelper, path: Path) -> None:
-    put(path, TWO)
-    await conf.set_enabled(False)
-    await conf.reload()
-    assert (list(conf.settings.mcp_servers), conf.settings.mcp_enabled) == (["a", "b"], False)
 
 
 async def test_reading_again_and_changing_at_once_lose_nothing(conf: McpConfHelper) -> None:
