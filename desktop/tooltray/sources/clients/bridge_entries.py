@@ -16,8 +16,7 @@ from tooltray.foundation.files.member_change import NAME
 from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.ai_clients import Connection
 from tooltray.sources.clients.client_kinds import Shape
-from tooltray.sources.clients.entry_words import url_of, words_of
-from tooltray.sources.clients.found_entries import FoundEntry
+from tooltray.sources.clients.found_entries import FoundEntry, url_of, words_of
 
 KEY = "tooltray"
 """The entry's key. With the prefix that each client makes of the key, a tool's longest name is within the strictest client's limit."""

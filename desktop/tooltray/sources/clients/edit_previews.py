@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 
 from tooltray.config.settings.secret_looks import looks_secret
 from tooltray.foundation.snapshots.ai_clients import ClientEdit
-from tooltray.sources.clients.client_cli import command_for
+from tooltray.sources.clients.change_writer import command_for
 from tooltray.sources.clients.client_look import ClientLook
 from tooltray.sources.clients.client_places import WorkTrees
 from tooltray.sources.clients.file_edits import Action, FileEdit, chosen_kinds, planned, why_unable
 from tooltray.sources.entries.pasted import is_placeholder
-from tooltray.sources.entries.pasted_urls import parameters
+from tooltray.sources.entries.pasted_parts import parameters
 
 HIDDEN = "…"
 CONTEXT_LINES = 3

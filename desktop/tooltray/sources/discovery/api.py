@@ -18,11 +18,10 @@ from tooltray.sources.discovery.package_words import BUNDLE
 from tooltray.sources.discovery.registry_copy import RegistryCopy
 from tooltray.sources.discovery.registry_json import Described, Package
 from tooltray.sources.discovery.server_forms import Choice, Made, choices_of, find_choice, made_of, place_of
-from tooltray.sources.discovery.server_origins import names_here, with_origin
 from tooltray.sources.discovery.starters import Starters
-from tooltray.sources.discovery.updates import RegistryUpdates
+from tooltray.sources.discovery.updates import RegistryUpdates, names_here, with_origin
 from tooltray.sources.entries.api import ServersApi
-from tooltray.sources.entries.pasted_names import guess_name
+from tooltray.sources.entries.pasted_parts import guess_name
 from tooltray.sources.entries.server_entries import free_name
 
 NO_BUNDLES = Problem(Phrase("Bundles cannot be installed here"))

@@ -19,20 +19,22 @@ from tooltray.foundation.files.json_text import NotJson, check_depth
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import split
 from tooltray.servers.confinement.new_servers import as_new
-from tooltray.sources.entries.pasted_backslashes import with_escaped_paths
 from tooltray.sources.entries.pasted_links import is_link, read_link
-from tooltray.sources.entries.pasted_names import ASSIGNMENT, clean_name, guess_name
-from tooltray.sources.entries.pasted_urls import (
+from tooltray.sources.entries.pasted_parts import (
+    ASSIGNMENT,
     as_word,
+    clean_name,
+    guess_name,
     netloc,
     parameters,
+    pasted_warnings,
     portable,
     take_headers,
     usual_type,
+    with_escaped_paths,
     with_parameter,
     without_keys,
 )
-from tooltray.sources.entries.pasted_warnings import pasted_warnings
 
 LONGEST_TEXT = 200_000  # characters; the largest published config blocks have a few thousand
 

@@ -23,8 +23,8 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.resources import resource
 from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.sources.entries import carried_settings
-from tooltray.sources.entries.entry_widenings import EntryWidenings
 from tooltray.sources.entries.portable_entry import without_secrets
+from tooltray.sources.entries.server_entries import EntryWidenings
 from tooltray.sources.entries.server_secrets import ServerSecrets
 
 Twin = Callable[[str, Mapping[str, Any]], str]

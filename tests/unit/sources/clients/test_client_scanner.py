@@ -17,14 +17,13 @@ from tooltray.foundation.phrases import as_json
 from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan
 from tooltray.sources.clients.api import AiClientsApi
 from tooltray.sources.clients.bridge_entries import OwnEntry
-from tooltray.sources.clients.client_edits import ClientEdits
-from tooltray.sources.clients.client_imports import ClientImports
+from tooltray.sources.clients.client_edits import ClientEdits, ClientScans
 from tooltray.sources.clients.client_look import ClientLook
 from tooltray.sources.clients.client_places import ClientPlaces
 from tooltray.sources.clients.client_scanner import MAX_TARGET, plain_secrets_of, target_of
 from tooltray.sources.clients.client_scanner import scan as scanned
-from tooltray.sources.clients.client_scans import ClientScans
-from tooltray.sources.clients.entry_words import Entry
+from tooltray.sources.clients.found_entries import Entry
+from tooltray.sources.clients.imports import ClientImports
 
 OWN = OwnEntry((sys.executable, "-I"), "http://127.0.0.1:7717")
 RIGHT = {"command": sys.executable, "args": ["-I", "-m", "tooltray_bridge"]}

@@ -1,5 +1,3 @@
-"""import_plan.py: every server once, and how it compares with what is here."""
-
 import json
 import threading
 from collections.abc import Iterator, Mapping
@@ -19,9 +17,8 @@ from tooltray.foundation.phrases import Phrase, as_json
 from tooltray.foundation.snapshots.ai_clients import FoundSecret, ImportCandidate
 from tooltray.sources.clients.client_kinds import ClientKind, read_client_kinds
 from tooltray.sources.clients.found_entries import FoundEntry, entries_in
-from tooltray.sources.clients.import_offers import Offer
-from tooltray.sources.clients.import_plan import ImportPlanner, usual_name
-from tooltray.sources.clients.import_sources import Found, of_clients, of_text
+from tooltray.sources.clients.import_offers import Found, Offer, of_clients, of_text
+from tooltray.sources.clients.import_plan import ImportPlanner, Program, looked_up, program_of, usual_name
 
 KINDS = {kind.id: kind for kind in read_client_kinds()}
 TOKEN = "ghp_dummy0123456789"
@@ -256,3 +253,48 @@ def test_what_was_found_shows_no_entry(tmp_path: Path) -> None:
     (found,) = of_clients(entries("cursor", {"mcpServers": {"github": GITHUB}}))
     assert isinstance(found, Found)
     assert TOKEN not in repr(found)
+
+
+KEYS = {"a/KEY": "dummy-one", "b/KEY": "dummy-one", "c/KEY": "dummy-two"}
+
+
+def program(entry: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> Program:
+    return program_of(entry, lambda inner: looked_up(inner, KEYS, environ or {}))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"command": "npx", "args": ["-y", "x"]}, {"command": "/usr/bin/npx", "args": ["--yes", "x"], "type": "stdio"}),
+        ({"command": "npx", "args": ["-y", "x"]}, {"command": "cmd", "args": ["/c", "npx.cmd", "-y", "x"]}),
+        ({"url": "https://a.example/mcp"}, {"url": "https://a.example/mcp/", "type": "http"}),
+        ({"command": "x", "env": {"A": "1", "B": "2"}}, {"command": "x", "env": {"B": "2", "A": "1"}, "icons": "y"}),
+        ({"command": "x", "env": {"K": "${secret:a/KEY}"}}, {"command": "x", "env": {"K": "${secret:b/KEY}"}}),
+        ({"command": "x", "env": {"K": "${secret:a/KEY}"}}, {"command": "x", "env": {"K": "${UNKNOWN}"}}),
+        ({"command": "x", "env": {"K": "${secret:a/KEY}"}}, {"command": "x", "env": {"K": "${SET}"}}),
+        ({"command": "x", "env": {"K": "${input:key}"}}, {"command": "x", "env": {"K": "${secret:c/KEY}"}}),
+        ({"command": "x", "env": {"K": "${NONE:-dummy-one}"}}, {"command": "x", "env": {"K": "${secret:a/KEY}"}}),
+        ({"command": "x", "args": ["${é"], "env": {"A": "}"}}, {"command": "x", "args": ["${é"], "env": {"A": "}"}}),
+    ],
+)  # fmt: skip
+def test_the_same_server(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert program(one, {"SET": "dummy-one"}).is_same(program(other, {"SET": "dummy-one"}))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"command": "x"}, {"command": "y"}),
+        ({"command": "x", "args": ["a"]}, {"command": "x", "args": ["b"]}),
+        ({"url": "https://a.example", "type": "sse"}, {"url": "https://a.example"}),
+        ({"command": "x", "cwd": "/p"}, {"command": "x"}),
+        ({"command": "x", "env": {"K": "${secret:a/KEY}"}}, {"command": "x", "env": {"K": "${secret:c/KEY}"}}),
+        ({"command": "x", "env": {"K": "${secret:c/KEY}"}}, {"command": "x", "env": {"K": "${SET}"}}),
+    ],
+)
+def test_another_server(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert not program(one, {"SET": "dummy-one"}).is_same(program(other, {"SET": "dummy-one"}))
+
+
+def test_no_value_is_in_what_is_logged() -> None:
+    assert "dummy-one" not in repr(program({"command": "x", "env": {"K": "${secret:a/KEY}"}}))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tooltray.sources.entries.proposal_store import KeptProposal, KeptProposals, proposal_store
+from tooltray.sources.entries.proposal_snapshots import KeptProposal, KeptProposals, proposal_store
 
 
 def test_what_programs_propose_is_there_again_after_a_restart(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.files.atomic_file import set_aside
-from tooltray.sources.entries.secret_uses import SecretUses, Uses, mentioned
+from tooltray.sources.entries.server_secrets import SecretUses, Uses, mentioned
 
 SETTINGS = {
     "version": 1,

@@ -13,8 +13,7 @@ from tooltray.config.secrets.vaults import SecretsLocked
 from tooltray.foundation.errors import Conflict
 from tooltray.foundation.snapshots.setup import ServerRemoval, SharedSecret
 from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
-from tooltray.sources.entries.secret_uses import SecretUses
-from tooltray.sources.entries.server_secrets import ServerSecrets
+from tooltray.sources.entries.server_secrets import SecretUses, ServerSecrets
 
 
 def uses(*secrets: str, **more: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from tests.fakes.manual_wheel import ManualWheel
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.protocol.sessions.session_state import KEPT_FOR_S, SessionMoved, SessionState, SessionStates
-from tooltray.sources.project_files.folders_in_use import FoldersInUse, FoldersInUseChanged
+from tooltray.sources.project_files.server_files import FoldersInUse, FoldersInUseChanged
 from tooltray.sources.projects.project_copies import UNUSED_S
 
 

