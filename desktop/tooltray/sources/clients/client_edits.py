@@ -20,7 +20,7 @@ from tooltray.foundation.tasks import Spawn, finish_in_thread
 
 if TYPE_CHECKING:
     from tooltray.sources.clients.bridge_entries import OwnEntry
-    from tooltray.sources.clients.change_store import ChangeRecord, CopyKey, CopyKeys
+    from tooltray.sources.clients.change_store import ChangeRecord, CopyKey
     from tooltray.sources.clients.change_writer import ChangeWriter
     from tooltray.sources.clients.client_kinds import ClientKind
     from tooltray.sources.clients.client_look import ClientLook
@@ -164,7 +164,7 @@ class ClientEdits:
         """
         async with self._lock:
             record = await asyncio.to_thread(self._writer.store.get, change)
-            key, look = await self._keys.get_or_make(), await self._scans.look()
+            key, look = await self._key(), await self._scans.look()
             return _shown(await finish_in_thread(self._writer.undo, record, key, own_url=look.own.url))
 
     async def changes(self) -> list[ClientChange]:
@@ -179,11 +179,10 @@ class ClientEdits:
 
         return ChangeWriter(ChangeStore(self._folder))
 
-    @cached_property
-    def _keys(self) -> "CopyKeys":
-        from tooltray.sources.clients.change_store import CopyKeys
+    async def _key(self) -> "CopyKey | None":
+        from tooltray.sources.clients.change_store import get_or_make_key
 
-        return CopyKeys(self._secrets)
+        return await get_or_make_key(self._secrets)
 
     async def _apply(self, id: str, revision: str) -> ClientChange:
         from tooltray.sources.clients.file_edits import edit_named, parse_edit_id
@@ -204,7 +203,7 @@ class ClientEdits:
         if not edit.is_change:
             return ClientChange("", edit.kind.id, edit.action, str(edit.path), 0.0, note=Phrase("nothing had to be changed"))
         try:
-            key = await self._keys.get_or_make()
+            key = await self._key()
             record = await self._made_by_command(edit, look, key)
             if record is None:
                 record = await finish_in_thread(self._writer.make, edit, key)

@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -113,38 +114,37 @@ class _Here(HidesFields, frozen=True):
     program: Program
 
 
-class ImportPlanner:
-    """The planner of imports; belongs to the engine's loop."""
+async def offers(
+    found: Sequence[Found],
+    *,
+    config: McpConfHelper,
+    secrets: SecretStore,
+    environ: Callable[[], Awaitable[Mapping[str, str]]],
+    user_folder: Path,
+) -> list[Offer]:
+    """Returns an offer for each server in some entries, in their order; those that cannot be used are last, with the reason.
 
-    def __init__(
-        self, *, config: McpConfHelper, secrets: SecretStore, environ: Callable[[], Awaitable[Mapping[str, str]]], user_folder: Path
-    ) -> None:
-        """
-        Args:
-            environ: returns the environment that servers get.
-            user_folder: the user's home.
-        """
-        self._config, self._secrets, self._environ, self._home = config, secrets, environ, str(user_folder)
+    Args:
+        environ: returns the environment that servers get.
+        user_folder: the user's home.
+    """
+    known = secrets.known_values()
+    read, has_placeholders = await asyncio.to_thread(_read_all, found, str(user_folder), known)
+    variables = await environ() if has_placeholders else {}
+    groups = await asyncio.to_thread(_grouped, read, known, variables)
+    here = await _servers_here(config, secrets, {group[0].program.text for group in groups}, variables)
+    return await asyncio.to_thread(_offers, read, groups, _Names(config.settings.mcp_servers), here, known)
 
-    async def offers(self, found: Sequence[Found]) -> list[Offer]:
-        """Returns an offer for each server in some entries, in their order; those that cannot be used are last, with the reason."""
-        known = self._secrets.known_values()
-        read, has_placeholders = await asyncio.to_thread(_read_all, found, self._home, known)
-        environ = await self._environ() if has_placeholders else {}
-        groups = await asyncio.to_thread(_grouped, read, known, environ)
-        here = await self._here({group[0].program.text for group in groups}, environ)
-        names = _Names(self._config.settings.mcp_servers)
-        return await asyncio.to_thread(_offers, read, groups, names, here, known)
 
-    async def _here(self, texts: Collection[str], environ: Mapping[str, str]) -> list[_Here]:
-        """Returns the servers of the settings that may be the same as one of `texts`, with the values of their secrets."""
-        found: list[_Here] = []
-        values = _Values(self._secrets)
-        for name, entry in self._config.entries.items():
-            if program_of(entry, lambda inner: None).text in texts:
-                secrets = {secret: await values.get(secret) for secret in secret_names(read_entry(name, entry))}
-                found.append(_Here(name, program_of(entry, lambda inner, known=secrets: looked_up(inner, known, environ))))  # type: ignore[misc]
-        return found
+async def _servers_here(config: McpConfHelper, secrets: SecretStore, texts: Collection[str], environ: Mapping[str, str]) -> list[_Here]:
+    """Returns the servers of the settings that may be the same as one of `texts`, with the values of their secrets."""
+    found: list[_Here] = []
+    values = _Values(secrets)
+    for name, entry in config.entries.items():
+        if program_of(entry, lambda inner: None).text in texts:
+            known = {secret: await values.get(secret) for secret in secret_names(read_entry(name, entry))}
+            found.append(_Here(name, program_of(entry, partial(looked_up, secrets=known, environ=environ))))
+    return found
 
 
 class _Values:

@@ -314,14 +314,14 @@ class ClientImports:
         self._imports.cancel()
 
     async def _offers(self, clients: Sequence[str], text: str, file: str) -> "tuple[list[Offer], tuple[Problem, ...]]":
-        from tooltray.sources.clients.import_plan import ImportPlanner
+        from tooltray.sources.clients.import_plan import offers
 
         if text or file:
             found, problems = await asyncio.to_thread(self._given, text, file), tuple[Problem, ...]()
         else:
             found, problems = await self._of_clients(clients)
-        planner = ImportPlanner(config=self._config, secrets=self._secrets, environ=self._environ, user_folder=self._home)
-        return await planner.offers(found), problems
+        made = await offers(found, config=self._config, secrets=self._secrets, environ=self._environ, user_folder=self._home)
+        return made, problems
 
     def _given(self, text: str, file: str) -> "list[Found]":
         from tooltray.sources.clients.client_kinds import read_client_kinds

@@ -18,15 +18,11 @@ from tooltray.foundation.snapshots.ai_clients import FoundSecret, ImportCandidat
 from tooltray.sources.clients.client_kinds import ClientKind, read_client_kinds
 from tooltray.sources.clients.found_entries import FoundEntry, entries_in
 from tooltray.sources.clients.import_offers import Found, Offer, of_clients, of_text
-from tooltray.sources.clients.import_plan import ImportPlanner, Program, looked_up, program_of, usual_name
+from tooltray.sources.clients.import_plan import Program, looked_up, offers, program_of, usual_name
 
 KINDS = {kind.id: kind for kind in read_client_kinds()}
 TOKEN = "ghp_dummy0123456789"
 GITHUB = {"command": "npx", "args": ["-y", "github-server"], "env": {"GITHUB_TOKEN": TOKEN}}
-
-
-def planner(parts: HubParts) -> ImportPlanner:
-    return ImportPlanner(config=parts.config, secrets=parts.secrets, environ=parts.environ, user_folder=parts.user_folder)
 
 
 def entries(client: str, content: Mapping[str, Any], project: str = "", path: str = "") -> list[FoundEntry]:
@@ -35,8 +31,13 @@ def entries(client: str, content: Mapping[str, Any], project: str = "", path: st
     return entries_in(kind, document, project=project)
 
 
+async def planned(parts: HubParts, found: list[Found], secrets: Any = None) -> list[Offer]:
+    secrets = secrets or parts.secrets
+    return await offers(found, config=parts.config, secrets=secrets, environ=parts.environ, user_folder=parts.user_folder)
+
+
 async def offered(parts: HubParts, *found: FoundEntry) -> list[Offer]:
-    return await planner(parts).offers(of_clients(found))
+    return await planned(parts, of_clients(found))
 
 
 async def candidates(parts: HubParts, *found: FoundEntry) -> list[ImportCandidate]:
@@ -82,8 +83,7 @@ async def test_what_is_done_for_each_entry_is_not_done_in_the_loop(tmp_path: Pat
     found = entries("cursor", {"mcpServers": {str(number): {"command": "npx", "args": [str(number)]} for number in range(3)}})
     async with hub_parts(tmp_path, servers={}) as parts:
         secrets: Any = SimpleNamespace(known_values=lambda: Watched(["a secret value"]))
-        made = ImportPlanner(config=parts.config, secrets=secrets, environ=parts.environ, user_folder=parts.user_folder)
-        assert len(await made.offers(of_clients(found))) == 3
+        assert len(await planned(parts, of_clients(found), secrets)) == 3
     assert used_in
     assert threading.get_ident() not in used_in
 
@@ -100,8 +100,7 @@ async def test_a_place_of_secrets_that_cannot_be_reached_is_asked_once(tmp_path:
     found = entries("cursor", {"mcpServers": {"github": {**words, "env": {"GITHUB_TOKEN": TOKEN, "A": "${env:A}"}}}})
     async with hub_parts(tmp_path, servers=servers) as parts:
         secrets: Any = SimpleNamespace(known_values=frozenset, get=get)
-        made = ImportPlanner(config=parts.config, secrets=secrets, environ=parts.environ, user_folder=parts.user_folder)
-        [offer] = await made.offers(of_clients(found))
+        [offer] = await planned(parts, of_clients(found), secrets)
     assert offer.candidate.state == "new"
     assert len(asked) == 1
 
@@ -194,7 +193,7 @@ async def test_what_is_broken_has_a_reason_without_its_values(tmp_path: Path) ->
         assert str(one.problem).startswith("'a' cannot be imported: a secret and a placeholder")
         assert "/home/me/cursor" in str(one.problem)
         assert TOKEN not in json.dumps(as_json([one, two]))
-        (given,) = await planner(parts).offers(of_text(json.dumps({"mcpServers": {"c": {"command": "x", "args": 5}}})))
+        (given,) = await planned(parts, of_text(json.dumps({"mcpServers": {"c": {"command": "x", "args": 5}}})))
         assert given.candidate.problem is not None
         assert given.candidate.problem.hint == "Correct it, and try again"
 
