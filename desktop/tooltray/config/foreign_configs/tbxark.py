@@ -7,8 +7,8 @@ The rules that differ from other formats:
   `mcpProxy.options`; not `toolFilter` and `disabled`.
 - A filter with an unknown mode, or without a list, has no effect.
 - Version 1 is read if the file has nothing of version 2. Its `panicIfInvalid`, `logEnabled` and types are kept.
-- Variables, `$VAR` and `${VAR}`, in names and in the parts of the address are expanded at once, all others when a server starts; one that is not
-  set is empty. Any other `$` is text, and our own placeholders stay as they are: tokens may be `${secret:NAME}`, too.
+- Variables, `$VAR` and `${VAR}`, in names and in the parts of the address are expanded at once, all others when a server starts; a missing
+  one is empty. Any other `$` is text, and our own placeholders stay as they are: tokens may be `${secret:NAME}`, too.
 """
 
 import posixpath

@@ -14,7 +14,6 @@ from tooltray.sources.clients.found_entries import (
     approvals_of,
     entries_in,
     headers_of,
-    is_extension_off,
     is_off,
     is_server,
     kind_of,
@@ -170,14 +169,6 @@ def test_older_versions_answer_in_their_own_file(tmp_path: Path) -> None:
 def test_a_file_that_makes_no_sense_answers_nothing(tmp_path: Path, content: str) -> None:
     put(tmp_path / ".claude/settings.json", content)
     assert said(tmp_path) == Approvals()
-
-
-@pytest.mark.parametrize(("content", "is_off"), [({"isEnabled": False}, True), ({"isEnabled": True}, False), ({}, False)])
-def test_an_extension_is_off_by_its_settings(tmp_path: Path, content: Any, is_off: bool) -> None:
-    manifest = tmp_path / "Claude Extensions" / "x.y" / "manifest.json"
-    assert not is_extension_off(manifest)
-    put(tmp_path / "Claude Extensions Settings" / "x.y.json", content)
-    assert is_extension_off(manifest) == is_off
 
 
 @pytest.mark.parametrize(

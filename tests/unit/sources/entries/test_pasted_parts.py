@@ -27,6 +27,7 @@ from tooltray.sources.entries.pasted_parts import (
         ({"bearer_token_env_var": "TOKEN"}, {"Authorization": "Bearer ${TOKEN}"}),
         ({"requestOptions": {"headers": {"A": "x", "B": None}}, "apiKey": "k"}, {"A": "x", "Authorization": "Bearer k"}),
         ({"headers": {"A": "Bearer $TOK"}, "apiKey": "$KEY"}, {"A": "Bearer ${TOK}", "Authorization": "Bearer ${KEY}"}),
+        ({"headers": {"A": "pa$WORD $x"}}, {"A": "pa$WORD $x"}),
         ({"headers": "odd", "env_http_headers": [], "bearer_token_env_var": 3}, {}),
     ],
 )
@@ -99,6 +100,14 @@ def test_a_version_behind_two_signs_is_no_variable() -> None:
         (["node", "C:\\notes\\main.py"], "notes"),
         (["npx", "-y", "A=b", "${PACKAGE}", "notes"], "notes"),
         (["docker", "run", "--rm", "ghcr.io/acme/notes:1.2"], "notes"),
+        (["docker", "run", "-i", "-e", "TOKEN", "ghcr.io/acme/notes-mcp-server:latest"], "notes"),
+        (["uvx", "--from", "git+https://example.org/serena", "serena", "start-mcp-server"], "serena"),
+        (["uv", "--directory", "/srv/weather", "run", "weather.py"], "weather"),
+        (["python", "-m", "mcp_server_git", "--repository", "."], "git"),
+        (["cmd", "/c", "npx", "-y", "@foo/bar"], "bar"),
+        (["npm", "exec", "-y", "@foo/bar-mcp"], "bar"),
+        (["npx", "@playwright/mcp@latest"], "playwright"),
+        (["uvx", "run"], "run"),
     ],
 )
 def test_a_program_is_called_by_the_word_that_tells_most(words: list[str], name: str) -> None:

@@ -47,7 +47,16 @@ async def test_what_is_loaded_counts_as_much_as_what_is_saved_by_now(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "text", ['{"mcpServers": {"b": "${secret:half}"', '["${secret:half}"]', '{"a": "$\\u007bsecret:half}', "[" * 9_000 + "${secret:half}"]
+    "text",
+    [
+        *('{"mcpServers": {"b": "${secret:half}"', '["${secret:half}"]', "[" * 9_000 + "${secret:half}"),
+        *(
+            r'{"a": "$\u007bsecret:half}',
+            r'{"a": "\u0024\u007bsecret:half\u007d',
+            r'{"a": "${secret:h\u0061lf}',
+            r'{"a": "\q${secret:half}',
+        ),
+    ],
 )
 async def test_in_a_file_that_cannot_be_parsed_each_placeholder_counts(tmp_path: Path, text: str) -> None:
     assert (await uses(tmp_path, text)).of("half") == (str(tmp_path / "settings.json"),)

@@ -125,13 +125,6 @@ async def test_a_hand_edit_and_a_reload_remove_no_secret(tmp_path: Path) -> None
             assert await parts.presenter.get_unused_secrets() == unused
 
 
-async def test_an_entry_that_cannot_be_used_uses_its_secrets_all_the_same(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, servers={"git": uses("team"), "odd": uses("team", command=7)}) as parts:
-        await stored(parts, "team", "odd/KEY")
-        assert (await parts.presenter.preview_removal("git")).shared == (SharedSecret("team", ("odd",)),)
-        assert (await parts.presenter.remove_mcp_server("odd")).secrets == ("odd/KEY",)
-
-
 async def test_a_project_on_which_nobody_works_still_uses_its_secrets(tmp_path: Path) -> None:
     servers = {"git": uses("team", "mine", "half", "hidden")}
     async with file_hub(tmp_path, servers=servers) as hub:
@@ -179,26 +172,6 @@ async def test_tokens_of_a_served_config_are_in_use(tmp_path: Path) -> None:
         assert await hub.parts.presenter.get_unused_secrets() == []
 
 
-async def test_while_the_settings_cannot_be_read_no_secret_counts_as_unused(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path) as parts:
-        await stored(parts, "other")
-        assert await parts.presenter.get_unused_secrets() == ["other"]
-        parts.conf.path.unlink(missing_ok=True)
-        parts.conf.path.mkdir()
-        assert await parts.presenter.get_unused_secrets() == []
-
-
-async def test_settings_that_were_set_aside_still_use_their_secrets(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path) as parts:
-        await stored(parts, "git/KEY", "other")
-        parts.conf.path.write_text('{"mcpServers": {"git": {"env": {"A": "${secret:git/KEY}"}}')
-        await parts.conf.set_default("nobody", False)  # a hub that starts, or is to write them, has to move them out of the way
-        (aside,) = parts.conf.path.parent.glob("settings.json.broken-*")
-        assert await parts.presenter.get_unused_secrets() == ["other"]
-        aside.unlink()
-        assert await parts.presenter.get_unused_secrets() == ["git/KEY", "other"]
-
-
 async def test_while_nobody_knows_the_projects_no_secret_counts_as_unused(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one=uses("one/KEY", disable=False))
@@ -214,16 +187,6 @@ async def test_while_nobody_knows_the_projects_no_secret_counts_as_unused(tmp_pa
         assert await hub.parts.presenter.get_secret_names() == ["one/KEY", "one/OLD"]
         aside.unlink()  # a person has seen to it
         assert await hub.parts.presenter.get_unused_secrets() == ["one/KEY", "one/OLD"]
-
-
-@pytest.mark.parametrize("written", [r"\u0024\u007bsecret:door\u007d", r"${secret:d\u006f\u006fr}", r"\q${secret:door}"])
-async def test_a_secret_is_found_however_a_file_writes_its_characters(tmp_path: Path, written: str) -> None:
-    config = tmp_path / "config.json"
-    config.write_text('{"mcpProxy": {}, "mcpServers": {"a": {"command": "program"}}}')
-    async with file_hub(tmp_path, configs=[config]) as hub:
-        await stored(hub.parts, "door")
-        config.write_text(f'{{"mcpServers": {{"a": {{"command": "program", "args": ["{written}"')
-        assert await hub.parts.presenter.get_unused_secrets() == []
 
 
 class Slow:

@@ -16,7 +16,7 @@ from tests.fakes.hub_parts import HubParts, hub_parts, text_of
 from tests.fakes.refusal import refusal
 
 from tooltray.foundation.confirmation import Unattended, Wish, asked_by
-from tooltray.foundation.snapshots.servers import InMemoryServer, ServerState
+from tooltray.foundation.snapshots.servers import ServerState
 
 ENTRY = {"type": "inmemory", "command": "thing", "args": ["--fast"], "autoApprove": ["all"]}
 SENTENCE = "it runs inside Tooltray and can read every secret"
@@ -67,11 +67,6 @@ async def yes(parts: HubParts, name: str = "s") -> list[str]:
     return await parts.presenter.trust_entries("", {name: request.digest})
 
 
-async def test_what_packages_bring_is_listed(tmp_path: Path) -> None:
-    async with hub_with(tmp_path) as parts:
-        assert await parts.presenter.get_inmemory_servers() == [InMemoryServer("thing", "thing", "1.2", "does things")]
-
-
 async def test_an_installed_app_looks_into_the_home_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     async with hub_parts(tmp_path, servers={"s": ENTRY}) as parts:
@@ -118,15 +113,6 @@ async def test_after_the_yes_it_runs_and_its_tools_are_called_like_any_others(tm
         assert await text_of(parts, "say", arguments={"text": "again"}) == "again"
         await parts.presenter.stop_server("s")
         assert parts.servers.get("s").state is ServerState.STOPPED
-
-
-async def test_both_eras_have_a_connection(tmp_path: Path) -> None:
-    async with hub_with(tmp_path, s=ENTRY) as parts:
-        await yes(parts)
-        await parts.presenter.start_server("s")
-        assert await text_of(parts, "say", arguments={"text": "old"}) == "old"
-        assert await text_of(parts, "say", arguments={"text": "new"}, is_modern=True) == "new"
-        assert {each.era for each in await parts.presenter.get_mcp_clients() if each.server == "s"} == {"legacy", "modern"}
 
 
 async def test_a_secret_in_its_arguments_is_filled_in(tmp_path: Path) -> None:
@@ -213,13 +199,3 @@ async def test_a_project_s_file_has_none(tmp_path: Path) -> None:
         assert "would run inside Tooltray" in await refusal(parts.presenter.add_mcp_server("new", ENTRY, project=str(project)))
         (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"new": ENTRY}}))
         assert await parts.presenter.get_trust_requests(str(project)) == []
-
-
-async def test_a_server_that_ends_is_started_again_and_says_why(tmp_path: Path) -> None:
-    async with hub_with(tmp_path, s=ENTRY) as parts:
-        await yes(parts)
-        await parts.presenter.start_server("s")
-        reply = await parts.call("end", arguments={"how": "exit"})
-        assert "It called sys.exit(3)" in reply["error"]["message"]
-        await parts.heard.state("s", ServerState.RUNNING, count=2)
-        assert await text_of(parts, "say", arguments={"text": "back"}) == "back"

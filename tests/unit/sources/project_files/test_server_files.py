@@ -92,24 +92,6 @@ async def test_two_projects_have_servers_of_one_name(tmp_path: Path) -> None:
         assert hub.names() == ["one-first", "one-second"]
 
 
-async def test_what_ran_goes_on_while_a_file_is_not_understood_and_the_problem_is_told_once(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(one=ONE)
-        await hub.session(folder)
-        await hub.trusted(folder)
-        await hub.saved(folder, '{"mcpServers": {"one": ')
-        await hub.saved(folder, '{"mcpServers": {"one": ')
-        assert (hub.names(), hub.states(folder)) == (["one"], {"one": "used"})
-        [told] = hub.parts.heard.of(ProblemReported)
-        assert "line 1" in told.problem.message
-        assert told.problem in list(hub.files.problems())
-        with pytest.raises(TooltrayError, match="cannot be read"):
-            await hub.project_servers.trust_requests(folder)
-        assert [(each.kind, each.name) for each in await hub.files.reload()] == [("keep", "")]
-        await hub.saved(folder, {"one": ONE})
-        assert list(hub.files.problems()) == []
-
-
 async def test_a_file_that_is_gone_for_a_moment_changes_nothing_and_one_that_is_gone_takes_its_servers_along(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one=ONE)
@@ -406,18 +388,6 @@ async def test_a_server_of_a_project_does_not_pass_for_another_one(tmp_path: Pat
         await hub.session(folder)
         names = await hub.trusted(folder)
         assert names == ["github-shop", "fs", "FS-shop", "\uff46\uff53-shop-2", "Hub-shop"]
-
-
-async def test_of_a_thousand_problems_of_a_file_the_first_are_told_and_how_many_there_are(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(**{f"s{number}": {"args": []} for number in range(1000)})
-        await hub.session(folder)
-        await hub.quiet()
-        told = [each.problem for each in hub.parts.heard.of(ProblemReported)]
-        assert (len(told), "and 990 more problems" in str(told[-1])) == (11, True)
-        assert len(list(hub.files.problems())) == 11
-        [file] = [each for each in hub.files.snapshots() if each.project]
-        assert len(file.problems) == 1000
 
 
 async def test_a_yes_that_is_taken_back_during_a_call_ends_the_call(tmp_path: Path) -> None:
