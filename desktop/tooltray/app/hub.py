@@ -598,7 +598,7 @@ class Hub(Composition):
     secret_uses: SecretUses = part(
         projects=lambda hub: lambda: hub.trust.servers,
         served=lambda hub: lambda: [reading.path for reading in hub.files.served()],
-        lost=lambda hub: lambda: hub.trust.lost,
+        lost=lambda hub: lambda: hub.trust_store.lost,
         proposed=lambda hub: lambda: hub.proposals.entries,
     )
     server_secrets: ServerSecrets = part(provider_problem="provided_secrets.problem", on_stored=Later("starts.retry_failed"))
@@ -777,7 +777,7 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield partial(project_problems, hub.folders, hub.servers)
     yield hub.files.problems
     yield lambda: hub.stops.problems
-    yield lambda: filter(None, [hub.proposals.problem, hub.inmemory_trust.problem])
+    yield lambda: filter(None, [hub.proposals.problem, hub.inmemory_store.problem])
     yield lambda: hub.served.problems
     yield lambda: filter(None, [hub.login_shell.problem])
     yield lambda: hub.journal.problems

@@ -232,7 +232,7 @@ def _written(kind: ClientKind, content: object, project: str) -> Iterator[tuple[
         return
     places = kind.places_in(is_project=bool(project))
     for place in _used(places, content):
-        for key, name, entry in _members(_at(content, place), is_bare=not place or kind.shape in _MIXED, others=_inner(place, places)):
+        for key, name, entry in _members(value_at(content, place), is_bare=not place or kind.shape in _MIXED, others=_inner(place, places)):
             yield project, (*place, key), name, entry
     if kind.shape == "claude" and not project:  # Claude Code also keeps a list for each folder
         for folder, settings in _mapping(_mapping(content).get("projects")).items():
@@ -242,7 +242,7 @@ def _written(kind: ClientKind, content: object, project: str) -> Iterator[tuple[
 
 def _used(places: Sequence[KeyPath], content: object) -> list[KeyPath]:
     """Returns the places that are there; the document itself counts only if no other one is."""
-    there = [place for place in places if place and isinstance(_at(content, place), Mapping | list)]
+    there = [place for place in places if place and isinstance(value_at(content, place), Mapping | list)]
     return there or [place for place in places if not place]
 
 
@@ -271,7 +271,7 @@ def _members(
 
 def _extension(content: object) -> Iterator[tuple[str, Place, str, Entry]]:
     manifest = _mapping(content)
-    entry = _at(content, ("server", "mcp_config"))
+    entry = value_at(content, ("server", "mcp_config"))
     if isinstance(entry, Mapping) and isinstance(name := manifest.get("name"), str):
         yield "", ("server", "mcp_config"), name, entry
 
@@ -286,13 +286,13 @@ def _switched_off(kind: ClientKind, content: object, place: Place) -> Sequence[o
     """Returns the names in a list beside the servers."""
     match kind.shape:
         case "claude" if place[0] == "projects":
-            return _list(_at(content, (*place[:2], "disabledMcpServers")))
+            return _list(value_at(content, (*place[:2], "disabledMcpServers")))
         case "gemini":
-            return _list(_at(content, ("mcp", "excluded")))
+            return _list(value_at(content, ("mcp", "excluded")))
     return ()
 
 
-def _at(content: object, place: Sequence[str | int]) -> object:
+def value_at(content: object, place: Sequence[str | int]) -> object:
     for key in place:
         content = _mapping(content).get(str(key))
     return content

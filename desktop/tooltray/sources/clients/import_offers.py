@@ -21,7 +21,7 @@ from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.ai_clients import FoundSecret, ImportCandidate, ImportSource
 from tooltray.foundation.snapshots.forms import FieldValue, FormField
 from tooltray.sources.clients.client_kinds import ClientKind, KeyPath, Shape
-from tooltray.sources.clients.found_entries import FoundEntry, State, entries_in, kind_of
+from tooltray.sources.clients.found_entries import FoundEntry, State, entries_in, kind_of, value_at
 from tooltray.sources.entries.pasted import parse_pasted
 from tooltray.sources.entries.pasted_parts import with_escaped_paths
 from tooltray.sources.entries.portable_entry import SHORTEST_KNOWN, PortableEntry, filled_in, without_secrets
@@ -140,7 +140,7 @@ def _of_client(entry: FoundEntry, inputs: _Inputs) -> Found:
 
 
 def _entries(content: Content, format: Format, path: str, own_url: str | None, kinds: Sequence[ClientKind]) -> list[FoundEntry]:
-    place = next((place for place in _SHAPES if _is_there(content.value, place)), None)
+    place = next((place for place in _SHAPES if isinstance(value_at(content.value, place), Mapping | list)), None)
     if place is None:
         return []
     shape = _shape_of(path, kinds) or _SHAPES[place]
@@ -150,12 +150,6 @@ def _entries(content: Content, format: Format, path: str, own_url: str | None, k
     except CannotOpen as error:
         title = Phrase("{file} cannot be read", file=path) if path else Phrase("This is too long to be imported")
         raise TooltrayError(title, error.reason) from None
-
-
-def _is_there(content: object, place: KeyPath) -> bool:
-    for key in place:
-        content = content.get(key) if isinstance(content, Mapping) else None
-    return isinstance(content, Mapping | list)
 
 
 def _shape_of(path: str, kinds: Sequence[ClientKind]) -> Shape | None:

@@ -116,8 +116,9 @@ class EntryWidenings:
             del self._removed[next(iter(self._removed))]
         self._removed[name] = entry
 
-    async def confirm_new(self, name: str, entry: Mapping[str, object], like: MCPServerConfig | None = None) -> None:
-        """Has a person confirm what a new server may do beyond the last server of its name, or else beyond a new server's defaults.
+    async def confirm_new(self, name: str, entry: Mapping[str, object], like: MCPServerConfig | None = None) -> bool:
+        """Has a person confirm what a new server may do beyond the last server of its name, or else beyond a new server's defaults. Returns
+        whether anything had to be confirmed.
 
         Args:
             like: the server that the new one copies; if given, the entry is compared with this server.
@@ -126,7 +127,10 @@ class EntryWidenings:
             Denied: the person did not confirm.
             TooltrayError: the entry is not valid.
         """
-        await self._confirm(name, entry, like)
+        found = await self._found(name, entry, like)
+        for each in found:
+            await confirm_widening(each.what, server=name, **each.about)
+        return bool(found)
 
     async def confirm(self, name: str, entry: Mapping[str, object], revision: str) -> str:
         """Has a person confirm what a server may do by its new entry and not by the existing one; without an existing one as `confirm_new`.
@@ -143,17 +147,11 @@ class EntryWidenings:
         """
         there = self._config.settings.mcp_servers.get(name)
         seen = self._config.revision(name) if there else ""
-        return (revision or seen) if await self._confirm(name, entry, there) else revision
+        return (revision or seen) if await self.confirm_new(name, entry, there) else revision
 
     async def told(self, name: str, entry: Mapping[str, object]) -> list[str]:
         """Returns what a person would have to confirm, each the beginning of a sentence; empty if nothing widens."""
         return [each.what for each in await self._found(name, entry, self._config.settings.mcp_servers.get(name))]
-
-    async def _confirm(self, name: str, entry: Mapping[str, object], before: MCPServerConfig | None) -> bool:
-        found = await self._found(name, entry, before)
-        for each in found:
-            await confirm_widening(each.what, server=name, **each.about)
-        return bool(found)
 
     async def _found(self, name: str, entry: Mapping[str, object], before: MCPServerConfig | None) -> list[Widening]:
         was = before or self._removed.get(name, UNTOLD)

@@ -208,7 +208,7 @@ class ProjectServers:
 
     def keeps(self, server: str) -> bool:
         """Returns whether a server of a file has this name, also one of a project that is not in use."""
-        return self._config.file_server(server) is not None or self._trust.is_trusted(server)
+        return self._config.file_server(server) is not None or self._trust.place(server) is not None
 
     # trust
 

@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -21,7 +21,7 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.config.settings.server_edits import all_choices, choices, choices_of
 from tooltray.foundation.confirmation import asker_name
-from tooltray.foundation.errors import Conflict, Denied, NotFound, Problem, TooltrayError
+from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.events import EventBus, ServerFilesChanged
 from tooltray.foundation.files.json_text import digest_of
 from tooltray.foundation.phrases import Phrase
@@ -41,6 +41,16 @@ from tooltray.sources.projects.project_folders import ProjectFolders
 MOST_NAMED = 3  # files, in a sentence
 Environ = Callable[[], Awaitable[Mapping[str, str]]]
 """See LoginShell.environ."""
+
+
+class Revoked(NamedTuple):
+    """A consent that was revoked: of which content of an entry, the choices for its server, and the files that it started."""
+
+    folder: str = ""
+    entry: str = ""
+    digest: str = ""
+    choices: Mapping[str, Any] = {}
+    files: Digests | None = None
 
 
 class TrustDecisions:
@@ -66,10 +76,7 @@ class TrustDecisions:
         self._config, self._trust = config, trust
         self._folders, self._read = folders, read
         self._lock = asyncio.Lock()
-        self._taken: tuple[tuple[str, str, str], Mapping[str, Any]] | None = None
-        """The last withdrawn consent (folder, entry, digest) and the choices for its server, to restore them if it is added again."""
-        self._taken_files: Mapping[str, Mapping[str, str]] = {}
-        """The files that the withdrawn entry started, by the entry's name."""
+        self._revoked = Revoked()  # the last one, to restore it, and its choices if the entry is added again
 
     async def file(self, project: str) -> ProjectFile:
         """Reads the file of a folder.
@@ -164,8 +171,8 @@ class TrustDecisions:
         """
         async with self._lock:
             names = await self._trust.allow(folder, {entry: digest}, is_own=True)
-            if self._taken and self._taken[0] == (folder, entry, digest) and self._taken[1]:
-                await self._config.edit(all_choices(dict.fromkeys(names, self._taken[1])))
+            if self._revoked[:3] == (folder, entry, digest) and self._revoked.choices:
+                await self._config.edit(all_choices(dict.fromkeys(names, self._revoked.choices)))
         return names
 
     async def distrust(self, project: str, entry: str) -> str:
@@ -174,9 +181,8 @@ class TrustDecisions:
             folder = await asyncio.to_thread(self._known, project)
             digest = self._trust.digest(folder, entry)
             files = self._trust.files(folder, entry)
-            self._taken_files = {} if files is None else {entry: files}
             names = await self._trust.revoke(folder, entry)
-            self._taken = ((folder, entry, digest), choices_of(self._config.document, names[0]))
+            self._revoked = Revoked(folder, entry, digest, choices_of(self._config.document, names[0]), files)
             await self._forget_choices(names)
         return folder
 
@@ -184,14 +190,15 @@ class TrustDecisions:
         """Implements FilesApi.restore_trust; also returns the file as it was read for the decision."""
         async with self._lock:
             file = await self.file(project)
-            taken, choices = self._taken or (("", "", ""), {})
-            if taken[:2] != (file.project, entry):
+            revoked = self._revoked
+            if revoked[:2] != (file.project, entry):
                 raise NotFound(Phrase("This cannot be undone any more"), hint=Phrase("Look again at what waits: tooltray trust DIR"))
             written = next((each for each in file.entries if each.name == entry), None)
-            _check_is_the_same(file, written, entry, taken[2], {})
-            if choices:  # before it may start: they decide which of its calls run without asking
-                await self._config.edit(all_choices({self._trust.name(file.project, entry): choices}))
-            names = await self._trust.allow(file.project, {entry: taken[2]}, files=self._taken_files)
+            _check_is_the_same(file, written, entry, revoked.digest, {})
+            if revoked.choices:  # before it may start: they decide which of its calls run without asking
+                await self._config.edit(all_choices({self._trust.name(file.project, entry): revoked.choices}))
+            files = {} if revoked.files is None else {entry: revoked.files}
+            names = await self._trust.allow(file.project, {entry: revoked.digest}, files=files)
         file.settle()
         return file, names
 
@@ -264,11 +271,6 @@ class InMemoryTrust:
         self._config, self._store, self._home = config, store, home
         self._bus, self._start, self._stop = bus, start, stop
         self._lock = asyncio.Lock()
-
-    @property
-    def problem(self) -> Problem | None:
-        """The problem with the file of consents, if there is one."""
-        return self._store.problem
 
     def allows(self, name: str, config: MCPServerConfig) -> bool:
         """Returns whether a server may be started with this entry: it does not run inside Tooltray, or the user consented to exactly it."""

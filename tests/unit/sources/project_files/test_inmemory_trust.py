@@ -178,7 +178,7 @@ async def test_a_full_disk_keeps_no_yes(tmp_path: Path) -> None:
 async def test_a_file_of_yeses_that_cannot_be_read_counts_for_nothing_and_that_is_said(tmp_path: Path) -> None:
     (tmp_path / "inmemory-trust.json").write_text("{")
     async with hub_with(tmp_path, s=ENTRY) as parts:
-        assert parts.inmemory_trust.problem
+        assert parts.inmemory_store.problem
         assert len(await parts.presenter.get_trust_requests()) == 1
 
 
