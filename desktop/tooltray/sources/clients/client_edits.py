@@ -49,11 +49,7 @@ class ClientScans:
         self._home, self._config, self._environ, self._own_url, self._known_projects = home, config, environ, own_url, known_projects
 
     async def scan(self, projects: Iterable[str] = ()) -> ClientScan:
-        """Describes all clients.
-
-        Args:
-            projects: absolute folders whose files are read, besides the known ones.
-        """
+        """Implements AiClientsApi.scan_ai_clients."""
         from tooltray.sources.clients.client_kinds import read_client_kinds
         from tooltray.sources.clients.client_scanner import scan
 
@@ -108,14 +104,7 @@ class ClientEdits:
         self._spawn(self._sweep(), name="old changes of AI clients' files")
 
     async def preview(self, action: Literal["connect", "disconnect"], clients: Sequence[str] = ()) -> list[ClientEdit]:
-        """Returns what connecting or disconnecting clients would change.
-
-        Args:
-            clients: ids; empty: all that are installed, or have an entry.
-
-        Raises:
-            NotFound: there is no such client.
-        """
+        """Implements AiClientsApi.preview_connect and preview_disconnect."""
         from tooltray.sources.clients.edit_previews import previews
 
         return await asyncio.to_thread(previews, action, clients, await self._scans.look(), self._mask)
@@ -129,11 +118,7 @@ class ClientEdits:
         return await asyncio.to_thread(lambda: [preview_of(edit, look, self._mask) for edit in removing(entries)])
 
     async def apply(self, edits: Mapping[str, str]) -> list[ClientChange]:
-        """Makes edits.
-
-        Args:
-            edits: revisions by the id of the edit; an empty revision accepts any content.
-        """
+        """Implements AiClientsApi.apply_client_edits."""
         async with self._lock:
             return [await self._apply(edit, revision) for edit, revision in edits.items()]
 
@@ -156,12 +141,7 @@ class ClientEdits:
         return any(not entry.is_new for entry in record.entries)
 
     async def undo(self, change: str) -> ClientChange:
-        """
-        Raises:
-            NotFound: there is no such change.
-            Conflict: it was undone already, or something else is in its place.
-            TooltrayError: the file cannot be read or written.
-        """
+        """Implements AiClientsApi.undo_client_change."""
         async with self._lock:
             record = await asyncio.to_thread(self._writer.store.get, change)
             key, look = await self._key(), await self._scans.look()

@@ -107,7 +107,7 @@ class RegistryUpdates:
         self._config, self._copy, self._servers, self._known_tools = config, registry_copy, servers_api, known_tools
 
     async def pending(self) -> list[RegistryUpdate]:
-        """Returns the available updates, sorted by the servers' names."""
+        """Implements DiscoveryApi.get_registry_updates: sorted by the servers' names."""
         origins = {server: origin for server, entry in sorted(self._config.entries.items()) if (origin := from_registry(entry))}
         latest = await self._copy.get_all({origin.name for origin in origins.values()})
         return [
@@ -117,11 +117,7 @@ class RegistryUpdates:
         ]
 
     async def update(self, server: str) -> None:
-        """
-        Raises:
-            NotFound: there is no such server, or it is not from the registry.
-            TooltrayError: the registry has no newer version, the new one needs a value that was not given, or the file cannot be written.
-        """
+        """Implements DiscoveryApi.update_registry_server."""
         entry = self._config.entries.get(server)
         origin = from_registry(entry) if entry is not None else None
         if entry is None or origin is None:

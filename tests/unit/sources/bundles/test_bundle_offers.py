@@ -1,3 +1,5 @@
+"""bundle_offers.py: what a bundle would run, what it asks for, and what keeps it from running here."""
+
 import json
 import sys
 from collections.abc import Mapping

@@ -1,3 +1,5 @@
+"""change_writer.py: files are changed in one step or by the client itself, and changes are undone."""
+
 import json
 import os
 import sys
@@ -304,7 +306,7 @@ def test_what_was_taken_out_does_not_replace_what_came_since(home: ClientHome, s
     assert file.read_text() == other
 
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the program is a script")
+needs_script = pytest.mark.skipif(sys.platform == "win32", reason="the program is a script")
 
 CLAUDE = """#!{python}
 import json, os, sys
@@ -316,11 +318,11 @@ else:
     del document["mcpServers"][sys.argv[5]]
 json.dump(document | {{"words": sys.argv[1:5]}}, open(path, "w"), indent=2)
 """
-BEFORE_CLIENT_CLI = '{"numStartups": 1}'
+STARTED = '{"numStartups": 1}'
 
 
 @pytest.fixture
-async def home_of_client_cli(tmp_path: Path) -> AsyncIterator[ClientHome]:
+async def claude_home(tmp_path: Path) -> AsyncIterator[ClientHome]:
     made = ClientHome(tmp_path)
     made.path = str(tmp_path / "programs")
     made.runs("claude")
@@ -328,74 +330,80 @@ async def home_of_client_cli(tmp_path: Path) -> AsyncIterator[ClientHome]:
     await made.close()
 
 
-def _claude(home_of_client_cli: ClientHome, script: str) -> str:
-    program = home_of_client_cli.write("programs/claude", script.format(python=sys.executable))
+def _claude(claude_home: ClientHome, script: str) -> str:
+    program = claude_home.write("programs/claude", script.format(python=sys.executable))
     program.chmod(0o755)
     return str(program)
 
 
-async def test_a_client_that_runs_is_asked_to_write_its_own_file(home_of_client_cli: ClientHome) -> None:
-    program, file = _claude(home_of_client_cli, CLAUDE), home_of_client_cli.write(".claude.json", BEFORE_CLIENT_CLI)
-    (edit,) = await home_of_client_cli.edits().preview("connect", ["claude-code"])
-    entry = {"type": "stdio", "command": str(home_of_client_cli.bridge), "args": []}
+@needs_script
+async def test_a_client_that_runs_is_asked_to_write_its_own_file(claude_home: ClientHome) -> None:
+    program, file = _claude(claude_home, CLAUDE), claude_home.write(".claude.json", STARTED)
+    (edit,) = await claude_home.edits().preview("connect", ["claude-code"])
+    entry = {"type": "stdio", "command": str(claude_home.bridge), "args": []}
     assert edit.command == (program, "mcp", "add-json", "-s", "user", "tooltray", json.dumps(entry))
-    (change,) = await home_of_client_cli.edits().apply({edit.id: edit.revision})
+    (change,) = await claude_home.edits().apply({edit.id: edit.revision})
     document = json.loads(file.read_text())
     assert (document["words"], document["mcpServers"]) == (["mcp", "add-json", "-s", "user"], {"tooltray": entry})
-    (edit,) = await home_of_client_cli.edits().preview("disconnect", ["claude-code"])
+    (edit,) = await claude_home.edits().preview("disconnect", ["claude-code"])
     assert edit.command[1:] == ("mcp", "remove", "-s", "user", "tooltray")
-    (gone,) = await home_of_client_cli.edits().apply({edit.id: edit.revision})
+    (gone,) = await claude_home.edits().apply({edit.id: edit.revision})
     assert json.loads(file.read_text())["mcpServers"] == {}
-    await home_of_client_cli.edits().undo(gone.id)
-    await home_of_client_cli.edits().undo(change.id)
-    assert file.read_text() == BEFORE_CLIENT_CLI
+    await claude_home.edits().undo(gone.id)
+    await claude_home.edits().undo(change.id)
+    assert file.read_text() == STARTED
 
 
+@needs_script
 @pytest.mark.parametrize("script", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\nexit 0\n", "no program", "#!/bin/sh\nkill -9 $$\n"])
-async def test_where_the_command_does_not_do_it_the_file_is_written(home_of_client_cli: ClientHome, script: str) -> None:
-    _claude(home_of_client_cli, script)
-    file = home_of_client_cli.write(".claude.json", BEFORE_CLIENT_CLI)
-    (edit,) = await home_of_client_cli.edits().preview("connect", ["claude-code"])
+async def test_where_the_command_does_not_do_it_the_file_is_written(claude_home: ClientHome, script: str) -> None:
+    _claude(claude_home, script)
+    file = claude_home.write(".claude.json", STARTED)
+    (edit,) = await claude_home.edits().preview("connect", ["claude-code"])
     assert edit.command
-    (change,) = await home_of_client_cli.edits().apply({edit.id: edit.revision})
+    (change,) = await claude_home.edits().apply({edit.id: edit.revision})
     assert change.problem is None
-    assert json.loads(file.read_text())["mcpServers"]["tooltray"]["command"] == str(home_of_client_cli.bridge)
-    await home_of_client_cli.edits().undo(change.id)
-    assert file.read_text() == BEFORE_CLIENT_CLI
+    assert json.loads(file.read_text())["mcpServers"]["tooltray"]["command"] == str(claude_home.bridge)
+    await claude_home.edits().undo(change.id)
+    assert file.read_text() == STARTED
 
 
-async def test_a_command_that_wrote_something_else_is_a_conflict(home_of_client_cli: ClientHome) -> None:
-    _claude(home_of_client_cli, '#!/bin/sh\necho "{{}}" > "$HOME/.claude.json"\n')
-    home_of_client_cli.write(".claude.json", BEFORE_CLIENT_CLI)
-    (edit,) = await home_of_client_cli.edits().preview("connect", ["claude-code"])
-    (change,) = await home_of_client_cli.edits().apply({edit.id: edit.revision})
+@needs_script
+async def test_a_command_that_wrote_something_else_is_a_conflict(claude_home: ClientHome) -> None:
+    _claude(claude_home, '#!/bin/sh\necho "{{}}" > "$HOME/.claude.json"\n')
+    claude_home.write(".claude.json", STARTED)
+    (edit,) = await claude_home.edits().preview("connect", ["claude-code"])
+    (change,) = await claude_home.edits().apply({edit.id: edit.revision})
     assert change.problem
     assert "has changed since" in change.problem.title
-    assert await home_of_client_cli.edits().changes() == []
+    assert await claude_home.edits().changes() == []
 
 
-async def test_without_its_program_or_if_it_does_not_run_the_file_is_written(home_of_client_cli: ClientHome) -> None:
-    home_of_client_cli.write(".claude.json", BEFORE_CLIENT_CLI)
-    (edit,) = await home_of_client_cli.edits().preview("connect", ["claude-code"])
+@needs_script
+async def test_without_its_program_or_if_it_does_not_run_the_file_is_written(claude_home: ClientHome) -> None:
+    claude_home.write(".claude.json", STARTED)
+    (edit,) = await claude_home.edits().preview("connect", ["claude-code"])
     assert (edit.command, edit.diff != "") == ((), True)
-    _claude(home_of_client_cli, CLAUDE)
-    os.unlink(home_of_client_cli.proc / "4242" / "cmdline")
-    (edit,) = await home_of_client_cli.edits().preview("connect", ["claude-code"])
+    _claude(claude_home, CLAUDE)
+    os.unlink(claude_home.proc / "4242" / "cmdline")
+    (edit,) = await claude_home.edits().preview("connect", ["claude-code"])
     assert edit.command == ()
 
 
-async def test_a_list_of_a_project_and_an_outdated_entry_are_changed_in_the_file(home_of_client_cli: ClientHome) -> None:
-    _claude(home_of_client_cli, CLAUDE)
+@needs_script
+async def test_a_list_of_a_project_and_an_outdated_entry_are_changed_in_the_file(claude_home: ClientHome) -> None:
+    _claude(claude_home, CLAUDE)
     entry = {"command": "/gone/tooltray-bridge"}
-    home_of_client_cli.write(".claude.json", json.dumps({"projects": {"/p": {"mcpServers": {"tooltray": entry}}}}))
-    (edit,) = await home_of_client_cli.edits().preview("disconnect", ["claude-code"])
+    claude_home.write(".claude.json", json.dumps({"projects": {"/p": {"mcpServers": {"tooltray": entry}}}}))
+    (edit,) = await claude_home.edits().preview("disconnect", ["claude-code"])
     assert (edit.command, edit.diff != "") == ((), True)
-    home_of_client_cli.write(".claude.json", json.dumps({"mcpServers": {"tooltray": entry}}))
-    (edit,) = await home_of_client_cli.edits().preview("connect", ["claude-code"])
+    claude_home.write(".claude.json", json.dumps({"mcpServers": {"tooltray": entry}}))
+    (edit,) = await claude_home.edits().preview("connect", ["claude-code"])
     assert (edit.action, edit.command) == ("mend", ())
 
 
-async def test_a_command_gets_no_shell_and_no_more_time_than_it_should(home_of_client_cli: ClientHome, tmp_path: Path) -> None:
+@needs_script
+async def test_a_command_gets_no_shell_and_no_more_time_than_it_should(claude_home: ClientHome, tmp_path: Path) -> None:
     environ = {"PATH": os.environ["PATH"]}
     assert await run(["/bin/sh", "-c", "test \"$1\" = 'a;b $HOME'", "sh", "a;b $HOME"], environ, cwd=str(tmp_path))
     assert not await run(["/bin/sh", "-c", "sleep 60"], environ, cwd=str(tmp_path), timeout_s=0.01)

@@ -1,3 +1,5 @@
+"""found_entries.py: the servers in clients' files, and what each entry is."""
+
 from pathlib import Path
 from typing import Any
 

@@ -1,3 +1,5 @@
+"""import_offers.py: what was found for an import, and what is stored of it."""
+
 import json
 from pathlib import Path
 from typing import Any

@@ -1,3 +1,5 @@
+"""import_plan.py: each server is offered once, compared with those that are here."""
+
 import json
 import threading
 from collections.abc import Iterator, Mapping

@@ -1,3 +1,5 @@
+"""updates.py: where servers are from, and newer versions of those from the registry."""
+
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,3 +1,5 @@
+"""pasted_parts.py: headers, addresses, names and warnings of pasted entries."""
+
 from typing import Any
 
 import pytest

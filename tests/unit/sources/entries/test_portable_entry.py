@@ -1,3 +1,5 @@
+"""portable_entry.py: no secret stays in an entry or a file."""
+
 import json
 from typing import Any
 

@@ -1,3 +1,5 @@
+"""server_entries.py: entries are added, changed, previewed, and confirmed where they widen something."""
+
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""setup_api.py: the verbs of settings, of the set-up, and of remedies."""
+
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""started_files.py: which files an entry starts, and how they differ from what was allowed."""
+
 import json
 import os
 from pathlib import Path
