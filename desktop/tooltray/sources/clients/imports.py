@@ -224,7 +224,7 @@ class Imports:
             kept = {edit.path for edit in await self._edits.preview_removal(entries) if edit.needs_own_yes} if entries else set()
             changes = await self._edits.remove_entries([entry for entry in entries if str(entry.path) not in kept]) if entries else []
         except TooltrayError as error:
-            return [_with_problem(each, error.problem) if gone else each for each, gone in zip(made, leaving, strict=True)]
+            return [replace(each, problem=error.problem) if gone else each for each, gone in zip(made, leaving, strict=True)]
         return [_left(each, gone, changes, kept) for each, gone in zip(made, leaving, strict=True)]
 
 
@@ -251,10 +251,6 @@ def _left(made: ImportedServer, gone: "Sequence[FoundEntry]", changes: Sequence[
         reason = Phrase("it is under version control; take its entry out by hand")
         return replace(made, removed_from=of_it, problem=Problem(Phrase("{file} is not changed by Tooltray", file=staying[0]), reason))
     return replace(made, removed_from=of_it)
-
-
-def _with_problem(server: ImportedServer, problem: Problem) -> ImportedServer:
-    return replace(server, problem=problem)
 
 
 async def put_back(edits: ClientEdits) -> list[ClientChange]:

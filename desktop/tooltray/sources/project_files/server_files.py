@@ -264,13 +264,10 @@ class ServerFiles:
 
     def _use_folders(self) -> list[ProjectFile]:
         """Sets the projects whose files are in use, and returns the files that were not in use before."""
-        folders = self.in_use.folders
-        new = {folder: self._project_file(folder) for folder in folders if folder not in self._projects}
+        folders, for_all = self.in_use.folders, self.in_use.project
+        new = {each: ProjectFile(each, self._trust, is_for_all=each == for_all) for each in folders if each not in self._projects}
         self._projects = {folder: new.get(folder) or self._projects[folder] for folder in folders}
         return list(new.values())
-
-    def _project_file(self, folder: str) -> ProjectFile:
-        return ProjectFile(folder, self._trust, is_for_all=folder == self.in_use.project)
 
     def _on_folders_changed(self, event: FoldersInUseChanged) -> None:
         for file in self._use_folders():
