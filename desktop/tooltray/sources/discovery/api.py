@@ -89,9 +89,7 @@ class DiscoveryApi:
         choice = find_choice(described, option)
         if bundle := _bundle(choice):
             return await self._bundles.preview(bundle.identifier, bundle.sha256, values)
-        here = self._free_name(_short_name(described.name))
-        made = made_of(choice, values, server=here)
-        entry = as_new(with_origin(made, choice, described.name, described.version))
+        here, entry, made = self._made(described, choice, values, "")
         return _new_server(here, entry, made, choice, f"{described.name} {described.version}")
 
     async def add_registry_server(self, name: str, version: str, option: str, values: Mapping[str, FieldValue], server: str = "") -> str:
@@ -112,9 +110,7 @@ class DiscoveryApi:
         choice = find_choice(described, option)
         if bundle := _bundle(choice):
             return await self._bundles.install(bundle.identifier, bundle.sha256, values, server)
-        here = server or self._free_name(_short_name(described.name))
-        made = made_of(choice, values, server=here)
-        entry = as_new(with_origin(made, choice, described.name, described.version))
+        here, entry, made = self._made(described, choice, values, server)
         return await self._servers.add_mcp_server(here, entry, secrets=made.secrets)
 
     async def refresh_registry(self) -> RegistryStatus:
@@ -154,6 +150,12 @@ class DiscoveryApi:
         made = made_of(starter.choice, values, server=here)
         entry = as_new(starter_list.with_origin(made.entry, starter))
         return await self._servers.add_mcp_server(here, entry, secrets=made.secrets)
+
+    def _made(self, described: Described, choice: Choice, values: Mapping[str, FieldValue], server: str) -> tuple[str, JsonObject, Made]:
+        """Returns the name of the server here, its entry, and what the entry was made of."""
+        here = server or self._free_name(_short_name(described.name))
+        made = made_of(choice, values, server=here)
+        return here, as_new(with_origin(made, choice, described.name, described.version)), made
 
     def _free_name(self, wanted: str) -> str:
         return free_name(wanted, self._config.settings.mcp_servers)

@@ -4,7 +4,7 @@ import contextlib
 import copy
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -169,7 +169,6 @@ class ServerFiles:
 
     Attributes:
         in_use: the folders whose files are in use.
-        endpoints: URLs of the endpoints that configs ask for, by the files' paths; ServedListener maintains them.
     """
 
     def __init__(
@@ -190,7 +189,7 @@ class ServerFiles:
         self._config, self._trust, self._watch = config, trust, file_watch
         self._bus, self._spawn = bus, spawn
         self.in_use = folders_in_use
-        self.endpoints: dict[str, str] = {}
+        self._endpoints: Mapping[str, str] = {}
         self._names = ServedNames(is_taken=lambda name: name in config.own_settings.mcp_servers or trust.has_name(name))
         self._served = {path: ServedFile(path, self._names) for path in configs}
         self._projects: dict[str, ProjectFile] = {}  # by folder
@@ -239,8 +238,14 @@ class ServerFiles:
 
     def snapshots(self) -> list[ServerFileSnapshot]:
         """Implements FilesApi.get_server_files."""
-        files = [replace(file.snapshot(), url=self.endpoints.get(file.path, "")) for file in self._files]
+        files = [replace(file.snapshot(), url=self._endpoints.get(file.path, "")) for file in self._files]
         return [settings_snapshot(self._config), *files]
+
+    def set_endpoints(self, endpoints: Mapping[str, str]) -> None:
+        """Replaces the URLs of the endpoints that configs ask for, by the files' paths."""
+        if endpoints != self._endpoints:
+            self._endpoints = endpoints
+            self._bus.publish(ServerFilesChanged())
 
     @property
     def startup_lines(self) -> tuple[str, ...]:

@@ -133,6 +133,10 @@ async def test_servers_of_a_served_config_run_without_a_yes_and_all_their_calls_
         assert (settings.kind, [entry.name for entry in settings.entries]) == ("settings", ["one"])
         assert {entry.name: entry.state for entry in served.entries} == {"one": "used", "two": "used", "off": "off"}
         assert [reading.path for reading in hub.files.served()] == [str(config)]
+        told = len(hub.parts.heard.of(ServerFilesChanged))
+        for _ in range(2):
+            hub.files.set_endpoints({str(config): "http://127.0.0.1:1"})
+        assert (len(hub.parts.heard.of(ServerFilesChanged)), hub.files.snapshots()[1].url) == (told + 1, "http://127.0.0.1:1")
         with pytest.raises(TooltrayError, match="Change it there"):
             await hub.project_servers.remove("two", "")
         config.write_text(served_config(new=ONE))
