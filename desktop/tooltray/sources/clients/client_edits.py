@@ -82,7 +82,7 @@ class ClientEdits:
     def __init__(
         self,
         *,
-        client_scans: "ClientScans",
+        client_scans: ClientScans,
         secrets: SecretStore,
         home: Home,
         mask: Callable[[str], str],

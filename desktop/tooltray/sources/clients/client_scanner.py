@@ -20,8 +20,8 @@ from tooltray.sources.clients.client_kinds import ClientKind, note_of, why_not_o
 from tooltray.sources.clients.client_look import ClientLook, ReadFile
 from tooltray.sources.clients.client_places import WorkTrees
 from tooltray.sources.clients.found_entries import Entry, FoundEntry, headers_of, url_of, variables_of, words_of
-from tooltray.sources.entries.pasted import is_placeholder, secrets_in
-from tooltray.sources.entries.pasted_parts import ASSIGNMENT, parameters, without_keys
+from tooltray.sources.entries.pasted import secrets_in
+from tooltray.sources.entries.pasted_parts import ASSIGNMENT, is_placeholder, parameters, without_keys
 
 HIDDEN = "…"
 MAX_TARGET = 300  # characters of a line that is shown; the longest that were seen have a hundred

@@ -13,8 +13,7 @@ from tooltray.sources.clients.change_writer import command_for
 from tooltray.sources.clients.client_look import ClientLook
 from tooltray.sources.clients.client_places import WorkTrees
 from tooltray.sources.clients.file_edits import Action, FileEdit, chosen_kinds, planned, why_unable
-from tooltray.sources.entries.pasted import is_placeholder
-from tooltray.sources.entries.pasted_parts import parameters
+from tooltray.sources.entries.pasted_parts import is_placeholder, parameters
 
 HIDDEN = "…"
 CONTEXT_LINES = 3

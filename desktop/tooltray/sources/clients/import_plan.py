@@ -2,6 +2,7 @@
 
 Two entries are one server with the same program and words, or the same address, however each client writes it. A plan is computed for each
 preview and each import, so that nothing is imported that has changed since it was shown: its id differs then. Nothing is changed here.
+Names of servers and of secrets do not count; values of placeholders do, as far as they are known: two keys are two accounts.
 """
 
 import asyncio

@@ -1,4 +1,9 @@
-"""Parses the parts of a pasted entry: backslashes of Windows paths, headers, keys in a URL and the server's name; and warns about them."""
+"""Parses the parts of a pasted entry: backslashes of Windows paths, headers, keys in a URL and the server's name; warns about them, and
+finds the ranges of a text that look like secrets, also while it is being typed and cannot be parsed.
+
+The dialog "Add server" hides these ranges. Since only the text is searched, they may cover more than `pasted` treats as secrets, but never
+less.
+"""
 
 import json
 import re
@@ -10,7 +15,7 @@ from tooltray.config.foreign_configs.config_source import shown
 from tooltray.config.foreign_configs.mcp_json import WITHOUT_EFFECT, take_request_headers
 from tooltray.config.settings.file_server import FileEntry
 from tooltray.config.settings.given_entries import read_entry
-from tooltray.config.settings.secret_looks import PATH_VALUE
+from tooltray.config.settings.secret_looks import PATH_VALUE, looks_secret
 from tooltray.config.settings.server_config import OAUTH_MEMBERS, SPELLINGS, MCPServerConfig
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
@@ -48,6 +53,18 @@ def _doubled(found: re.Match[str]) -> str:
     if found.string[found.end() : found.end() + 1] == '"':
         return found[0]
     return found[0] * 2 if len(found[0]) == 1 or found.start() == 0 else found[0]
+
+
+_PLACEHOLDER = re.compile(
+    r"<[^>]*>|\[[^\]]*\]|\.\.\.|…|x{3,}|\*{3,}|\$\{input:[^}]*\}"
+    r"|(?:your|my|insert|enter|replace|put|add|paste)[ _-].*|.*[ _-](?:here|goes[ _-]here)|(?:changeme|todo|secret|token|api[_-]?key)",
+    re.IGNORECASE,
+)
+
+
+def is_placeholder(value: str) -> bool:
+    """Returns whether a value is only a placeholder that the user has to replace."""
+    return bool(_PLACEHOLDER.fullmatch(value.strip()))
 
 
 _HEADER_KEYS = ("headers", "customHeaders", "http_headers")
@@ -225,3 +242,58 @@ def pasted_warnings(name: str, config: Mapping[str, Any]) -> Iterator[str]:
         unknown += [f"oauth.{key}" for key in oauth if key not in OAUTH_MEMBERS]
     if unknown:
         yield Phrase("these members of its entry have no effect here: {names}", names=", ".join(map(shown, unknown)))
+
+
+Span = tuple[int, int]
+"""Start and end of a range, the end exclusive."""
+
+_LONGEST_KEY, _LONGEST_WORD = 80, 4096  # characters; limits against quadratic time on texts with endless words
+_KEY = rf"""(?P<key>[A-Za-z_-][\w-]{{0,{_LONGEST_KEY}}})"""
+_AUTHORIZATION = re.compile(r"(?i:Bearer|Basic|Token|ApiKey)\s+")  # of an Authorization header; the scheme itself is no secret
+_PLAIN = rf"""(?P<plain>(?:{_AUTHORIZATION.pattern})?(?:<[^>]*>|[^\s"',;&#}}\]]{{1,{_LONGEST_WORD}}}))"""
+_VALUE = rf"""(?:"(?P<double>(?:[^"\\]|\\.)*)"?|'(?P<single>[^']*)'?|{_PLAIN})"""
+_PAIR = re.compile(rf"""(?<![\w-]){_KEY}["']?\s*[:=]\s*{_VALUE}""")  # KEY=value, "key": "value", ?key=value, Key: Bearer value
+_OPTION = re.compile(rf"""(?<![\w-])-{_KEY}(?:\s+|["']\s*,\s*)(?!-){_VALUE}""")  # --key value, "--key", "value"
+_ANY_WORD = re.compile(r"[^\s\"',]+")
+_USER = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}://(?P<plain>[^/\s?#@\"']+)@", re.IGNORECASE)  # user and password of a URL
+_GROUPS = ("double", "single", "plain")
+
+
+def secret_spans(text: str) -> list[Span]:
+    """Returns the ranges in order; none touches another."""
+    return list(_merged(sorted(_found_spans(text))))
+
+
+def _found_spans(text: str) -> Iterator[Span]:
+    for pattern in (_PAIR, _OPTION):
+        at = 0
+        while match := pattern.search(text, at):  # continue after the key: a value may itself be a pair
+            at = match.end("key")
+            if span := _value_of(match):
+                yield span
+    for match in _ANY_WORD.finditer(text):
+        if looks_secret("", match[0]) and "://" not in match[0]:
+            yield match.span()
+    for match in _USER.finditer(text):
+        yield match.span("plain")
+
+
+def _value_of(match: re.Match[str]) -> Span | None:
+    group = next(name for name in _GROUPS if match[name] is not None)
+    scheme = _AUTHORIZATION.match(match[group])
+    first, last = match.start(group) + (scheme.end() if scheme else 0), match.end(group)
+    value = match.string[first:last]
+    is_secret = looks_secret(match["key"].lstrip("-"), value) and not is_placeholder(value)
+    return (first, last) if value and is_secret and "://" not in value else None
+
+
+def _merged(spans: list[Span]) -> Iterator[Span]:
+    start = end = -1
+    for first, last in spans:
+        if first > end:
+            if end > start:
+                yield start, end
+            start, end = first, last
+        end = max(end, last)
+    if end > start:
+        yield start, end

@@ -17,29 +17,6 @@ from tooltray.foundation.files.json_edit import with_member
 from tooltray.foundation.files.json_places import read
 from tooltray.foundation.hidden_fields import HidesFields
 
-
-def filled_in(part: Any, values: Mapping[str, str]) -> Any:
-    """Returns a part of an entry with values in the place of placeholders.
-
-    Args:
-        values: by the whole placeholder, such as `${secret:NAME}`.
-    """
-    if not values:
-        return part
-    return _filled(part, re.compile("|".join(map(re.escape, values))), values)
-
-
-def _filled(part: Any, placeholders: re.Pattern[str], values: Mapping[str, str]) -> Any:
-    match part:
-        case str():
-            return placeholders.sub(lambda found: values[found[0]], part)
-        case Mapping():
-            return {key: _filled(each, placeholders, values) for key, each in part.items()}
-        case list() | tuple():
-            return [_filled(each, placeholders, values) for each in part]
-    return part
-
-
 SHORTEST_KNOWN = 6  # characters of a known value that is searched in other texts; shorter ones occur in harmless words
 _SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?(.*)", re.IGNORECASE | re.DOTALL)
 _PLACEHOLDER = re.compile(r"\$\{")
@@ -180,6 +157,29 @@ class _Cleaner:
 
 def _is_key(segment: str) -> bool:
     return bool(KEY_IN_PATH.fullmatch(segment))
+
+
+def filled_in(part: Any, values: Mapping[str, str]) -> Any:
+    """Returns a part of an entry with values in the place of placeholders, each once: strangers may have written the values, and
+    values that refer to each other would double a text with each of them.
+
+    Args:
+        values: by the whole placeholder, such as `${secret:NAME}`.
+    """
+    if not values:
+        return part
+    return _filled(part, re.compile("|".join(map(re.escape, values))), values)
+
+
+def _filled(part: Any, placeholders: re.Pattern[str], values: Mapping[str, str]) -> Any:
+    match part:
+        case str():
+            return placeholders.sub(lambda found: values[found[0]], part)
+        case Mapping():
+            return {key: _filled(each, placeholders, values) for key, each in part.items()}
+        case list() | tuple():
+            return [_filled(each, placeholders, values) for each in part]
+    return part
 
 
 def clean_text(content: bytes) -> bytes | None:

@@ -186,7 +186,7 @@ class ServerEntries:
         config: McpConfHelper,
         project_servers: "ProjectServers",
         proposals: "Proposals",
-        widenings: "EntryWidenings",
+        widenings: EntryWidenings,
         server_secrets: "ServerSecrets",
         server_removals: "ServerRemovals",
         servers: "ServerManager",

@@ -47,7 +47,8 @@ class FoldersInUseChanged(Event, frozen=True):
 
 
 class FoldersInUse:
-    """The folders in use, as real paths, in the order in which they came into use. Belongs to the engine's loop.
+    """The folders in use, as real paths, in the order in which they came into use: of sessions, and for a while of those that have left.
+    Belongs to the engine's loop.
 
     Attributes:
         project: a folder whose file's servers are for all sessions; empty for none.

@@ -79,29 +79,6 @@ async def test_an_entry_is_changed_and_removed_in_its_file_unless_it_is_another_
             await hub.project_servers.change("one", ONE, "")
 
 
-@pytest.mark.parametrize("is_own", [True, False])
-async def test_what_is_removed_and_brought_back_is_as_it_was(tmp_path: Path, is_own: bool) -> None:
-    """And allows no more than before."""
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(**{} if is_own else {"one": ONE})
-        await hub.session(folder)
-        presenter, conf = hub.parts.presenter, hub.parts.conf
-        if is_own:
-            await hub.project_servers.add(folder, "one", ONE)
-        else:
-            await hub.trusted(folder)
-        await presenter.set_tool_enabled("one", "query", False)
-        before = conf.settings.mcp_servers["one"]
-        assert before.auto_approve == ("read",)
-        await presenter.remove_mcp_server("one")
-        assert conf.own_settings.file_servers == {}
-        assert await presenter.add_mcp_server("one", ONE, project=folder) == "one"
-        assert conf.settings.mcp_servers["one"] == before
-        await presenter.remove_mcp_server("one")
-        await presenter.add_mcp_server("one", TWO, project=folder)  # another one
-        assert (conf.settings.mcp_servers["one"].auto_approve, conf.settings.mcp_servers["one"].disabled_tools) == (("read",), ())
-
-
 async def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one=ONE)
