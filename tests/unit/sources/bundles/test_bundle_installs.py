@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.bundles import SERVER, sum_of, write_bundle
+from tests.fakes.bundles import SERVER, write_bundle
 from tests.fakes.full_disk import full_disk
 from tests.fakes.hub_parts import HubParts, Shell, hub_parts, settled, started
 from tests.fakes.scripted_server import ScriptedServer
@@ -53,25 +53,6 @@ async def install(parts: HubParts, source: str, server: str = "", **values: Any)
 def folders(parts: HubParts) -> list[str]:
     root = parts.home.bundles
     return sorted(path.relative_to(root).as_posix() for path in root.glob("*/*")) if root.exists() else []
-
-
-async def test_a_bundle_that_was_read_says_all_that_it_is(tmp_path: Path) -> None:
-    source = bundle(tmp_path, tools=[{"name": "add"}], license="MIT", homepage="https://example.com")
-    async with hub(tmp_path) as parts:
-        offer = await parts.bundles_api.read_bundle(source)
-        assert (offer.name, offer.version, offer.author, offer.kind) == ("notes", "1.0.0", "Somebody", "python")
-        assert (offer.sha256, offer.size_bytes, offer.signature) == (sum_of(Path(source)), Path(source).stat().st_size, "none")
-        assert (offer.tools, offer.licence, offer.homepage, offer.problems, offer.warnings) == (
-            ("add",),
-            "MIT",
-            "https://example.com",
-            (),
-            (),
-        )
-        assert offer.command[0] == "python3"
-        assert offer.command[2] == "${user_config.folder}"
-        assert [field.key for field in offer.fields] == ["key", "folder", "level"]
-        assert (offer.here, folders(parts)) == ("", [])
 
 
 async def test_it_is_shown_as_what_it_would_be_and_installed_as_that(tmp_path: Path) -> None:

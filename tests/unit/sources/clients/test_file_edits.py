@@ -69,13 +69,6 @@ def test_a_client_without_a_file_gets_one(home: ClientHome) -> None:
     assert not (home.root / CURSOR).exists()
 
 
-def test_one_that_is_connected_needs_no_change(home: ClientHome) -> None:
-    home.write(CURSOR, json.dumps({"mcpServers": {"hub": ours(home)}}))
-    (edit,) = connect(home, "cursor")
-    assert (edit.action, edit.is_change, edit.problem) == ("connect", False, None)
-    assert edit.revision not in ("", ABSENT)
-
-
 def test_an_entry_whose_program_is_gone_is_mended_in_its_place(home: ClientHome) -> None:
     home.write(CURSOR, json.dumps({"mcpServers": {"hub": {"command": "/gone/tooltray-bridge", "args": [], "env": {"A": "b"}}}}))
     (edit,) = connect(home, "cursor")
