@@ -13,7 +13,6 @@ from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.installs.bridge_entry import bridge_entry
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan
 from tooltray.foundation.tasks import Spawn, finish_in_thread
@@ -66,6 +65,7 @@ class ClientScans:
         return ClientLook(ClientPlaces(environ), own=own, projects=dict.fromkeys((*projects, *self._known_projects())))
 
     def _own_entry(self) -> "OwnEntry":
+        from tooltray.foundation.installs.bridge_entry import bridge_entry
         from tooltray.sources.clients.bridge_entries import OwnEntry
 
         entry, http, address = bridge_entry(self._home)["mcpServers"]["tooltray"], self._config.settings.publish.http, self._own_url()
