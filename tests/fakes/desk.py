@@ -12,8 +12,8 @@ from tooltray.config.settings.given_entries import read_entry_text
 from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.sources.entries.pasted import parse_pasted
+from tooltray.sources.entries.pasted_parts import secret_spans
 from tooltray.sources.entries.portable_entry import with_new_secrets_moved
-from tooltray.sources.entries.secret_spans import secret_spans
 from tooltray.ui.activity.activity_page import ActivityPage
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.clients.computer_tab import ComputerTab

@@ -49,11 +49,14 @@ class Files:
 
     def __init__(self) -> None:
         self.readings: tuple[FileReading, ...] = ()
-        self.endpoints: dict[str, str] = {}
+        self.endpoints: Mapping[str, str] = {}
         self.schemas: dict[str, Raw] = {}
 
     def served(self) -> tuple[FileReading, ...]:
         return self.readings
+
+    def set_endpoints(self, endpoints: Mapping[str, str]) -> None:
+        self.endpoints = endpoints
 
     def tool_schema(self, name: str, server: str | None) -> Raw | None:
         return self.schemas.get(name)

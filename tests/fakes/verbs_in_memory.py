@@ -23,7 +23,7 @@ from tooltray.foundation.snapshots.servers import ServerEntry, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval, SettingsDocument
 from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 from tooltray.foundation.snapshots.tools import CoveredTool
-from tooltray.sources.entries.entry_edits import entry_diff
+from tooltray.sources.entries.server_entries import entry_diff
 
 SECRET = re.compile(r"\$\{secret:([^{}]+)\}")
 

@@ -15,7 +15,7 @@ from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, field, words
 
 from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
-from tooltray.sources.entries.secret_spans import secret_spans
+from tooltray.sources.entries.pasted_parts import secret_spans
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.servers.add_server import AddServerPanel

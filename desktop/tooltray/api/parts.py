@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     import tooltray.sources.entries.api
     import tooltray.sources.entries.files_api
     import tooltray.sources.entries.secrets_api
-    import tooltray.sources.entries.settings_api
     import tooltray.sources.entries.setup_api
     import tooltray.sources.projects.api
 
@@ -69,7 +68,7 @@ class Api:
     bundles: "tooltray.sources.bundles.api.BundlesApi"
     discovery: "tooltray.sources.discovery.api.DiscoveryApi"
     setup: "tooltray.sources.entries.setup_api.SetupApi"
-    settings: "tooltray.sources.entries.settings_api.SettingsApi"
+    settings: "tooltray.sources.entries.setup_api.SettingsApi"
     activity: "tooltray.records.journal.api.ActivityApi"
     server_tasks: "tooltray.gateway.server_tasks.task_book.ServerTasksApi"
     confirmations: "tooltray.consent.api.ConfirmationsApi"

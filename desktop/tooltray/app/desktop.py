@@ -169,7 +169,7 @@ async def _build_windows(app: "QApplication", parts: Parts) -> "Windows":
     from tooltray.ui.feedback.feedback_windows import FeedbackWindows
 
     await asyncio.sleep(0)
-    from tooltray.sources.entries import pasted, secret_spans  # noqa: F401 - what the window is built with
+    from tooltray.sources.entries import pasted  # noqa: F401 - what the window is built with
     from tooltray.ui.pages import page_context  # noqa: F401
 
     await asyncio.sleep(0)
@@ -198,8 +198,8 @@ def _build_main(parts: Parts) -> "MainWindow":
     from tooltray.config.settings.given_entries import read_entry_text
     from tooltray.foundation.files.atomic_file import write_atomically
     from tooltray.sources.entries.pasted import parse_pasted
+    from tooltray.sources.entries.pasted_parts import secret_spans
     from tooltray.sources.entries.portable_entry import with_new_secrets_moved
-    from tooltray.sources.entries.secret_spans import secret_spans
     from tooltray.ui.pages.local_work import LocalWork
     from tooltray.ui.pages.page_context import Presenters
     from tooltray.ui.presenter.qt_server_manager import QtServerManager

@@ -202,10 +202,8 @@ from tooltray.sources.bundles.bundle_offers import BundleReader
 from tooltray.sources.bundles.bundle_store import BundleFolders, BundleStore
 from tooltray.sources.bundles.sources import BundleSources
 from tooltray.sources.clients.api import AiClientsApi
-from tooltray.sources.clients.client_edits import ClientEdits
-from tooltray.sources.clients.client_imports import ClientImports
-from tooltray.sources.clients.client_scans import ClientScans
-from tooltray.sources.clients.imports import Imports, ImportWaits
+from tooltray.sources.clients.client_edits import ClientEdits, ClientScans
+from tooltray.sources.clients.imports import ClientImports, Imports, ImportWaits
 from tooltray.sources.discovery.api import DiscoveryApi
 from tooltray.sources.discovery.registry_copy import RegistryCopy, default_registry
 from tooltray.sources.discovery.starters import Starters
@@ -214,30 +212,22 @@ from tooltray.sources.doctor.doctor import CheckUp, Doctor
 from tooltray.sources.doctor.remedies import Remedies, moving_line
 from tooltray.sources.doctor.server_tests import ServerTests
 from tooltray.sources.entries.api import ServersApi
-from tooltray.sources.entries.clean_text import clean_text
-from tooltray.sources.entries.entry_widenings import EntryWidenings
 from tooltray.sources.entries.files_api import FilesApi
-from tooltray.sources.entries.proposal_snapshots import ProposalSnapshots
-from tooltray.sources.entries.proposal_store import KeptProposals, proposal_store
+from tooltray.sources.entries.portable_entry import clean_text
+from tooltray.sources.entries.proposal_snapshots import KeptProposals, ProposalSnapshots, proposal_store
 from tooltray.sources.entries.proposals import Proposals
-from tooltray.sources.entries.secret_uses import SecretUses
 from tooltray.sources.entries.secrets_api import SecretsApi
-from tooltray.sources.entries.server_entries import ServerEntries
-from tooltray.sources.entries.server_removals import ServerRemovals
-from tooltray.sources.entries.server_secrets import ServerSecrets
+from tooltray.sources.entries.server_entries import EntryWidenings, ServerEntries, ServerRemovals
+from tooltray.sources.entries.server_secrets import SecretUses, ServerSecrets
 from tooltray.sources.entries.server_starts import ServerStarts
-from tooltray.sources.entries.settings_api import SettingsApi
 from tooltray.sources.entries.setup import Setup, shipped_servers
-from tooltray.sources.entries.setup_api import SetupApi
+from tooltray.sources.entries.setup_api import SettingsApi, SetupApi
 from tooltray.sources.project_files.file_watch import FileWatch, ReadFile
-from tooltray.sources.project_files.folders_in_use import FoldersInUse
-from tooltray.sources.project_files.inmemory_trust import InMemoryTrust
-from tooltray.sources.project_files.project_edits import ProjectEdits
-from tooltray.sources.project_files.project_servers import ProjectServers
-from tooltray.sources.project_files.server_files import ServerFiles
+from tooltray.sources.project_files.project_servers import ProjectEdits, ProjectServers
+from tooltray.sources.project_files.server_files import FoldersInUse, ServerFiles
 from tooltray.sources.project_files.started_files import StartedTexts
 from tooltray.sources.project_files.trust import Trust, TrustStore
-from tooltray.sources.project_files.trust_decisions import TrustDecisions
+from tooltray.sources.project_files.trust_decisions import InMemoryTrust, TrustDecisions
 from tooltray.sources.projects.api import ProjectsApi
 from tooltray.sources.projects.project_copies import ProjectCopies, ProjectSnapshots
 from tooltray.sources.projects.project_folders import ProjectFolders
@@ -588,7 +578,7 @@ class Hub(Composition):
     secret_uses: SecretUses = part(
         projects=lambda hub: lambda: hub.trust.servers,
         served=lambda hub: lambda: [reading.path for reading in hub.files.served()],
-        lost=lambda hub: lambda: hub.trust.lost,
+        lost=lambda hub: lambda: hub.trust_store.lost,
         proposed=lambda hub: lambda: hub.proposals.entries,
     )
     server_secrets: ServerSecrets = part(provider_problem="provided_secrets.problem", on_stored=Later("starts.retry_failed"))
@@ -765,7 +755,7 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield partial(project_problems, hub.folders, hub.servers)
     yield hub.files.problems
     yield lambda: hub.stops.problems
-    yield lambda: filter(None, [hub.proposals.problem, hub.inmemory_trust.problem])
+    yield lambda: filter(None, [hub.proposals.problem, hub.inmemory_store.problem])
     yield lambda: hub.served.problems
     yield lambda: filter(None, [hub.login_shell.problem])
     yield lambda: hub.journal.problems

@@ -20,7 +20,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.records.journal.journal_reader import JournalReader
 from tooltray.servers.upstream.stops import StoppedServers
-from tooltray.sources.entries.clean_text import clean_text
+from tooltray.sources.entries.portable_entry import clean_text
 from tooltray.sources.entries.server_starts import ServerStarts
 
 if TYPE_CHECKING:
@@ -30,15 +30,13 @@ if TYPE_CHECKING:
     from tooltray.servers.confinement.guarded_folders import GuardedFolders
     from tooltray.servers.launch.login_shell import LoginShell
     from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
-    from tooltray.sources.clients.client_edits import ClientEdits
-    from tooltray.sources.clients.client_scans import ClientScans
-    from tooltray.sources.entries.entry_widenings import EntryWidenings
+    from tooltray.sources.clients.client_edits import ClientEdits, ClientScans
     from tooltray.sources.entries.proposals import Proposals
+    from tooltray.sources.entries.server_entries import EntryWidenings
     from tooltray.sources.entries.server_secrets import ServerSecrets
     from tooltray.sources.entries.setup import Setup
-    from tooltray.sources.project_files.inmemory_trust import InMemoryTrust
     from tooltray.sources.project_files.trust import Trust, TrustStore
-    from tooltray.sources.project_files.trust_decisions import TrustDecisions
+    from tooltray.sources.project_files.trust_decisions import InMemoryTrust, TrustDecisions
     from tooltray.sources.projects.project_folders import ProjectFolders
 
 
@@ -146,7 +144,7 @@ class UnstartedParts:
     @cached_property
     def client_scans(self) -> "ClientScans":
         """Scans with the variables of the terminal, which the user's AI clients have there, too."""
-        from tooltray.sources.clients.client_scans import ClientScans
+        from tooltray.sources.clients.client_edits import ClientScans
 
         async def environ() -> Mapping[str, str]:
             return os.environ
@@ -192,8 +190,7 @@ class UnstartedParts:
     @cached_property
     def server_secrets(self) -> "ServerSecrets":
         from tooltray.servers.sign_ins.token_store import TokenStore
-        from tooltray.sources.entries.secret_uses import SecretUses
-        from tooltray.sources.entries.server_secrets import ServerSecrets
+        from tooltray.sources.entries.server_secrets import SecretUses, ServerSecrets
 
         def projects() -> dict[str, dict[str, str]]:
             kept = self.trust_store.kept
@@ -211,7 +208,7 @@ class UnstartedParts:
 
     @cached_property
     def widenings(self) -> "EntryWidenings":
-        from tooltray.sources.entries.entry_widenings import EntryWidenings
+        from tooltray.sources.entries.server_entries import EntryWidenings
 
         return EntryWidenings(config=self.config, server_secrets=self.server_secrets)
 
@@ -251,8 +248,8 @@ class UnstartedParts:
 
     @cached_property
     def inmemory_trust(self) -> "InMemoryTrust":
-        from tooltray.sources.project_files.inmemory_trust import InMemoryTrust
         from tooltray.sources.project_files.trust import TrustStore
+        from tooltray.sources.project_files.trust_decisions import InMemoryTrust
 
         async def nothing_runs(name: str) -> None: ...
 
@@ -262,8 +259,7 @@ class UnstartedParts:
 
     @cached_property
     def proposals(self) -> "Proposals":
-        from tooltray.sources.entries.proposal_snapshots import ProposalSnapshots
-        from tooltray.sources.entries.proposal_store import proposal_store
+        from tooltray.sources.entries.proposal_snapshots import ProposalSnapshots, proposal_store
         from tooltray.sources.entries.proposals import Proposals
 
         proposals = Proposals(
@@ -308,7 +304,7 @@ class ProjectFiles:
     """A writer of entries that a person consented to into projects' own files, which a hub reads when it runs."""
 
     def __init__(self, parts: UnstartedParts) -> None:
-        from tooltray.sources.project_files.project_edits import ProjectEdits
+        from tooltray.sources.project_files.project_servers import ProjectEdits
 
         self._parts, self._edits = parts, ProjectEdits()
 

@@ -9,8 +9,8 @@ The rules, where programs differ:
 - An entry in which two spellings of one field have different values is refused.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from tooltray.config.foreign_configs.config_source import CannotUse, ConfigSource, RawEntry
 from tooltray.config.settings.file_server import FileEntry
@@ -64,13 +64,8 @@ WITHOUT_EFFECT = frozenset(
 """Members of entries by which clients show a server or watch over its start; an import may leave them out."""
 _OF_TARGETS = ("command", "cmd", "url", "baseUrl", "serverUrl", "httpUrl", "uri")
 
-
-class Written(Protocol):
-    """An entry as it is in some file: RawEntry, or one without places in a text."""
-
-    @property
-    def written(self) -> Mapping[str, object]: ...
-    def place_of(self, key: str) -> int: ...
+PlaceOf = Callable[[str], int]
+"""Returns where a field of an entry begins in the text."""
 
 
 def read_mcp_json(source: ConfigSource, document: Value) -> tuple[FileEntry, ...]:
@@ -107,21 +102,21 @@ def holder_of(document: Value) -> Value | None:
 
 
 def _entry(raw: RawEntry) -> FileEntry:
-    return FileEntry(raw.name, raw.checked(in_our_spelling(raw)), raw.written, raw.line)
+    return FileEntry(raw.name, raw.checked(in_our_spelling(raw.written, raw.place_of)), raw.written, raw.line)
 
 
-def in_our_spelling(raw: Written) -> dict[str, object]:
+def in_our_spelling(written: Mapping[str, object], place_of: PlaceOf) -> dict[str, object]:
     """Returns the entry with the fields of our settings; unknown fields stay.
 
     Raises:
         CannotUse: two of its fields contradict each other, or one has an unknown value.
     """
-    entry = {key: value for key, value in raw.written.items() if value is not None}
+    entry = {key: value for key, value in written.items() if value is not None}
     for ours, others in FIELD_SPELLINGS.items():
-        _join(entry, ours, others, raw)
+        _join(entry, ours, others, place_of)
     if isinstance(words := entry.get("command"), list):
-        entry |= {"command": words[0] if words else None, "args": [*words[1:], *_list_of(entry, "args", raw)]}
-    entry |= dict(_translated(entry, raw))
+        entry |= {"command": words[0] if words else None, "args": [*words[1:], *_list_of(entry, "args", place_of)]}
+    entry |= dict(_translated(entry, written, place_of))
     for key in ("disabled", "enabled", "timeout", "tools"):
         entry.pop(key, None)
     if "url" in entry and isinstance(given := entry.get("headers", {}), Mapping) and (headers := take_request_headers(entry)):
@@ -147,48 +142,48 @@ def take_request_headers(entry: dict[str, Any]) -> dict[str, object]:
     return found
 
 
-def _join(entry: dict[str, object], ours: str, others: tuple[str, ...], raw: Written) -> None:
+def _join(entry: dict[str, object], ours: str, others: tuple[str, ...], place_of: PlaceOf) -> None:
     given = [(key, entry.pop(key)) for key in (ours, *others) if key in entry]
     if any(value != given[0][1] for _, value in given[1:]):
         names = " / ".join(key for key, _ in given)
-        raise CannotUse(Phrase("{fields} differ; keep one of them", fields=names), raw.place_of(given[-1][0]))
+        raise CannotUse(Phrase("{fields} differ; keep one of them", fields=names), place_of(given[-1][0]))
     if given:
         entry[ours] = given[0][1]
 
 
-def _list_of(entry: Mapping[str, object], key: str, raw: Written) -> list[object]:
+def _list_of(entry: Mapping[str, object], key: str, place_of: PlaceOf) -> list[object]:
     found = entry.get(key, [])
     if not isinstance(found, list):
-        raise CannotUse(Phrase("'{field}' must be a list", field=key), raw.place_of(key))
+        raise CannotUse(Phrase("'{field}' must be a list", field=key), place_of(key))
     return found
 
 
-def _translated(entry: Mapping[str, object], raw: Written) -> Iterator[tuple[str, object]]:
+def _translated(entry: Mapping[str, object], written: Mapping[str, object], place_of: PlaceOf) -> Iterator[tuple[str, object]]:
     if "type" in entry:
-        yield "type", our_type(entry["type"], raw)
+        yield "type", our_type(entry["type"], written, place_of)
     if isinstance(approved := entry.get("autoApprove"), bool):
         yield "autoApprove", ["all"] if approved else []
-    if is_off(entry, raw):
+    if is_off(entry, place_of):
         yield "disable", True
     if "timeout" in entry and "callTimeout" not in entry:
-        yield "callTimeout", _seconds(entry["timeout"], raw)
-    if "tools" in entry and "*" not in (tools := _list_of(entry, "tools", raw)):
+        yield "callTimeout", _seconds(entry["timeout"], place_of)
+    if "tools" in entry and "*" not in (tools := _list_of(entry, "tools", place_of)):
         yield "toolFilter", {"mode": "allow", "list": tools}
 
 
-def our_type(given: object, raw: Written) -> str:
+def our_type(given: object, written: Mapping[str, object], place_of: PlaceOf) -> str:
     """Returns the transport as our settings name it: stdio, http or sse.
 
     Raises:
         CannotUse: no such transport exists.
     """
     if not isinstance(given, str) or given not in _TYPES:
-        key = next(key for key in ("type", *FIELD_SPELLINGS["type"]) if key in raw.written)
-        raise CannotUse(Phrase("its type must be stdio, http or sse"), raw.place_of(key))
+        key = next(key for key in ("type", *FIELD_SPELLINGS["type"]) if key in written)
+        raise CannotUse(Phrase("its type must be stdio, http or sse"), place_of(key))
     return _TYPES[given]
 
 
-def is_off(entry: Mapping[str, object], raw: Written) -> bool:
+def is_off(entry: Mapping[str, object], place_of: PlaceOf) -> bool:
     """Returns whether the entry disables its server.
 
     Raises:
@@ -196,13 +191,13 @@ def is_off(entry: Mapping[str, object], raw: Written) -> bool:
     """
     for key in ("disable", "disabled", "enabled"):
         if not isinstance(entry.get(key, False), bool):
-            raise CannotUse(Phrase("'{field}' must be true or false", field=key), raw.place_of(key))
+            raise CannotUse(Phrase("'{field}' must be true or false", field=key), place_of(key))
     return entry.get("disable") is True or entry.get("disabled") is True or entry.get("enabled") is False
 
 
-def _seconds(given: object, raw: Written) -> float:
+def _seconds(given: object, place_of: PlaceOf) -> float:
     if isinstance(given, bool) or not isinstance(given, int | float) or not given > 0:
-        raise CannotUse(Phrase("'{field}' must be a number above 0", field="timeout"), raw.place_of("timeout"))
+        raise CannotUse(Phrase("'{field}' must be a number above 0", field="timeout"), place_of("timeout"))
     return given / 1000 if given >= LEAST_MILLISECONDS else float(given)
 
 

@@ -1,13 +1,14 @@
 """Reads the `config.json` of TBXark's mcp-proxy, versions 2 and 1, with the additions of lazy-mcp, as those programs do.
 
 The rules that differ from other formats:
+- Names of fields ignore case, and `null` means absent, as in Go's `encoding/json`.
 - A command precedes a URL; a URL without `transportType` is SSE; `timeout` is in nanoseconds, and only for streamable HTTP.
 - An entry inherits `authTokens` (unless it has a list of its own, even an empty one), `panicIfInvalid`, `logEnabled` and `lazyLoad` from
   `mcpProxy.options`; not `toolFilter` and `disabled`.
 - A filter with an unknown mode, or without a list, has no effect.
 - Version 1 is read if the file has nothing of version 2. Its `panicIfInvalid`, `logEnabled` and types are kept.
-- Variables in names and in the parts of the address are expanded at once, all others when a server starts. `${secret:NAME}` is our own
-  placeholder: tokens may be secrets, too.
+- Variables, `$VAR` and `${VAR}`, in names and in the parts of the address are expanded at once, all others when a server starts; a missing
+  one is empty. Any other `$` is text, and our own placeholders stay as they are: tokens may be `${secret:NAME}`, too.
 """
 
 import posixpath

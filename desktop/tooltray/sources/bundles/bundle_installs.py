@@ -26,7 +26,7 @@ from tooltray.sources.bundles.bundle_store import BundleFolders, BundleRecord, S
 from tooltray.sources.bundles.manifest import answers_to
 from tooltray.sources.bundles.sources import BundleSources
 from tooltray.sources.entries.api import ServersApi
-from tooltray.sources.entries.pasted_names import clean_name
+from tooltray.sources.entries.pasted_parts import clean_name
 from tooltray.sources.entries.server_entries import ORIGIN, free_name
 from tooltray.sources.entries.server_secrets import ServerSecrets
 

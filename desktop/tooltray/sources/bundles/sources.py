@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from tempfile import mkstemp
-from typing import IO, Protocol
+from typing import IO, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -39,16 +39,14 @@ class BundleFile(msgspec.Struct, frozen=True):
     size_bytes: int
 
 
-class Download(Protocol):
-    """Fetches an address into a file; `download.download`, or a fake."""
-
-    async def __call__(self, url: str, into: Callable[[bytes], None], *, environ: Mapping[str, str], most_bytes: int) -> None: ...
+Download = Callable[..., Awaitable[None]]
+"""Fetches an address into a file, as `download.download`."""
 
 
-async def download(url: str, into: Callable[[bytes], None], *, environ: Mapping[str, str], most_bytes: int) -> None:
+async def download(url: str, into: Callable[[bytes], None], **limits: Any) -> None:
     """Calls `download.download`, which is imported in a thread on first use, since the HTTP library is large."""
     module = await asyncio.to_thread(importlib.import_module, "tooltray.sources.bundles.download")
-    await module.download(url, into, environ=environ, most_bytes=most_bytes)
+    await module.download(url, into, **limits)
 
 
 class BundleSources:

@@ -13,9 +13,8 @@ from tooltray.foundation.verbs import verb
 from tooltray.sources.clients.imports import put_back
 
 if TYPE_CHECKING:
-    from tooltray.sources.clients.client_edits import ClientEdits
-    from tooltray.sources.clients.client_imports import ClientImports
-    from tooltray.sources.clients.client_scans import ClientScans
+    from tooltray.sources.clients.client_edits import ClientEdits, ClientScans
+    from tooltray.sources.clients.imports import ClientImports
 
 CHANGING = Phrase("A change of an AI client's file")
 

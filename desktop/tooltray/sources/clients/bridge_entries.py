@@ -6,7 +6,7 @@ refuse a whole file for it.
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
@@ -16,8 +16,7 @@ from tooltray.foundation.files.member_change import NAME
 from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.ai_clients import Connection
 from tooltray.sources.clients.client_kinds import Shape
-from tooltray.sources.clients.entry_words import url_of, words_of
-from tooltray.sources.clients.found_entries import FoundEntry
+from tooltray.sources.clients.found_entries import FoundEntry, url_of, words_of
 
 KEY = "tooltray"
 """The entry's key. With the prefix that each client makes of the key, a tool's longest name is within the strictest client's limit."""
@@ -42,6 +41,22 @@ _OF_ANOTHER_WAY = (
     "transportType",
 )
 
+_AROUND: Mapping[Shape, tuple[Entry, Entry]] = {
+    "claude": ({"type": "stdio"}, {}),
+    "cline": ({}, {"disabled": False, "timeout": CALL_TIMEOUT_S}),
+    "codex": ({}, {"startup_timeout_sec": START_TIMEOUT_S, "tool_timeout_sec": CALL_TIMEOUT_S}),
+    "continue": ({NAME: KEY}, {}),
+    "copilot-cli": ({"type": "local"}, {"tools": ["*"], "timeout": CALL_TIMEOUT_S * 1000}),
+    "crush": ({"type": "stdio"}, {}),
+    "droid": ({"type": "stdio"}, {"timeout": CALL_TIMEOUT_S * 1000}),
+    "gemini": ({}, {"timeout": CALL_TIMEOUT_S * 1000}),
+    "goose": ({"type": "stdio", NAME: KEY, "enabled": True}, {"timeout": CALL_TIMEOUT_S}),
+    "opencode": ({"type": "local"}, {"enabled": True, "timeout": CALL_TIMEOUT_S * 1000}),
+    "roo": ({}, {"disabled": False, "timeout": CALL_TIMEOUT_S}),
+    "vscode": ({"type": "stdio"}, {}),
+}
+"""The members of an entry before and behind the command, by shape; shapes that are not listed have none."""
+
 
 def bridge_entry_for(shape: Shape, words: Sequence[str]) -> Entry:
     """Returns the entry that starts the bridge.
@@ -50,7 +65,14 @@ def bridge_entry_for(shape: Shape, words: Sequence[str]) -> Entry:
         shape: of the client.
         words: the bridge's command line; the program with its whole path, since AI clients have another PATH than a terminal.
     """
-    return _SHAPES.get(shape, _plain)(words[0], list(words[1:]))
+    command, args = words[0], list(words[1:])
+    start: Entry = {"command": command, "args": args}
+    if shape == "opencode":
+        start = {"command": [command, *args]}
+    elif shape == "goose":
+        start = {"cmd": command, "args": args, "envs": {}}
+    before, behind = _AROUND.get(shape, ({}, {}))
+    return {**before, **start, **behind}
 
 
 def mended_entry(shape: Shape, words: Sequence[str], before: Mapping[str, object]) -> Entry:
@@ -63,63 +85,6 @@ def mended_entry(shape: Shape, words: Sequence[str], before: Mapping[str, object
             mended[key] = is_on
     return mended
 
-
-def _plain(command: str, args: list[str]) -> Entry:
-    return {"command": command, "args": args}
-
-
-def _typed(command: str, args: list[str]) -> Entry:
-    return {"type": "stdio", "command": command, "args": args}
-
-
-def _cline(command: str, args: list[str]) -> Entry:
-    return {"command": command, "args": args, "disabled": False, "timeout": CALL_TIMEOUT_S}
-
-
-def _codex(command: str, args: list[str]) -> Entry:
-    return {"command": command, "args": args, "startup_timeout_sec": START_TIMEOUT_S, "tool_timeout_sec": CALL_TIMEOUT_S}
-
-
-def _gemini(command: str, args: list[str]) -> Entry:
-    return {"command": command, "args": args, "timeout": CALL_TIMEOUT_S * 1000}
-
-
-def _copilot_cli(command: str, args: list[str]) -> Entry:
-    return {"type": "local", "command": command, "args": args, "tools": ["*"], "timeout": CALL_TIMEOUT_S * 1000}
-
-
-def _opencode(command: str, args: list[str]) -> Entry:
-    return {"type": "local", "command": [command, *args], "enabled": True, "timeout": CALL_TIMEOUT_S * 1000}
-
-
-def _droid(command: str, args: list[str]) -> Entry:
-    return {"type": "stdio", "command": command, "args": args, "timeout": CALL_TIMEOUT_S * 1000}
-
-
-def _goose(command: str, args: list[str]) -> Entry:
-    start: Entry = {"cmd": command, "args": args, "envs": {}}
-    return {"type": "stdio", NAME: KEY, "enabled": True, **start, "timeout": CALL_TIMEOUT_S}
-
-
-def _continue(command: str, args: list[str]) -> Entry:
-    return {NAME: KEY, "command": command, "args": args}
-
-
-_SHAPES: Mapping[Shape, Callable[[str, list[str]], Entry]] = {
-    "claude": _typed,
-    "cline": _cline,
-    "codex": _codex,
-    "continue": _continue,
-    "copilot-cli": _copilot_cli,
-    "crush": _typed,
-    "droid": _droid,
-    "gemini": _gemini,
-    "goose": _goose,
-    "opencode": _opencode,
-    "roo": _cline,
-    "vscode": _typed,
-}
-"""Entries by shape; shapes that are not listed have `command` and `args`."""
 
 ORDER: Sequence[Connection] = ("connected", "outdated", "broken", "none")
 """The states of an entry, the best first."""

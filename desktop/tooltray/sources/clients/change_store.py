@@ -3,7 +3,6 @@
 A copy may contain keys: it is encrypted with one key that is a secret itself, and deleted with its record after KEPT_DAYS.
 """
 
-import asyncio
 import logging
 import os
 import re
@@ -117,27 +116,21 @@ class CopyKey(msgspec.Struct, frozen=True):
             raise ValueError(Phrase("it is damaged, or its key is another one by now")) from None
 
 
-class CopyKeys:
-    """The place of the key: one secret, made with the first copy. Belongs to one event loop."""
-
-    def __init__(self, secrets: SecretStore) -> None:
-        self._secrets = secrets
-        self._lock = asyncio.Lock()  # two changes at once make one key
-
-    async def get_or_make(self) -> CopyKey | None:
-        """Returns the key, made if it does not exist; None if nothing stores it, it is locked, or something else is in its place."""
-        if self._secrets.kind == "memory":  # it would be gone before the copy is needed
-            return None
-        async with self._lock:
-            with suppress(TooltrayError, ValueError):
-                try:
-                    value = await self._secrets.get(BACKUP_SECRET)
-                except SecretMissing:
-                    value = b64encode(os.urandom(KEY_BYTES)).decode()
-                    await self._secrets.set(BACKUP_SECRET, value)
-                key = b64decode(value, validate=True)
-                return CopyKey(key) if len(key) == KEY_BYTES else None
+async def get_or_make_key(secrets: SecretStore) -> CopyKey | None:
+    """Returns the key of all copies, a secret that is made with the first one; None if nothing stores it, it is locked, or something else
+    is in its place. Must not run twice at once: each would make a key.
+    """
+    if secrets.kind == "memory":  # it would be gone before the copy is needed
         return None
+    with suppress(TooltrayError, ValueError):
+        try:
+            value = await secrets.get(BACKUP_SECRET)
+        except SecretMissing:
+            value = b64encode(os.urandom(KEY_BYTES)).decode()
+            await secrets.set(BACKUP_SECRET, value)
+        key = b64decode(value, validate=True)
+        return CopyKey(key) if len(key) == KEY_BYTES else None
+    return None
 
 
 class CannotRestore(TooltrayError):

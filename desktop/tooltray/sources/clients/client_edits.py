@@ -1,29 +1,77 @@
-"""Connects and disconnects AI clients, takes imported servers out of their files, and undoes these changes.
+"""Reads the files of the AI clients on this computer, connects and disconnects the clients, takes servers out, and undoes these changes.
 
-Each file is changed independently: one that fails does not stop the others, and its result has the reason. The code that changes files is
-imported with the first change, since most starts of a hub need none.
+Each file is changed independently: one that fails does not stop the others, and its result has the reason. The code that reads and changes
+files is imported with the first use, since most starts of a hub need none.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from tooltray.config.secrets.secrets import SecretStore
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit
+from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan
 from tooltray.foundation.tasks import Spawn, finish_in_thread
 
 if TYPE_CHECKING:
-    from tooltray.sources.clients.change_store import ChangeRecord, CopyKey, CopyKeys
+    from tooltray.sources.clients.bridge_entries import OwnEntry
+    from tooltray.sources.clients.change_store import ChangeRecord, CopyKey
     from tooltray.sources.clients.change_writer import ChangeWriter
     from tooltray.sources.clients.client_kinds import ClientKind
     from tooltray.sources.clients.client_look import ClientLook
-    from tooltray.sources.clients.client_scans import ClientScans
     from tooltray.sources.clients.file_edits import FileEdit
     from tooltray.sources.clients.found_entries import FoundEntry
+
+
+class ClientScans:
+    """The scans of AI clients; belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        home: Home,
+        config: McpConfHelper,
+        environ: Callable[[], Awaitable[Mapping[str, str]]],
+        own_url: Callable[[], str | None],
+        known_projects: Callable[[], Iterable[str]],
+    ) -> None:
+        """
+        Args:
+            environ: the user's variables; the first call may take as long as their login shell.
+            own_url: where the hub listens, `http://host:port`; None: nowhere.
+            known_projects: folders that the user has allowed, and those that sessions work on.
+        """
+        self._home, self._config, self._environ, self._own_url, self._known_projects = home, config, environ, own_url, known_projects
+
+    async def scan(self, projects: Iterable[str] = ()) -> ClientScan:
+        """Implements AiClientsApi.scan_ai_clients."""
+        from tooltray.sources.clients.client_kinds import read_client_kinds
+        from tooltray.sources.clients.client_scanner import scan
+
+        look = await self.look(projects)
+        return await asyncio.to_thread(lambda: scan(look, read_client_kinds()))
+
+    async def look(self, projects: Iterable[str] = ()) -> "ClientLook":
+        """Returns the files themselves; each is read when it is asked for, which blocks: ask in a thread."""
+        from tooltray.sources.clients.client_look import ClientLook
+        from tooltray.sources.clients.client_places import ClientPlaces
+
+        environ = await self._environ()
+        own = await asyncio.to_thread(self._own_entry)
+        return ClientLook(ClientPlaces(environ), own=own, projects=dict.fromkeys((*projects, *self._known_projects())))
+
+    def _own_entry(self) -> "OwnEntry":
+        from tooltray.foundation.installs.bridge_entry import bridge_entry
+        from tooltray.sources.clients.bridge_entries import OwnEntry
+
+        entry, http, address = bridge_entry(self._home)["mcpServers"]["tooltray"], self._config.settings.publish.http, self._own_url()
+        words = (entry["command"], *entry["args"])
+        return OwnEntry(words, address or f"http://{http.host}:{http.port}", has_http=address is not None)
+
 
 SWEPT_EVERY_S = 24 * 3600.0
 
@@ -34,7 +82,7 @@ class ClientEdits:
     def __init__(
         self,
         *,
-        client_scans: "ClientScans",
+        client_scans: ClientScans,
         secrets: SecretStore,
         home: Home,
         mask: Callable[[str], str],
@@ -56,14 +104,7 @@ class ClientEdits:
         self._spawn(self._sweep(), name="old changes of AI clients' files")
 
     async def preview(self, action: Literal["connect", "disconnect"], clients: Sequence[str] = ()) -> list[ClientEdit]:
-        """Returns what connecting or disconnecting clients would change.
-
-        Args:
-            clients: ids; empty: all that are installed, or have an entry.
-
-        Raises:
-            NotFound: there is no such client.
-        """
+        """Implements AiClientsApi.preview_connect and preview_disconnect."""
         from tooltray.sources.clients.edit_previews import previews
 
         return await asyncio.to_thread(previews, action, clients, await self._scans.look(), self._mask)
@@ -77,11 +118,7 @@ class ClientEdits:
         return await asyncio.to_thread(lambda: [preview_of(edit, look, self._mask) for edit in removing(entries)])
 
     async def apply(self, edits: Mapping[str, str]) -> list[ClientChange]:
-        """Makes edits.
-
-        Args:
-            edits: revisions by the id of the edit; an empty revision accepts any content.
-        """
+        """Implements AiClientsApi.apply_client_edits."""
         async with self._lock:
             return [await self._apply(edit, revision) for edit, revision in edits.items()]
 
@@ -104,15 +141,10 @@ class ClientEdits:
         return any(not entry.is_new for entry in record.entries)
 
     async def undo(self, change: str) -> ClientChange:
-        """
-        Raises:
-            NotFound: there is no such change.
-            Conflict: it was undone already, or something else is in its place.
-            TooltrayError: the file cannot be read or written.
-        """
+        """Implements AiClientsApi.undo_client_change."""
         async with self._lock:
             record = await asyncio.to_thread(self._writer.store.get, change)
-            key, look = await self._keys.get_or_make(), await self._scans.look()
+            key, look = await self._key(), await self._scans.look()
             return _shown(await finish_in_thread(self._writer.undo, record, key, own_url=look.own.url))
 
     async def changes(self) -> list[ClientChange]:
@@ -127,11 +159,10 @@ class ClientEdits:
 
         return ChangeWriter(ChangeStore(self._folder))
 
-    @cached_property
-    def _keys(self) -> "CopyKeys":
-        from tooltray.sources.clients.change_store import CopyKeys
+    async def _key(self) -> "CopyKey | None":
+        from tooltray.sources.clients.change_store import get_or_make_key
 
-        return CopyKeys(self._secrets)
+        return await get_or_make_key(self._secrets)
 
     async def _apply(self, id: str, revision: str) -> ClientChange:
         from tooltray.sources.clients.file_edits import edit_named, parse_edit_id
@@ -152,7 +183,7 @@ class ClientEdits:
         if not edit.is_change:
             return ClientChange("", edit.kind.id, edit.action, str(edit.path), 0.0, note=Phrase("nothing had to be changed"))
         try:
-            key = await self._keys.get_or_make()
+            key = await self._key()
             record = await self._made_by_command(edit, look, key)
             if record is None:
                 record = await finish_in_thread(self._writer.make, edit, key)
@@ -162,14 +193,14 @@ class ClientEdits:
 
     async def _made_by_command(self, edit: "FileEdit", look: "ClientLook", key: "CopyKey | None") -> "ChangeRecord | None":
         """Has the client make an edit; returns None if it has no command for the edit, or if the command did not make it."""
-        from tooltray.sources.clients import client_cli
+        from tooltray.sources.clients.change_writer import command_for, run
 
-        command = await asyncio.to_thread(client_cli.command_for, edit, look)
+        command = await asyncio.to_thread(command_for, edit, look)
         if not command:
             return None
         record = await finish_in_thread(self._writer.record, edit, key)
         try:
-            await client_cli.run(command, look.places.environ, cwd=str(look.places.home))
+            await run(command, look.places.environ, cwd=str(look.places.home))
         finally:  # whatever it reports, the file shows whether it was done
             done = await finish_in_thread(self._writer.confirm, record)
         return done

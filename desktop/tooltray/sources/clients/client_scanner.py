@@ -19,11 +19,9 @@ from tooltray.sources.clients.bridge_entries import best, connection_of
 from tooltray.sources.clients.client_kinds import ClientKind, note_of, why_not_of
 from tooltray.sources.clients.client_look import ClientLook, ReadFile
 from tooltray.sources.clients.client_places import WorkTrees
-from tooltray.sources.clients.entry_words import Entry, headers_of, url_of, variables_of, words_of
-from tooltray.sources.clients.found_entries import FoundEntry
-from tooltray.sources.entries.pasted import is_placeholder, secrets_in
-from tooltray.sources.entries.pasted_names import ASSIGNMENT
-from tooltray.sources.entries.pasted_urls import parameters, without_keys
+from tooltray.sources.clients.found_entries import Entry, FoundEntry, headers_of, url_of, variables_of, words_of
+from tooltray.sources.entries.pasted import secrets_in
+from tooltray.sources.entries.pasted_parts import ASSIGNMENT, is_placeholder, parameters, without_keys
 
 HIDDEN = "…"
 MAX_TARGET = 300  # characters of a line that is shown; the longest that were seen have a hundred

@@ -9,12 +9,11 @@ from collections.abc import Callable, Sequence
 
 from tooltray.config.settings.secret_looks import looks_secret
 from tooltray.foundation.snapshots.ai_clients import ClientEdit
-from tooltray.sources.clients.client_cli import command_for
+from tooltray.sources.clients.change_writer import command_for
 from tooltray.sources.clients.client_look import ClientLook
 from tooltray.sources.clients.client_places import WorkTrees
 from tooltray.sources.clients.file_edits import Action, FileEdit, chosen_kinds, planned, why_unable
-from tooltray.sources.entries.pasted import is_placeholder
-from tooltray.sources.entries.pasted_urls import parameters
+from tooltray.sources.entries.pasted_parts import is_placeholder, parameters
 
 HIDDEN = "…"
 CONTEXT_LINES = 3
@@ -73,8 +72,8 @@ def diff_of(before: str, after: str, path: str, *, is_new: bool, mask: Callable[
     if before == after and not is_new:
         return ""
     old, new = before.removeprefix("\ufeff").splitlines(), after.removeprefix("\ufeff").splitlines()
-    start = _same(old, new)
-    end = _same(old[start:][::-1], new[start:][::-1])
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
     begin = max(0, start - CONTEXT_LINES)
     ours, theirs = (lines[begin : len(lines) - max(0, end - CONTEXT_LINES)] for lines in (old, new))
     lines = difflib.unified_diff(ours, theirs, "/dev/null" if is_new else path, path, n=CONTEXT_LINES, lineterm="")
@@ -98,16 +97,6 @@ def masked_diff(text: str) -> str:
         return word if is_key else _masked_word(word, name)
 
     return _WORD.sub(hidden, "\n".join(lines))
-
-
-def _same(one: Sequence[str], other: Sequence[str]) -> int:
-    """Returns how many lines are the same from the beginning."""
-    length = 0
-    for ours, theirs in zip(one, other, strict=False):
-        if ours != theirs:
-            break
-        length += 1
-    return length
 
 
 def _moved(line: str, by: int) -> str:
@@ -156,7 +145,8 @@ def _shortened(lines: Sequence[str]) -> list[str]:
     return [_part(line, at, back) if line in long else line[:MAX_LINE] for line in lines]
 
 
-def _common(one: str, other: str) -> int:
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """Returns how many lines, or characters of a text, are the same from the beginning."""
     return next((index for index, (ours, theirs) in enumerate(zip(one, other, strict=False)) if ours != theirs), min(len(one), len(other)))
 
 

@@ -1,13 +1,16 @@
 """The servers that can be imported: every server once, however many clients have it, compared with the servers here.
 
-A plan is computed for each preview and each import, so that nothing is imported that has changed since it was shown: its id differs then.
-Settings and secrets are read and never changed.
+Two entries are one server with the same program and words, or the same address, however each client writes it. A plan is computed for each
+preview and each import, so that nothing is imported that has changed since it was shown: its id differs then. Nothing is changed here.
+Names of servers and of secrets do not count; values of placeholders do, as far as they are known: two keys are two accounts.
 """
 
 import asyncio
 import hashlib
 import json
+import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -18,17 +21,75 @@ from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.expansion import secret_names
 from tooltray.config.settings.given_entries import BUILTIN_NAMES, read_entry
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import MCPServerConfig, what_runs
 from tooltray.foundation.errors import Problem, SecretsUnreachable, TooltrayError
 from tooltray.foundation.files.file_text import CannotOpen, read_text
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.ai_clients import ImportCandidate
-from tooltray.sources.clients.import_offers import Offer, found_secrets, masked
-from tooltray.sources.clients.import_sources import Found
-from tooltray.sources.entries.pasted_names import clean_name, guess_name
+from tooltray.servers.launch.command_lookup import is_launcher
+from tooltray.sources.clients.import_offers import Found, Offer, found_secrets, masked
+from tooltray.sources.entries.pasted_parts import clean_name, guess_name
 from tooltray.sources.foreign_entries.entry_reading import ReadServer, read_server
-from tooltray.sources.foreign_entries.sameness import Program, looked_up, program_of
+
+LookUp = Callable[[str], str | None]
+"""Returns the value of a placeholder, by what is between `${` and `}`; None: unknown."""
+_PLACEHOLDER = re.compile(r'\$\{([^}"]*)\}')  # in JSON
+_SHELLS = ("cmd", "cmd.exe")
+
+
+class Program(HidesFields, frozen=True):
+    """What an entry runs.
+
+    Attributes:
+        text: with `*` in the place of each placeholder.
+        values: of the placeholders, in their order; None: unknown.
+    """
+
+    hidden: ClassVar = ("text", "values")
+
+    text: str
+    values: tuple[str | None, ...]
+
+    def is_same(self, other: "Program") -> bool:
+        pairs = zip(self.values, other.values, strict=False)
+        return self.text == other.text and all(mine is None or theirs is None or mine == theirs for mine, theirs in pairs)
+
+
+def program_of(entry: Mapping[str, object], look_up: LookUp) -> Program:
+    """
+    Args:
+        entry: one that can be used, in the spelling of `mcpServers`.
+    """
+    text = what_runs(_usual(read_entry("server", entry)))
+    values = tuple(look_up(json.loads(f'"{inner}"')) for inner in _PLACEHOLDER.findall(text))
+    return Program(_PLACEHOLDER.sub("*", text), values)
+
+
+def looked_up(inner: str, secrets: Mapping[str, str], environ: Mapping[str, str]) -> str | None:
+    """Returns the value of a placeholder of ours.
+
+    Args:
+        secrets: values by name, as far as they are known.
+    """
+    if inner.startswith("secret:"):
+        return secrets.get(inner.removeprefix("secret:"))
+    name, has_default, default = inner.partition(":-")
+    return environ.get(name) or (default if has_default else None)
+
+
+def _usual(config: MCPServerConfig) -> MCPServerConfig:
+    """Returns the config in the words that most clients have for it."""
+    words = [config.command or "", *config.args]
+    if words[0].lower() in _SHELLS and len(words) > 2 and words[1].lower() == "/c":
+        words = words[2:]
+    program = re.sub(r"\.(?:exe|cmd)$", "", re.split(r"[/\\]", words[0])[-1])
+    if is_launcher(program):
+        words = [program, *("-y" if word == "--yes" else word for word in words[1:])]
+    url = config.base_url.rstrip("/") if config.base_url else None
+    return config.model_copy(update={"command": words[0] or None, "args": tuple(words[1:]), "base_url": url})
+
 
 MAX_NAMED_FILE_BYTES = 64 * 1024  # of a file that an entry names: a token, or some variables
 ID_CHARACTERS = 16  # of a digest: a user has some hundred candidates at most
@@ -54,38 +115,37 @@ class _Here(HidesFields, frozen=True):
     program: Program
 
 
-class ImportPlanner:
-    """The planner of imports; belongs to the engine's loop."""
+async def offers(
+    found: Sequence[Found],
+    *,
+    config: McpConfHelper,
+    secrets: SecretStore,
+    environ: Callable[[], Awaitable[Mapping[str, str]]],
+    user_folder: Path,
+) -> list[Offer]:
+    """Returns an offer for each server in some entries, in their order; those that cannot be used are last, with the reason.
 
-    def __init__(
-        self, *, config: McpConfHelper, secrets: SecretStore, environ: Callable[[], Awaitable[Mapping[str, str]]], user_folder: Path
-    ) -> None:
-        """
-        Args:
-            environ: returns the environment that servers get.
-            user_folder: the user's home.
-        """
-        self._config, self._secrets, self._environ, self._home = config, secrets, environ, str(user_folder)
+    Args:
+        environ: returns the environment that servers get.
+        user_folder: the user's home.
+    """
+    known = secrets.known_values()
+    read, has_placeholders = await asyncio.to_thread(_read_all, found, str(user_folder), known)
+    variables = await environ() if has_placeholders else {}
+    groups = await asyncio.to_thread(_grouped, read, known, variables)
+    here = await _servers_here(config, secrets, {group[0].program.text for group in groups}, variables)
+    return await asyncio.to_thread(_offers, read, groups, _Names(config.settings.mcp_servers), here, known)
 
-    async def offers(self, found: Sequence[Found]) -> list[Offer]:
-        """Returns an offer for each server in some entries, in their order; those that cannot be used are last, with the reason."""
-        known = self._secrets.known_values()
-        read, has_placeholders = await asyncio.to_thread(_read_all, found, self._home, known)
-        environ = await self._environ() if has_placeholders else {}
-        groups = await asyncio.to_thread(_grouped, read, known, environ)
-        here = await self._here({group[0].program.text for group in groups}, environ)
-        names = _Names(self._config.settings.mcp_servers)
-        return await asyncio.to_thread(_offers, read, groups, names, here, known)
 
-    async def _here(self, texts: Collection[str], environ: Mapping[str, str]) -> list[_Here]:
-        """Returns the servers of the settings that may be the same as one of `texts`, with the values of their secrets."""
-        found: list[_Here] = []
-        values = _Values(self._secrets)
-        for name, entry in self._config.entries.items():
-            if program_of(entry, lambda inner: None).text in texts:
-                secrets = {secret: await values.get(secret) for secret in secret_names(read_entry(name, entry))}
-                found.append(_Here(name, program_of(entry, lambda inner, known=secrets: looked_up(inner, known, environ))))  # type: ignore[misc]
-        return found
+async def _servers_here(config: McpConfHelper, secrets: SecretStore, texts: Collection[str], environ: Mapping[str, str]) -> list[_Here]:
+    """Returns the servers of the settings that may be the same as one of `texts`, with the values of their secrets."""
+    found: list[_Here] = []
+    values = _Values(secrets)
+    for name, entry in config.entries.items():
+        if program_of(entry, lambda inner: None).text in texts:
+            known = {secret: await values.get(secret) for secret in secret_names(read_entry(name, entry))}
+            found.append(_Here(name, program_of(entry, partial(looked_up, secrets=known, environ=environ))))
+    return found
 
 
 class _Values:

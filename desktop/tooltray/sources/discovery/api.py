@@ -6,8 +6,6 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.discovery import RegistrySearch, RegistryServer, RegistryStatus, RegistryUpdate, StarterServer
 from tooltray.foundation.snapshots.forms import FieldValue, NewServer
@@ -18,14 +16,12 @@ from tooltray.sources.discovery.package_words import BUNDLE
 from tooltray.sources.discovery.registry_copy import RegistryCopy
 from tooltray.sources.discovery.registry_json import Described, Package
 from tooltray.sources.discovery.server_forms import Choice, Made, choices_of, find_choice, made_of, place_of
-from tooltray.sources.discovery.server_origins import names_here, with_origin
 from tooltray.sources.discovery.starters import Starters
-from tooltray.sources.discovery.updates import RegistryUpdates
+from tooltray.sources.discovery.updates import RegistryUpdates, names_here, with_origin
 from tooltray.sources.entries.api import ServersApi
-from tooltray.sources.entries.pasted_names import guess_name
+from tooltray.sources.entries.pasted_parts import guess_name
 from tooltray.sources.entries.server_entries import free_name
 
-NO_BUNDLES = Problem(Phrase("Bundles cannot be installed here"))
 MOST_HITS = 200  # of one search; more than a user reads
 
 
@@ -45,12 +41,8 @@ class DiscoveryApi:
         registry_updates: RegistryUpdates,
         starters: Starters,
         servers_api: ServersApi,
-        bundles: Bundles | None = None,
+        bundles: Bundles,
     ) -> None:
-        """
-        Args:
-            bundles: None if bundles cannot be installed.
-        """
         self._config, self._copy, self._updates = config, registry_copy, registry_updates
         self._starters, self._servers, self._bundles = starters, servers_api, bundles
 
@@ -79,7 +71,7 @@ class DiscoveryApi:
             NotFound: there is no such server, or no such version of it.
             TooltrayError: the registry does not answer.
         """
-        return _snapshot(await self._copy.get(name, version), has_bundles=self._bundles is not None)
+        return _snapshot(await self._copy.get(name, version))
 
     @verb("manage")
     async def preview_registry_server(self, name: str, version: str, option: str, values: Mapping[str, FieldValue]) -> NewServer:
@@ -96,10 +88,8 @@ class DiscoveryApi:
         described = await self._copy.get(name, version)
         choice = find_choice(described, option)
         if bundle := _bundle(choice):
-            return await self._installer().preview(bundle.identifier, bundle.sha256, values)
-        here = self._free_name(_short_name(described.name))
-        made = made_of(choice, values, server=here)
-        entry = as_new(with_origin(made, choice, described.name, described.version))
+            return await self._bundles.preview(bundle.identifier, bundle.sha256, values)
+        here, entry, made = self._made(described, choice, values, "")
         return _new_server(here, entry, made, choice, f"{described.name} {described.version}")
 
     async def add_registry_server(self, name: str, version: str, option: str, values: Mapping[str, FieldValue], server: str = "") -> str:
@@ -119,10 +109,8 @@ class DiscoveryApi:
         described = await self._copy.get(name, version)
         choice = find_choice(described, option)
         if bundle := _bundle(choice):
-            return await self._installer().install(bundle.identifier, bundle.sha256, values, server)
-        here = server or self._free_name(_short_name(described.name))
-        made = made_of(choice, values, server=here)
-        entry = as_new(with_origin(made, choice, described.name, described.version))
+            return await self._bundles.install(bundle.identifier, bundle.sha256, values, server)
+        here, entry, made = self._made(described, choice, values, server)
         return await self._servers.add_mcp_server(here, entry, secrets=made.secrets)
 
     async def refresh_registry(self) -> RegistryStatus:
@@ -163,13 +151,14 @@ class DiscoveryApi:
         entry = as_new(starter_list.with_origin(made.entry, starter))
         return await self._servers.add_mcp_server(here, entry, secrets=made.secrets)
 
+    def _made(self, described: Described, choice: Choice, values: Mapping[str, FieldValue], server: str) -> tuple[str, JsonObject, Made]:
+        """Returns the name of the server here, its entry, and what the entry was made of."""
+        here = server or self._free_name(_short_name(described.name))
+        made = made_of(choice, values, server=here)
+        return here, as_new(with_origin(made, choice, described.name, described.version)), made
+
     def _free_name(self, wanted: str) -> str:
         return free_name(wanted, self._config.settings.mcp_servers)
-
-    def _installer(self) -> Bundles:
-        if self._bundles is None:
-            raise TooltrayError(NO_BUNDLES.title)
-        return self._bundles
 
 
 def _bundle(choice: Choice) -> Package | None:
@@ -184,16 +173,13 @@ def _short_name(name: str) -> str:
     return short if short not in ("npx", "server") else last
 
 
-def _snapshot(server: Described, *, has_bundles: bool) -> RegistryServer:
-    options = [each.option for each in choices_of(server)]
-    if not has_bundles:
-        options = [replace(each, problem=each.problem or NO_BUNDLES) if each.kind == BUNDLE else each for each in options]
+def _snapshot(server: Described) -> RegistryServer:
     return RegistryServer(
         name=server.name,
         title=server.title,
         description=server.description,
         version=server.version,
-        options=tuple(options),
+        options=tuple(each.option for each in choices_of(server)),
         repository=server.repository,
         website=server.website,
         is_deprecated=server.status == "deprecated",

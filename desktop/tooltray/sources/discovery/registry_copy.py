@@ -91,14 +91,7 @@ class RegistryCopy:
         return await self._read(self._index.search, text, limit) or Found() if await self._current() else Found()
 
     async def get(self, name: str, version: str = "") -> Described:
-        """
-        Args:
-            version: empty: the latest in the copy. Any other version is fetched from the registry.
-
-        Raises:
-            NotFound: there is no such server, or no such version of it.
-            TooltrayError: the registry does not answer.
-        """
+        """Returns a server as DiscoveryApi.get_registry_server does."""
         self._follow()
         found = (await self.get_all([name])).get(name)
         if found and version in ("", found.version):

@@ -101,13 +101,6 @@ class RegistryIndex:
         with self._opened() as database:
             return _search(database, " ".join(text[:MAX_QUERY].casefold().split()), limit)
 
-    def get(self, name: str) -> Described | None:
-        """
-        Raises:
-            DamagedIndex: the file cannot be used.
-        """
-        return self.get_all([name]).get(name)
-
     def get_all(self, names: Iterable[str]) -> Mapping[str, Described]:
         """Returns the servers of these names, as far as the copy has them.
 

@@ -16,7 +16,7 @@ from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.discovery import StarterServer
 from tooltray.sources.discovery.registry_json import Described, Package, read_described
 from tooltray.sources.discovery.server_forms import Choice, choices_of
-from tooltray.sources.discovery.server_origins import STARTER, from_list
+from tooltray.sources.discovery.updates import STARTER, from_list
 from tooltray.sources.entries.server_entries import ORIGIN
 
 

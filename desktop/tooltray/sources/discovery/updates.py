@@ -1,23 +1,89 @@
-"""Finds and installs newer versions of servers that were added from the registry.
+"""Which servers here are from the registry, as the member `origin` of their entries has it; finds and installs newer versions of them.
 
-A version is pinned until the user updates the server; the former answers are used for the new version. Tools that differ from what was
-approved are blocked until reviewed, as after any change of definitions.
+The member was written by Tooltray, or by the user in an editor: a value of the wrong kind counts as absent. A version is pinned until the
+user updates the server; the former answers are used for the new version. Tools that differ from what was approved are blocked until
+reviewed, as after any change of definitions.
 """
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
+import msgspec
+
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.discovery import RegistryUpdate
+from tooltray.foundation.snapshots.forms import FieldValue
 from tooltray.sources.discovery.registry_copy import RegistryCopy
 from tooltray.sources.discovery.registry_json import Described
-from tooltray.sources.discovery.server_forms import MADE, Choice, choices_of, fingerprint, made_of
-from tooltray.sources.discovery.server_origins import FromRegistry, from_registry, with_origin
+from tooltray.sources.discovery.server_forms import MADE, Choice, Made, choices_of, fingerprint, made_of
 from tooltray.sources.entries.api import ServersApi
 from tooltray.sources.entries.server_entries import ORIGIN
+
+REGISTRY, STARTER = "registry", "starter"
+
+
+class FromRegistry(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        option, label: the id and the label of the chosen option.
+        values: the answers for its fields; secrets as placeholders.
+        made: the fingerprint of the entry made of them.
+    """
+
+    name: str
+    version: str
+    option: str = ""
+    label: str = ""
+    values: Mapping[str, FieldValue] = {}
+    made: str = ""
+
+
+class FromList(msgspec.Struct, frozen=True):
+    """An origin in the list of well-known servers."""
+
+    id: str
+
+
+def with_origin(made: Made, choice: Choice, name: str, version: str) -> JsonObject:
+    """Returns the entry with its origin in the registry, and with the answers that its next version needs."""
+    origin = {"kind": REGISTRY, "name": name, "version": version, "option": choice.option.id, "label": choice.option.label}
+    return {**made.entry, ORIGIN: {**origin, "values": made.answers, "made": fingerprint(made.entry)}}
+
+
+def from_registry(entry: Mapping[str, object]) -> FromRegistry | None:
+    """Returns which server of the registry an entry is; None if it is not from there."""
+    origin: FromRegistry | None = _read(entry, REGISTRY, FromRegistry)
+    return origin
+
+
+def from_list(entry: Mapping[str, object]) -> str:
+    """Returns the id of the well-known server that an entry is; empty if it is not from that list."""
+    found = _read(entry, STARTER, FromList)
+    return found.id if found else ""
+
+
+def _read(entry: Mapping[str, object], kind: str, form: type[msgspec.Struct]) -> Any:
+    origin = entry.get(ORIGIN)
+    if not isinstance(origin, Mapping) or origin.get("kind") != kind:
+        return None
+    try:
+        return msgspec.convert(dict(origin), form)
+    except msgspec.ValidationError:
+        return None
+
+
+def names_here(entries: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
+    """Returns the servers here by their names in the registry; of several the first."""
+    found: dict[str, str] = {}
+    for server, entry in entries.items():
+        if origin := from_registry(entry):
+            found.setdefault(origin.name, server)
+    return found
+
 
 MOST_NAMED = 10  # tools in one line
 _CANNOT = Phrase("The server cannot be brought to the newest version")
@@ -41,7 +107,7 @@ class RegistryUpdates:
         self._config, self._copy, self._servers, self._known_tools = config, registry_copy, servers_api, known_tools
 
     async def pending(self) -> list[RegistryUpdate]:
-        """Returns the available updates, sorted by the servers' names."""
+        """Implements DiscoveryApi.get_registry_updates: sorted by the servers' names."""
         origins = {server: origin for server, entry in sorted(self._config.entries.items()) if (origin := from_registry(entry))}
         latest = await self._copy.get_all({origin.name for origin in origins.values()})
         return [
@@ -51,11 +117,7 @@ class RegistryUpdates:
         ]
 
     async def update(self, server: str) -> None:
-        """
-        Raises:
-            NotFound: there is no such server, or it is not from the registry.
-            TooltrayError: the registry has no newer version, the new one needs a value that was not given, or the file cannot be written.
-        """
+        """Implements DiscoveryApi.update_registry_server."""
         entry = self._config.entries.get(server)
         origin = from_registry(entry) if entry is not None else None
         if entry is None or origin is None:

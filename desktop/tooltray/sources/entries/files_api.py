@@ -11,9 +11,9 @@ from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
 
 if TYPE_CHECKING:
     from tooltray.sources.entries.proposals import Proposals
-    from tooltray.sources.project_files.inmemory_trust import InMemoryTrust
     from tooltray.sources.project_files.project_servers import ProjectServers
     from tooltray.sources.project_files.server_files import ServerFiles
+    from tooltray.sources.project_files.trust_decisions import InMemoryTrust
 
 YES_TO_SERVERS = Phrase("Allowing a project's servers")
 DIGEST_LENGTH = 16  # of a digest in the audit trail

@@ -19,20 +19,23 @@ from tooltray.foundation.files.json_text import NotJson, check_depth
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import split
 from tooltray.servers.confinement.confinements import as_new
-from tooltray.sources.entries.pasted_backslashes import with_escaped_paths
 from tooltray.sources.entries.pasted_links import is_link, read_link
-from tooltray.sources.entries.pasted_names import ASSIGNMENT, clean_name, guess_name
-from tooltray.sources.entries.pasted_urls import (
+from tooltray.sources.entries.pasted_parts import (
+    ASSIGNMENT,
     as_word,
+    clean_name,
+    guess_name,
+    is_placeholder,
     netloc,
     parameters,
+    pasted_warnings,
     portable,
     take_headers,
     usual_type,
+    with_escaped_paths,
     with_parameter,
     without_keys,
 )
-from tooltray.sources.entries.pasted_warnings import pasted_warnings
 
 LONGEST_TEXT = 200_000  # characters; the largest published config blocks have a few thousand
 
@@ -44,11 +47,6 @@ _OTHER_TYPES = {"streamable-http": "http", "streamableHttp": "http", "streamable
 _SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)(?:\s+|$))(.*)", re.IGNORECASE | re.DOTALL)  # of an Authorization header; no secret
 _OF_THE_CLIENT = {"-s", "--scope", "-g", "--global", "--project", "--user", "-y", "--yes", "-f", "--force", "-d", "--debug"}  # of `mcp add`
 _SHELL_WORDS = {"&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"}
-_PLACEHOLDER = re.compile(
-    r"<[^>]*>|\[[^\]]*\]|\.\.\.|…|x{3,}|\*{3,}|\$\{input:[^}]*\}"
-    r"|(?:your|my|insert|enter|replace|put|add|paste)[ _-].*|.*[ _-](?:here|goes[ _-]here)|(?:changeme|todo|secret|token|api[_-]?key)",
-    re.IGNORECASE,
-)
 
 
 class PastedServer(msgspec.Struct, frozen=True):
@@ -190,11 +188,6 @@ def parse_pasted(text: str) -> list[PastedServer]:
     if re.fullmatch(r"https?://\S+", text):
         return [_server("", {"url": text})]
     return [_command_line(text)]
-
-
-def is_placeholder(value: str) -> bool:
-    """Returns whether a value is only a placeholder that the user has to replace."""
-    return bool(_PLACEHOLDER.fullmatch(value.strip()))
 
 
 # blocks

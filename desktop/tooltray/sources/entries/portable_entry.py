@@ -1,4 +1,4 @@
-"""Replaces the secrets in a server's entry by placeholders: for an export to another machine, and before the entry is saved.
+"""Replaces the secrets in a server's entry, or in a whole file, by placeholders: for an export to another machine, and before it is saved.
 
 A plain value that looks like a secret becomes `${secret:SERVER/KEY}`, as when a server is added. When in doubt, a value is replaced: a key
 must not get into a file that people send around, and the user sees in the list of secrets which values are missing.
@@ -11,7 +11,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
+from tooltray.config.foreign_configs.mcp_json import HOLDERS
 from tooltray.config.settings.secret_looks import KEY_IN_PATH, looks_secret
+from tooltray.foundation.files.json_edit import with_member
+from tooltray.foundation.files.json_places import read
 from tooltray.foundation.hidden_fields import HidesFields
 
 SHORTEST_KNOWN = 6  # characters of a known value that is searched in other texts; shorter ones occur in harmless words
@@ -154,3 +157,70 @@ class _Cleaner:
 
 def _is_key(segment: str) -> bool:
     return bool(KEY_IN_PATH.fullmatch(segment))
+
+
+def filled_in(part: Any, values: Mapping[str, str]) -> Any:
+    """Returns a part of an entry with values in the place of placeholders, each once: strangers may have written the values, and
+    values that refer to each other would double a text with each of them.
+
+    Args:
+        values: by the whole placeholder, such as `${secret:NAME}`.
+    """
+    if not values:
+        return part
+    return _filled(part, re.compile("|".join(map(re.escape, values))), values)
+
+
+def _filled(part: Any, placeholders: re.Pattern[str], values: Mapping[str, str]) -> Any:
+    match part:
+        case str():
+            return placeholders.sub(lambda found: values[found[0]], part)
+        case Mapping():
+            return {key: _filled(each, placeholders, values) for key, each in part.items()}
+        case list() | tuple():
+            return [_filled(each, placeholders, values) for each in part]
+    return part
+
+
+def clean_text(content: bytes) -> bytes | None:
+    """Returns a file's content with placeholders for its secrets.
+
+    Args:
+        content: of `settings.json` or a project's `.mcp.json`.
+
+    Returns:
+        The content; None if it cannot be parsed, so that its secrets cannot be detected.
+    """
+    try:
+        text = content.decode()
+        for path, cleaned in _cleaned(_document(text)):
+            text = with_member(text, path, cleaned)
+        return text.encode()
+    except (ValueError, RecursionError):
+        return None
+
+
+def _document(text: str) -> Any:
+    try:
+        return json.loads(text)  # a hundred times faster than `read`, which also accepts comments
+    except ValueError:
+        return read(text).content
+
+
+def _cleaned(document: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yields the path and the new value of each member that contains secrets."""
+    if not isinstance(document, dict):
+        raise ValueError("no object")
+    for key, value in document.items():
+        if key in HOLDERS and isinstance(value, dict):
+            for name, entry in value.items():
+                yield from _if_changed((key, name), entry, name)
+        else:
+            yield from _if_changed((key,), value, key)
+
+
+def _if_changed(path: tuple[str, ...], value: Any, server: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    cleaned = without_secrets(server, value if isinstance(value, Mapping) else {path[-1]: value}).entry
+    now = cleaned if isinstance(value, Mapping) else cleaned[path[-1]]
+    if now != value:
+        yield path, now

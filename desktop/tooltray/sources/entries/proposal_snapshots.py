@@ -1,25 +1,71 @@
-"""Proposals as a person sees them: snapshots of proposed servers, requests for consent, and previews of other entries. Changes nothing."""
+"""The server entries that programs have proposed: as they are stored over restarts until a person answers, and as a person sees them.
+
+No version of Tooltray starts servers from `proposals.json` of the home: an entry there does not count as consent. The secrets of proposals
+are stored among the secrets, and the file has `${secret:NAME}`.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import msgspec
 from msgspec.structs import replace
 
 from tooltray.config.settings.file_server import FILE_NAME, FileEntry
 from tooltray.config.settings.given_entries import check_entry, read_entry
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.consent.kept_file import KeptFile
 from tooltray.foundation.files.json_text import digest_of
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.edited_entries import ServerUpdatePreview
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.servers.confinement.confinements import Confinements
-from tooltray.sources.entries.entry_edits import entry_diff
 from tooltray.sources.entries.portable_entry import without_secrets
-from tooltray.sources.entries.proposal_store import KeptProposal
+from tooltray.sources.entries.server_entries import entry_diff
 from tooltray.sources.project_files.trust_requests import Place, trust_request, wanted_variables
+
+LARGEST_BYTES = 8 * 2**20  # more than all waiting proposals can have
+
+
+class KeptProposal(msgspec.Struct, rename="camel", frozen=True):
+    """
+    Attributes:
+        entry: the entry for the file, without plain secrets.
+        project: the folder of the project whose own file it is for; empty for the settings.
+        is_change: whether it changes an existing server.
+        is_default: whether the server would start with the hub.
+        asked_by: name of the token of the program.
+        asked_at: time in unix seconds.
+        secrets: names of the secrets that were stored for it.
+    """
+
+    entry: dict[str, Any]
+    project: str = ""
+    is_change: bool = False
+    is_default: bool = True
+    asked_by: str = ""
+    asked_at: float = 0.0
+    secrets: tuple[str, ...] = ()
+
+
+class KeptProposals(msgspec.Struct):
+    version: Literal[1] = 1
+    servers: dict[str, KeptProposal] = {}
+
+
+def proposal_store(path: Path) -> KeptFile[KeptProposals]:
+    """Reads the file of one home."""
+    return KeptFile(
+        path,
+        KeptProposals,
+        most_bytes=LARGEST_BYTES,
+        unread=Phrase("what programs have proposed cannot be read, so it is forgotten"),
+        remedy=Phrase("Let the programs send it once more."),
+        unsaved=Phrase("what waits for your yes cannot be saved"),
+    )
+
 
 WAITS = Phrase("it waits for your yes")
 

@@ -28,10 +28,8 @@ from tooltray.foundation.snapshots.servers import ServerEntry, ServerSnapshot
 from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.sources.entries.portable_entry import without_secrets
-from tooltray.sources.entries.proposal_snapshots import WAITS, ProposalSnapshots
-from tooltray.sources.entries.proposal_store import KeptProposal, KeptProposals
-from tooltray.sources.entries.secret_uses import mentioned
-from tooltray.sources.entries.server_secrets import ServerSecrets
+from tooltray.sources.entries.proposal_snapshots import WAITS, KeptProposal, KeptProposals, ProposalSnapshots
+from tooltray.sources.entries.server_secrets import ServerSecrets, mentioned
 
 logger = logging.getLogger(__name__)
 MOST_WAITING = 50  # more than a person reads; further proposals are refused

@@ -1,31 +1,175 @@
 """The entries of servers, wherever each is: in the settings, in a project's own file, or among the proposals that wait for consent.
 
-A server and its secrets are stored together or not at all. Nothing is started or stopped here: the server manager watches the files.
+A server and its secrets are stored together or not at all. Nothing is started or stopped here: the server manager watches the files. What
+an entry widens is confirmed by a person: compared with the existing entry, else with the last removed one of its name, so that nothing is
+gained by removing a server and adding it again, else with UNTOLD.
 """
 
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+import difflib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tooltray.config.settings.given_entries import BUILTIN_NAMES, check_name
+from tooltray.config.settings.expansion import secret_names
+from tooltray.config.settings.file_server import FileServer
+from tooltray.config.settings.given_entries import BUILTIN_NAMES, check_entry, check_name, check_runs_outside, read_entry
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.config.settings.server_config import USUAL_RULES
+from tooltray.config.settings.server_config import USUAL_RULES, MCPServerConfig, runs_otherwise
 from tooltray.config.settings.server_edits import name_is_taken
-from tooltray.foundation.confirmation import must_wait
-from tooltray.foundation.errors import TooltrayError
+from tooltray.config.settings.widening import calls_widen, words_mislead
+from tooltray.consent.approvals.rule_words import words
+from tooltray.foundation.confirmation import OTHER_WORDS, YES_TO_CALLS, confirm_widening, must_wait
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.edited_entries import ServerUpdatePreview
 from tooltray.foundation.snapshots.servers import ServerEntry
 from tooltray.foundation.snapshots.setup import ServerRemoval
-from tooltray.sources.entries.entry_edits import preview_edit
+from tooltray.sources.entries.portable_entry import without_secrets
 
 if TYPE_CHECKING:
-    from tooltray.config.settings.server_config import MCPServerConfig
+    from tooltray.catalogue.tool_manager import ToolManager
     from tooltray.servers.upstream.server_manager import ServerManager
-    from tooltray.sources.entries.entry_widenings import EntryWidenings
     from tooltray.sources.entries.proposals import Proposals
-    from tooltray.sources.entries.server_removals import ServerRemovals
     from tooltray.sources.entries.server_secrets import ServerSecrets
     from tooltray.sources.project_files.project_servers import ProjectServers
+
+
+LINES_AROUND = 3  # unchanged lines around each change
+MASK = "••••••"
+
+
+def preview_edit(config: McpConfHelper, name: str, entry: Mapping[str, object]) -> ServerUpdatePreview:
+    """Implements ServersApi.preview_server_update."""
+    there = config.server_entry(name).entry
+    slips = tuple(check_entry(entry))
+    server, now = config.file_server(name), config.settings.mcp_servers.get(name)
+    return ServerUpdatePreview(
+        file=server.file if server else str(config.path),
+        diff=entry_diff(name, there, entry),
+        is_restarted=not slips and (now is None or runs_otherwise(now, MCPServerConfig.model_validate(entry))),
+        revision=config.revision(name),
+        problem=_why_not(server, name, entry) if server and not slips else None,
+        slips=slips,
+    )
+
+
+def _why_not(server: FileServer, name: str, entry: Mapping[str, object]) -> Problem | None:
+    if server.origin == "served":
+        title, where = Phrase("'{name}' is not changed", name=name), Phrase("its entry is in {file}", file=server.file)
+        return Problem(title, where, Phrase("Change it there."))
+    try:
+        check_runs_outside(name, MCPServerConfig.model_validate(entry))
+    except TooltrayError as error:
+        return error.problem
+    return None
+
+
+def entry_diff(name: str, before: Mapping[str, object], after: Mapping[str, object]) -> tuple[str, ...]:
+    """Returns the lines by which two entries differ, with some around them; a changed secret is marked, and none is shown."""
+    if before == after:
+        return ()
+    was, now = without_secrets(name, before), without_secrets(name, after)
+    old = _lines(was.entry, dict.fromkeys(was.values, MASK))
+    changed = Phrase("{masked} (another value)", masked=MASK)
+    new = _lines(now.entry, {secret: MASK if was.values.get(secret, value) == value else changed for secret, value in now.values.items()})
+    lines = list(difflib.unified_diff(old, new, lineterm="", n=LINES_AROUND))[2:]
+    return tuple(" …" if line.startswith("@@") else line for line in lines[1:])
+
+
+def _lines(entry: Mapping[str, object], masks: Mapping[str, str]) -> list[str]:
+    text = json.dumps(entry, indent=2, ensure_ascii=False, default=str)
+    for secret, mask in masks.items():
+        text = text.replace(f"${{secret:{secret}}}", mask)
+    return text.splitlines()
+
+
+UNTOLD = MCPServerConfig(command="any")
+"""A server that was added without a choice of permissions: it asks before it changes something."""
+MORE, SECRETS = Phrase("Letting a server do more"), Phrase("Giving a server secrets of others")
+MOST_REMOVED = 1000  # more than a user removes while Tooltray runs; beyond that the oldest is dropped
+
+
+class Widening(NamedTuple):
+    """The arguments of `confirm_widening`."""
+
+    what: str
+    about: Mapping[str, object]
+
+
+class EntryWidenings:
+    """The check of new and changed entries for wider permissions; belongs to the engine's loop."""
+
+    def __init__(self, *, config: McpConfHelper, server_secrets: "ServerSecrets") -> None:
+        self._config, self._secrets = config, server_secrets
+        self._removed: dict[str, MCPServerConfig] = {}
+
+    def note_removed(self, name: str, entry: MCPServerConfig | None) -> None:
+        """
+        Args:
+            entry: as it was in force; None: unknown.
+        """
+        if entry is None:
+            return
+        self._removed.pop(name, None)
+        if len(self._removed) >= MOST_REMOVED:
+            del self._removed[next(iter(self._removed))]
+        self._removed[name] = entry
+
+    async def confirm_new(self, name: str, entry: Mapping[str, object], like: MCPServerConfig | None = None) -> bool:
+        """Has a person confirm what a new server may do beyond the last server of its name, or else beyond a new server's defaults. Returns
+        whether anything had to be confirmed.
+
+        Args:
+            like: the server that the new one copies; if given, the entry is compared with this server.
+
+        Raises:
+            Denied: the person did not confirm.
+            TooltrayError: the entry is not valid.
+        """
+        found = await self._found(name, entry, like)
+        for each in found:
+            await confirm_widening(each.what, server=name, **each.about)
+        return bool(found)
+
+    async def confirm(self, name: str, entry: Mapping[str, object], revision: str) -> str:
+        """Has a person confirm what a server may do by its new entry and not by the existing one; without an existing one as `confirm_new`.
+
+        Args:
+            revision: of the entry to replace; empty: the revision at the time of the question.
+
+        Returns:
+            The revision of the entry that may be replaced; empty: no question was needed, and no revision was given.
+
+        Raises:
+            Denied: the person did not confirm.
+            TooltrayError: the entry is not valid.
+        """
+        there = self._config.settings.mcp_servers.get(name)
+        seen = self._config.revision(name) if there else ""
+        return (revision or seen) if await self.confirm_new(name, entry, there) else revision
+
+    async def told(self, name: str, entry: Mapping[str, object]) -> list[str]:
+        """Returns what a person would have to confirm, each the beginning of a sentence; empty if nothing widens."""
+        return [each.what for each in await self._found(name, entry, self._config.settings.mcp_servers.get(name))]
+
+    async def _found(self, name: str, entry: Mapping[str, object], before: MCPServerConfig | None) -> list[Widening]:
+        was = before or self._removed.get(name, UNTOLD)
+        return [each async for each in self._widenings(name, was, read_entry(name, entry))]
+
+    async def _widenings(self, name: str, was: MCPServerConfig, now: MCPServerConfig) -> AsyncIterator[Widening]:
+        if calls_widen(was, now):
+            yield Widening(YES_TO_CALLS, {"rules": _rules(now), "rules_before": _rules(was)})
+        if tools := [tool for tool, each in now.tool_overrides.items() if words_mislead(was.tool_overrides.get(tool), each)]:
+            yield Widening(OTHER_WORDS, {"tools": tools})
+        if now.confinement.widens(was.confinement):
+            yield Widening(MORE, now.confinement.beyond(was.confinement))
+        wanted = set(secret_names(now)) - set(secret_names(was))
+        if owners := await self._secrets.owners(wanted, besides=name):
+            yield Widening(SECRETS, {"secrets": [f"{secret} ({', '.join(owners[secret])})" for secret in sorted(owners)]})
+
+
+def _rules(config: MCPServerConfig) -> list[str]:
+    return [*config.auto_approve, *map(words, config.call_rules)]
 
 
 ORIGIN = "origin"
@@ -41,7 +185,7 @@ class ServerEntries:
         config: McpConfHelper,
         project_servers: "ProjectServers",
         proposals: "Proposals",
-        widenings: "EntryWidenings",
+        widenings: EntryWidenings,
         server_secrets: "ServerSecrets",
         server_removals: "ServerRemovals",
         servers: "ServerManager",
@@ -79,7 +223,7 @@ class ServerEntries:
         *,
         is_default: bool = True,
         project: str = "",
-        like: "MCPServerConfig | None" = None,
+        like: MCPServerConfig | None = None,
     ) -> str:
         """Implements ServersApi.add_mcp_server.
 
@@ -179,3 +323,40 @@ def check_is_not_builtin(servers: "ServerManager", name: str) -> None:
         raise TooltrayError(
             Phrase("'{name}' comes with Tooltray", name=name), Phrase("it has no entry in the settings that could be changed")
         )
+
+
+class ServerRemovals:
+    """The removal of servers with all that only they used; belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        project_servers: "ProjectServers",
+        proposals: "Proposals",
+        server_secrets: "ServerSecrets",
+        widenings: EntryWidenings,
+        tools: "ToolManager",
+        on_removed: Callable[[str], Awaitable[None]],
+    ) -> None:
+        """
+        Args:
+            on_removed: called with a server's name when it was removed for good; deletes what only this server used.
+        """
+        self._config, self._project_servers, self._proposals = config, project_servers, proposals
+        self._server_secrets, self._widenings, self._tools, self._on_removed = server_secrets, widenings, tools, on_removed
+
+    async def remove(self, name: str, revision: str, *, keep_secrets: bool) -> ServerRemoval:
+        """Implements ServersApi.remove_mcp_server."""
+        removal, before = await self._server_secrets.of(name), self._config.settings.mcp_servers.get(name)
+        if name not in self._config.own_settings.mcp_servers and self._project_servers.keeps(name):
+            await self._project_servers.remove(name, revision)
+        else:
+            await self._config.remove_server(name, revision=revision)
+        self._widenings.note_removed(name, before)
+        await self._proposals.removed(name)
+        if keep_secrets:
+            return removal
+        await self._tools.free_names(name)
+        await self._on_removed(name)
+        return await self._server_secrets.forget(removal)

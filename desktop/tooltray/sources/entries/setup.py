@@ -23,8 +23,8 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.resources import resource
 from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.sources.entries import carried_settings
-from tooltray.sources.entries.entry_widenings import EntryWidenings
 from tooltray.sources.entries.portable_entry import without_secrets
+from tooltray.sources.entries.server_entries import EntryWidenings
 from tooltray.sources.entries.server_secrets import ServerSecrets
 
 Twin = Callable[[str, Mapping[str, Any]], str]
@@ -65,27 +65,14 @@ class Setup:
     # import
 
     async def preview_import(self, setup: Mapping[str, Any], *, replace: bool) -> list[SetupChange]:
-        """Returns the changes that `take_over` would make.
-
-        Raises:
-            TooltrayError: the document is no set-up, or one of its servers cannot be used.
-        """
+        """Implements SetupApi.preview_import."""
         checked, values = _without_plain_secrets(_checked(setup))
         twins = _Twins(values, self._secrets.known_values())
         changes = _changes_of_import(checked, self._config.document, replace=replace, twins=twins)
         return [*changes, *await self._secret_changes(checked, _of_changed(changes, values))]
 
     async def take_over(self, setup: Mapping[str, Any], *, replace: bool) -> list[SetupChange]:
-        """Imports a set-up, completely or not at all, and returns the changes.
-
-        Args:
-            replace: whether to replace existing servers and settings of the same name.
-
-        Raises:
-            Denied: a person did not confirm what the import widens.
-            Conflict: what it would replace has changed before the confirmation.
-            TooltrayError: as in `preview_import`; or the settings cannot be written.
-        """
+        """Implements SetupApi.import_setup; nothing is started."""
         checked, values = _without_plain_secrets(_checked(setup))
         twins = _Twins(values, self._secrets.known_values())
         changes = _changes_of_import(checked, self._config.document, replace=replace, twins=twins)
@@ -135,17 +122,11 @@ class Setup:
     # reset
 
     async def preview_reset(self) -> list[SetupChange]:
-        """Returns the changes that `reset` would make."""
+        """Implements SetupApi.preview_reset."""
         return _changes_of_reset(_checked(self._shipped()), self._config.document)
 
     async def reset(self) -> list[SetupChange]:
-        """Restores the default servers, and returns the changes. The user's own servers stay unchanged.
-
-        Raises:
-            Denied: a person did not confirm what the reset widens.
-            Conflict: what it would replace has changed before the confirmation.
-            TooltrayError: the settings cannot be written.
-        """
+        """Implements SetupApi.reset_to_default_servers; nothing is started."""
         shipped = _checked(self._shipped())
         changes = _changes_of_reset(shipped, self._config.document)
         confirmed = await self._confirmed(Phrase("Putting back servers that may do more"), changes, shipped)

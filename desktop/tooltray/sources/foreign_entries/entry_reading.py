@@ -25,8 +25,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.shell_words import split
 from tooltray.foundation.snapshots.forms import FormField
-from tooltray.sources.entries.pasted import is_placeholder
-from tooltray.sources.entries.pasted_urls import as_word, usual_type
+from tooltray.sources.entries.pasted_parts import as_word, is_placeholder, usual_type
 from tooltray.sources.foreign_entries.known_proxies import carried_by
 from tooltray.sources.foreign_entries.variables import ANY, OF_A_TEXT, SYNTAXES, Surroundings, Syntax, Variables
 
@@ -133,16 +132,6 @@ def read_server(server: RawServer, *, home: str, read_file: ReadFile) -> ReadSer
 # fields
 
 
-class _Loose:
-    """An entry without places in a text."""
-
-    def __init__(self, written: Mapping[str, object]) -> None:
-        self.written = written
-
-    def place_of(self, key: str) -> int:
-        return 0
-
-
 def _spelled(server: RawServer) -> Entry:
     """Returns the entry with our fields, its texts as they are."""
     written = {key: value for key, value in server.raw.items() if value is not None and key not in _APPROVED}
@@ -155,7 +144,7 @@ def _spelled(server: RawServer) -> Entry:
     if not isinstance(written.get("tools"), list):
         written.pop("tools", None)  # of Codex: how calls of each tool are approved
     limits = dict(_limits(written, server.shape))
-    entry = {key: value for key, value in in_our_spelling(_Loose(written)).items() if key in _FIELDS or key == "disable"} | limits
+    entry = {key: value for key, value in in_our_spelling(written, lambda key: 0).items() if key in _FIELDS or key == "disable"} | limits
     entry |= {"oauth": oauth} if (oauth := _oauth(server.raw)) is not None else {}
     entry["args"] = _words(entry.get("args", []))
     return _with_split_command(entry)

@@ -20,7 +20,7 @@ from tooltray.config.settings.expansion import VARIABLE_NAME
 from tooltray.config.settings.secret_looks import looks_secret
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.forms import FormField
-from tooltray.sources.entries.pasted_urls import VARIABLE_WORD
+from tooltray.sources.entries.pasted_parts import VARIABLE_WORD
 
 _NAME = VARIABLE_NAME.pattern
 _ASKED_KEY = re.compile(r"[^{}\s]{1,100}")

@@ -107,7 +107,9 @@ class FileWatch:
 
     async def read(self, file: FollowedFile) -> FileReading:
         """Reads a file at once; publishes nothing."""
-        return await asyncio.to_thread(read_followed, self._read_file, file)
+        if file.project:
+            return await asyncio.to_thread(read_project_file, self._read_file, file.project)
+        return await asyncio.to_thread(self._read_file, Path(file.path), file.kind)
 
     def _watch(self) -> None:
         if self._is_started and self._config.own_settings.hot_reload:
@@ -170,11 +172,6 @@ def is_sure(reading: FileReading, before: FileReading | None) -> bool:
     """Returns whether a reading is reliable: a file that is malformed, or was there before and is missing, may be half written."""
     is_gone = not reading.digest and reading.is_understood and before is not None and bool(before.digest)
     return reading.is_understood and not is_gone
-
-
-def read_followed(read: ReadFile, file: FollowedFile) -> FileReading:
-    """Reads a file in use; blocks on the disk."""
-    return read_project_file(read, file.project) if file.project else read(Path(file.path), file.kind)
 
 
 def read_project_file(read: ReadFile, folder: str) -> FileReading:

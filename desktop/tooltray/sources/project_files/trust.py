@@ -131,18 +131,9 @@ class Trust:
         """The problem of the stored consents, if there is one."""
         return self._store.problem
 
-    @property
-    def lost(self) -> tuple[str, ...]:
-        """See TrustStore.lost."""
-        return self._store.lost
-
     def has_name(self, name: str) -> bool:
         """Returns whether a server of a project's file has this name, or had it when it was last seen."""
         return name in self._names
-
-    def is_trusted(self, name: str) -> bool:
-        """Returns whether the server with this name is trusted."""
-        return self.place(name) is not None
 
     def place(self, name: str) -> tuple[str, str] | None:
         """Returns folder and entry of the trusted server with this name; None without such a server."""

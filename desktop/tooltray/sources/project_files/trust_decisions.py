@@ -1,36 +1,55 @@
-"""The user's consent to entries of a project's own file, with or without a running hub.
+"""The user's consent to entries of a project's own file, and to servers that run inside Tooltray, with or without a running hub.
 
-The file is read again for each decision: an entry is trusted only if its content is still the one that the user has seen.
+A project's file is read again for each decision: an entry is trusted only if its content is still the one that the user has seen. Servers
+inside Tooltray are only in the settings, which any program may have edited, so that an entry there does not count as consent.
 """
 
 import asyncio
 import contextlib
 import os
+import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from tooltray.config.settings.confinement import Confinement
 from tooltray.config.settings.file_server import FileEntry
+from tooltray.config.settings.given_entries import read_entry
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.config.settings.server_edits import all_choices, choices, choices_of
-from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
+from tooltray.foundation.confirmation import asker_name
+from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
+from tooltray.foundation.events import EventBus, ServerFilesChanged
+from tooltray.foundation.files.json_text import digest_of
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.trust import TrustRequest
+from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.confinement.confinements import CONFINEMENT, OWN_FILES, Confinements, starts_confined
 from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.upstream.project_folder import shown
 from tooltray.sources.project_files.file_watch import ReadFile, read_project_file
 from tooltray.sources.project_files.followed_files import ProjectFile
 from tooltray.sources.project_files.started_files import Digests, StartedTexts, changed, seen_digest, shown_files, started_files
-from tooltray.sources.project_files.trust import Trust
+from tooltray.sources.project_files.trust import KeptEntry, Trust, TrustStore
 from tooltray.sources.project_files.trust_requests import Place, trust_request, wanted_variables
 from tooltray.sources.projects.project_folders import ProjectFolders
 
 MOST_NAMED = 3  # files, in a sentence
 Environ = Callable[[], Awaitable[Mapping[str, str]]]
 """See LoginShell.environ."""
+
+
+class Revoked(NamedTuple):
+    """A consent that was revoked: of which content of an entry, the choices for its server, and the files that it started."""
+
+    folder: str = ""
+    entry: str = ""
+    digest: str = ""
+    choices: Mapping[str, Any] = {}
+    files: Digests | None = None
 
 
 class TrustDecisions:
@@ -56,10 +75,7 @@ class TrustDecisions:
         self._config, self._trust = config, trust
         self._folders, self._read = folders, read
         self._lock = asyncio.Lock()
-        self._taken: tuple[tuple[str, str, str], Mapping[str, Any]] | None = None
-        """The last withdrawn consent (folder, entry, digest) and the choices for its server, to restore them if it is added again."""
-        self._taken_files: Mapping[str, Mapping[str, str]] = {}
-        """The files that the withdrawn entry started, by the entry's name."""
+        self._revoked = Revoked()  # the last one, to restore it, and its choices if the entry is added again
 
     async def file(self, project: str) -> ProjectFile:
         """Reads the file of a folder.
@@ -154,8 +170,8 @@ class TrustDecisions:
         """
         async with self._lock:
             names = await self._trust.allow(folder, {entry: digest}, is_own=True)
-            if self._taken and self._taken[0] == (folder, entry, digest) and self._taken[1]:
-                await self._config.edit(all_choices(dict.fromkeys(names, self._taken[1])))
+            if self._revoked[:3] == (folder, entry, digest) and self._revoked.choices:
+                await self._config.edit(all_choices(dict.fromkeys(names, self._revoked.choices)))
         return names
 
     async def distrust(self, project: str, entry: str) -> str:
@@ -164,9 +180,8 @@ class TrustDecisions:
             folder = await asyncio.to_thread(self._known, project)
             digest = self._trust.digest(folder, entry)
             files = self._trust.files(folder, entry)
-            self._taken_files = {} if files is None else {entry: files}
             names = await self._trust.revoke(folder, entry)
-            self._taken = ((folder, entry, digest), choices_of(self._config.document, names[0]))
+            self._revoked = Revoked(folder, entry, digest, choices_of(self._config.document, names[0]), files)
             await self._forget_choices(names)
         return folder
 
@@ -174,14 +189,15 @@ class TrustDecisions:
         """Implements FilesApi.restore_trust; also returns the file as it was read for the decision."""
         async with self._lock:
             file = await self.file(project)
-            taken, choices = self._taken or (("", "", ""), {})
-            if taken[:2] != (file.project, entry):
+            revoked = self._revoked
+            if revoked[:2] != (file.project, entry):
                 raise NotFound(Phrase("This cannot be undone any more"), hint=Phrase("Look again at what waits: tooltray trust DIR"))
             written = next((each for each in file.entries if each.name == entry), None)
-            _check_is_the_same(file, written, entry, taken[2], {})
-            if choices:  # before it may start: they decide which of its calls run without asking
-                await self._config.edit(all_choices({self._trust.name(file.project, entry): choices}))
-            names = await self._trust.allow(file.project, {entry: taken[2]}, files=self._taken_files)
+            _check_is_the_same(file, written, entry, revoked.digest, {})
+            if revoked.choices:  # before it may start: they decide which of its calls run without asking
+                await self._config.edit(all_choices({self._trust.name(file.project, entry): revoked.choices}))
+            files = {} if revoked.files is None else {entry: revoked.files}
+            names = await self._trust.allow(file.project, {entry: revoked.digest}, files=files)
         file.settle()
         return file, names
 
@@ -227,3 +243,118 @@ def _check_is_the_same(file: ProjectFile, entry: FileEntry | None, name: str, di
     if seen_digest(entry.digest, files) != digest:
         reason = Phrase("somebody has changed it since you looked at it, and nothing was trusted")
         raise Conflict(Phrase("'{name}' is another one by now", name=shown(name)), reason, Phrase("Look again, and decide anew."))
+
+
+NO_PROJECT = ""  # the key of these servers in the store's table by projects
+
+
+class InMemoryTrust:
+    """The consents to servers inside Tooltray; belongs to one event loop, and makes one change at a time."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        store: TrustStore,
+        home: Path,
+        bus: EventBus,
+        start: Callable[[str], Awaitable[None]],
+        stop: Callable[[str], Awaitable[None]],
+    ) -> None:
+        """
+        Args:
+            store: a store for only these servers.
+            home: the user's home folder, in which Tooltray runs.
+            start, stop: called for a server that was just allowed, or revoked.
+        """
+        self._config, self._store, self._home = config, store, home
+        self._bus, self._start, self._stop = bus, start, stop
+        self._lock = asyncio.Lock()
+
+    def allows(self, name: str, config: MCPServerConfig) -> bool:
+        """Returns whether a server may be started with this entry: it does not run inside Tooltray, or the user consented to exactly it."""
+        kept = self._kept.get(name)
+        return config.transport != "inmemory" or (kept is not None and kept.digest == _digest(config))
+
+    def waits(self, name: str) -> bool:
+        """Returns whether a server of the settings waits for this consent."""
+        config = self._config.own_settings.mcp_servers.get(name)
+        return config is not None and not self.allows(name, config)
+
+    def knows(self, name: str) -> bool:
+        """Returns whether a decision about a name is about such a server."""
+        return self.waits(name) or name in self._kept
+
+    async def requests(self) -> list[TrustRequest]:
+        """Returns the requests for consent."""
+        waiting = {name: config for name, config in self._config.own_settings.mcp_servers.items() if not self.allows(name, config)}
+        return await asyncio.to_thread(lambda: [self._request(name, config) for name, config in waiting.items()])
+
+    async def trust(self, digests: Mapping[str, str]) -> list[str]:
+        """Allows servers and starts those that were to run; returns their names.
+
+        Raises:
+            Denied: the caller is a program, not the user.
+            NotFound: a server does not exist.
+            Conflict: one of them has changed since; none was allowed.
+            TooltrayError: the consent cannot be stored.
+        """
+        if asker_name():
+            title = Phrase("only a person can say yes to a server inside Tooltray")
+            raise Denied(title, "", Phrase("Look at it in the window, or with: tooltray trust"))
+        async with self._lock:
+            for name, digest in digests.items():
+                self._check(name, digest)
+            now = time.time()
+            await self._write({**self._kept, **{name: KeptEntry(name, digest, now) for name, digest in digests.items()}})
+        for name in digests:
+            await self._start(name)
+        return list(digests)
+
+    async def distrust(self, name: str) -> None:
+        """Revokes a consent; the server is stopped.
+
+        Raises:
+            TooltrayError: this cannot be stored.
+        """
+        async with self._lock:
+            await self._write({other: kept for other, kept in self._kept.items() if other != name})
+        await self._stop(name)
+
+    @property
+    def _kept(self) -> Mapping[str, KeptEntry]:
+        return self._store.kept.get(NO_PROJECT, {})
+
+    async def _write(self, kept: dict[str, KeptEntry]) -> None:
+        """Stores the consents, without those to servers that are gone."""
+        there = self._config.own_settings.mcp_servers
+        after = {NO_PROJECT: {name: each for name, each in kept.items() if name in there}}
+        await finish_in_thread(self._store.write, after)
+        self._store.kept = after
+        self._bus.publish(ServerFilesChanged())
+
+    def _check(self, name: str, digest: str) -> None:
+        config = self._config.own_settings.mcp_servers.get(name)
+        if config is None or config.transport != "inmemory":
+            raise NotFound(Phrase("'{name}' does not wait for a yes", name=name), hint=Phrase("See what does: tooltray trust"))
+        if _digest(config) != digest:
+            reason = Phrase("somebody has changed it since you looked at it, and nothing was trusted")
+            raise Conflict(Phrase("'{name}' is another one by now", name=name), reason, Phrase("Look again, and decide anew."))
+
+    def _request(self, name: str, config: MCPServerConfig) -> TrustRequest:
+        """Blocks for a few file system calls."""
+        before = self._kept.get(name)
+        request = trust_request(
+            FileEntry(name, read_entry(name, config.to_entry()), config.to_entry()),
+            Place(str(self._home), str(self._config.path), is_of_project=False),
+            auto_approve=tuple(config.auto_approve),
+            is_change=before is not None,
+            before=None,
+            environ={},
+        )
+        return replace(request, project="", digest=_digest(config), is_change=before is not None)
+
+
+def _digest(config: MCPServerConfig) -> str:
+    """Returns a digest that is equal exactly for entries that run in the same way."""
+    return digest_of([config.command, list(config.arguments)])

@@ -25,7 +25,7 @@ from tooltray.consent.approvals.suspicion import visible
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 from tooltray.foundation.snapshots.trust import TrustRequest
-from tooltray.sources.project_files.started_commands import PROJECT_VARIABLES, found_inside, starts_others
+from tooltray.sources.project_files.started_files import PROJECT_VARIABLES, found_inside, starts_others
 
 INSIDE = Phrase("it runs inside Tooltray and can read every secret")
 """The warning for a server in memory, which a person has to read before consenting to one."""

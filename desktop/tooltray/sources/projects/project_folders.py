@@ -62,11 +62,7 @@ class ProjectFolders:
             )
 
     async def allow(self, text: str) -> str:
-        """Allows a folder and what is in it; returns its real path.
-
-        Raises:
-            TooltrayError: it may never be a project, or the settings cannot be written.
-        """
+        """Implements ProjectsApi.allow_folder."""
         folder = await self.real(text)
         if folder not in self.allowed():
 

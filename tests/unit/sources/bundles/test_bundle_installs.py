@@ -1,13 +1,12 @@
 """bundle_installs.py: bundles as servers of a hub; nothing is left of what fails or goes."""
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.bundles import SERVER, sum_of, write_bundle
+from tests.fakes.bundles import SERVER, write_bundle
 from tests.fakes.full_disk import full_disk
 from tests.fakes.hub_parts import HubParts, Shell, hub_parts, settled, started
 from tests.fakes.scripted_server import ScriptedServer
@@ -56,25 +55,6 @@ def folders(parts: HubParts) -> list[str]:
     return sorted(path.relative_to(root).as_posix() for path in root.glob("*/*")) if root.exists() else []
 
 
-async def test_a_bundle_that_was_read_says_all_that_it_is(tmp_path: Path) -> None:
-    source = bundle(tmp_path, tools=[{"name": "add"}], license="MIT", homepage="https://example.com")
-    async with hub(tmp_path) as parts:
-        offer = await parts.bundles_api.read_bundle(source)
-        assert (offer.name, offer.version, offer.author, offer.kind) == ("notes", "1.0.0", "Somebody", "python")
-        assert (offer.sha256, offer.size_bytes, offer.signature) == (sum_of(Path(source)), Path(source).stat().st_size, "none")
-        assert (offer.tools, offer.licence, offer.homepage, offer.problems, offer.warnings) == (
-            ("add",),
-            "MIT",
-            "https://example.com",
-            (),
-            (),
-        )
-        assert offer.command[0] == "python3"
-        assert offer.command[2] == "${user_config.folder}"
-        assert [field.key for field in offer.fields] == ["key", "folder", "level"]
-        assert (offer.here, folders(parts)) == ("", [])
-
-
 async def test_it_is_shown_as_what_it_would_be_and_installed_as_that(tmp_path: Path) -> None:
     source = bundle(tmp_path)
     async with hub(tmp_path) as parts:
@@ -97,17 +77,6 @@ async def test_it_is_shown_as_what_it_would_be_and_installed_as_that(tmp_path: P
         assert (there.server, there.source, there.folder, there.installed_at > 0) == ("notes", source, str(folder), True)
         assert VALUE not in (parts.home.bundles / "installed.json").read_text()
         assert not list(parts.home.bundles.glob(".*"))
-
-
-async def test_another_file_of_the_same_name_is_not_installed(tmp_path: Path) -> None:
-    source = bundle(tmp_path)
-    async with hub(tmp_path) as parts:
-        sha256 = (await parts.bundles_api.read_bundle(source)).sha256
-        await parts.bundle_sources.close()
-        bundle(tmp_path, description="Another one.")
-        with pytest.raises(Conflict, match="another bundle"):
-            await parts.bundles_api.install_bundle(source, sha256, {"key": VALUE})
-        assert (folders(parts), parts.config.entries) == ([], {})
 
 
 async def test_a_program_installs_nothing(tmp_path: Path) -> None:
@@ -231,15 +200,6 @@ async def test_secrets_that_a_newer_version_does_not_ask_for_go(tmp_path: Path) 
         assert await parts.secrets.names() == []
 
 
-async def test_the_removal_of_the_server_by_another_way_takes_the_folder_along(tmp_path: Path) -> None:
-    async with hub(tmp_path) as parts:
-        await install(parts, bundle(tmp_path), key=VALUE)
-        await parts.servers_api.remove_mcp_server("notes")
-        await parts.ended()
-        assert (folders(parts), parts.bundle_store.records) == ([], ())
-        assert await parts.secrets.names() == []
-
-
 async def test_a_removal_can_be_undone_until_the_next_start(tmp_path: Path) -> None:
     async with hub(tmp_path) as parts:
         await install(parts, bundle(tmp_path), key=VALUE)
@@ -253,23 +213,6 @@ async def test_a_removal_can_be_undone_until_the_next_start(tmp_path: Path) -> N
         await parts.ended()
         await parts.bundle_folders.tidy()
         assert folders(parts) == []
-
-
-async def test_an_entry_that_went_by_hand_takes_its_folder_along_at_the_next_start(tmp_path: Path) -> None:
-    async with hub(tmp_path) as parts:
-        await install(parts, bundle(tmp_path), key=VALUE)
-    document = json.loads((tmp_path / "home/settings.json").read_text())
-    (tmp_path / "home/settings.json").write_text("{ broken")
-    async with hub(tmp_path, servers=None) as parts:
-        await parts.bundle_folders.tidy()
-        assert len(folders(parts)) == 1  # an entry may come back
-    document["mcpServers"] = {}
-    (tmp_path / "home/settings.json").write_text(json.dumps(document))
-    (tmp_path / "home/bundles/.unpacking-1-x").mkdir()
-    async with hub(tmp_path, servers=None) as parts:
-        await parts.bundle_folders.tidy()
-        assert folders(parts) == []
-        assert [path.name for path in parts.home.bundles.iterdir()] == ["installed.json"]
 
 
 async def test_bundles_are_known_though_their_list_was_lost(tmp_path: Path) -> None:
@@ -297,18 +240,6 @@ async def test_a_bundle_gets_a_name_that_is_free_and_can_be_one(tmp_path: Path) 
         assert parts.servers.get(server).state is not ServerState.ERROR
 
 
-@pytest.mark.expected_warnings("could not be written")
-async def test_a_removal_goes_on_though_the_list_cannot_be_written(tmp_path: Path) -> None:
-    async with hub(tmp_path) as parts:
-        await install(parts, bundle(tmp_path), key=VALUE)
-        installed = parts.home.bundles / "installed.json"
-        installed.unlink()
-        installed.mkdir()
-        await parts.servers_api.remove_mcp_server("notes")
-        await parts.ended()
-        assert folders(parts) == []
-
-
 async def test_what_stays_of_a_removed_bundle_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with hub(tmp_path) as parts:
         await install(parts, bundle(tmp_path), key=VALUE)
@@ -332,12 +263,4 @@ async def test_a_folder_that_is_there_already_stays_though_the_install_fails(tmp
         offer = await parts.bundles_api.read_bundle(source)
         with pytest.raises(TooltrayError, match="name of a server"):
             await parts.bundles_api.install_bundle(source, offer.sha256, {"key": VALUE}, "a/b")
-        assert len(folders(parts)) == 1
-
-
-async def test_the_removal_of_another_server_touches_no_bundle(tmp_path: Path) -> None:
-    async with hub(tmp_path, servers={"s": {"command": "x", "disable": True}}) as parts:
-        await install(parts, bundle(tmp_path), key=VALUE)
-        await parts.servers_api.remove_mcp_server("s")
-        await parts.ended()
         assert len(folders(parts)) == 1

@@ -1,6 +1,5 @@
 """change_store.py: what was changed is recorded, copies are encrypted with one key, and go after 30 days."""
 
-import asyncio
 from base64 import b64encode
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from tests.fakes.ai_client_home import ClientHome
 from tooltray.config.secrets.secrets import BACKUP_SECRET
 from tooltray.foundation.errors import NotFound
 from tooltray.foundation.files.edited_files import digest_of_bytes
-from tooltray.sources.clients.change_store import KEPT_DAYS, CannotRestore, ChangeRecord, ChangeStore, CopyKey, CopyKeys
+from tooltray.sources.clients.change_store import KEPT_DAYS, CannotRestore, ChangeRecord, ChangeStore, CopyKey, get_or_make_key
 
 DAY_NS = 24 * 3600 * 10**9
 START_NS = 1_790_000_000 * 10**9
@@ -163,10 +162,8 @@ def test_what_cannot_be_marked_or_deleted_is_logged(store: ChangeStore, tmp_path
 
 async def test_one_key_is_made_and_found_again(tmp_path: Path) -> None:
     home = ClientHome(tmp_path)
-    keys = CopyKeys(home.secrets)
-    one, other = await asyncio.gather(keys.get_or_make(), keys.get_or_make())
-    assert one is not None
-    assert one == other == await CopyKeys(home.secrets).get_or_make()
+    assert (one := await get_or_make_key(home.secrets)) is not None
+    assert await get_or_make_key(home.secrets) == one
     await home.close()
 
 
@@ -174,12 +171,12 @@ async def test_one_key_is_made_and_found_again(tmp_path: Path) -> None:
 async def test_what_is_no_key_is_not_used(tmp_path: Path, value: str) -> None:
     home = ClientHome(tmp_path)
     await home.secrets.set(BACKUP_SECRET, value)
-    assert await CopyKeys(home.secrets).get_or_make() is None
+    assert await get_or_make_key(home.secrets) is None
     await home.close()
 
 
 async def test_a_keyring_that_does_not_answer_gives_none(tmp_path: Path) -> None:
     home = ClientHome(tmp_path)
     home.keyring.error = RuntimeError("locked")
-    assert await CopyKeys(home.secrets).get_or_make() is None
+    assert await get_or_make_key(home.secrets) is None
     await home.close()

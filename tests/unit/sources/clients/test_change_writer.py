@@ -1,6 +1,8 @@
-"""change_writer.py: the record and the copy first, then the file; and what undoing makes of a file that has changed since."""
+"""change_writer.py: files are changed in one step or by the client itself, and changes are undone."""
 
 import json
+import os
+import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -15,11 +17,11 @@ from tooltray.foundation.errors import Conflict, TooltrayError
 from tooltray.foundation.files.edited_files import EditedFiles
 from tooltray.foundation.files.json_places import CannotRead
 from tooltray.foundation.files.json_text import digest_of
+from tooltray.foundation.files.member_change import MISSING
 from tooltray.foundation.snapshots.ai_clients import ClientChange
 from tooltray.sources.clients.change_store import ChangeRecord, ChangeStore, EntryRecord
-from tooltray.sources.clients.change_writer import ChangeWriter, reversed_text
-from tooltray.sources.clients.entry_changes import content_of
-from tooltray.sources.clients.file_edits import FileEdit, connecting, disconnecting, removing
+from tooltray.sources.clients.change_writer import ChangeWriter, filled_in, reversed_text, run
+from tooltray.sources.clients.file_edits import FileEdit, connecting, content_of, disconnecting, removing
 
 BEFORE = '{"mcpServers": {"a": {"command": "x"}}}'
 
@@ -302,3 +304,114 @@ def test_what_was_taken_out_does_not_replace_what_came_since(home: ClientHome, s
     with pytest.raises(Conflict, match="there is another entry"):
         ChangeWriter(store).undo(record, None)
     assert file.read_text() == other
+
+
+needs_script = pytest.mark.skipif(sys.platform == "win32", reason="the program is a script")
+
+CLAUDE = """#!{python}
+import json, os, sys
+path = os.environ["HOME"] + "/.claude.json"
+document = json.load(open(path))
+if sys.argv[2] == "add-json":
+    document.setdefault("mcpServers", {{}})[sys.argv[5]] = json.loads(sys.argv[6])
+else:
+    del document["mcpServers"][sys.argv[5]]
+json.dump(document | {{"words": sys.argv[1:5]}}, open(path, "w"), indent=2)
+"""
+STARTED = '{"numStartups": 1}'
+
+
+@pytest.fixture
+async def claude_home(tmp_path: Path) -> AsyncIterator[ClientHome]:
+    made = ClientHome(tmp_path)
+    made.path = str(tmp_path / "programs")
+    made.runs("claude")
+    yield made
+    await made.close()
+
+
+def _claude(claude_home: ClientHome, script: str) -> str:
+    program = claude_home.write("programs/claude", script.format(python=sys.executable))
+    program.chmod(0o755)
+    return str(program)
+
+
+@needs_script
+async def test_a_client_that_runs_is_asked_to_write_its_own_file(claude_home: ClientHome) -> None:
+    program, file = _claude(claude_home, CLAUDE), claude_home.write(".claude.json", STARTED)
+    (edit,) = await claude_home.edits().preview("connect", ["claude-code"])
+    entry = {"type": "stdio", "command": str(claude_home.bridge), "args": []}
+    assert edit.command == (program, "mcp", "add-json", "-s", "user", "tooltray", json.dumps(entry))
+    (change,) = await claude_home.edits().apply({edit.id: edit.revision})
+    document = json.loads(file.read_text())
+    assert (document["words"], document["mcpServers"]) == (["mcp", "add-json", "-s", "user"], {"tooltray": entry})
+    (edit,) = await claude_home.edits().preview("disconnect", ["claude-code"])
+    assert edit.command[1:] == ("mcp", "remove", "-s", "user", "tooltray")
+    (gone,) = await claude_home.edits().apply({edit.id: edit.revision})
+    assert json.loads(file.read_text())["mcpServers"] == {}
+    await claude_home.edits().undo(gone.id)
+    await claude_home.edits().undo(change.id)
+    assert file.read_text() == STARTED
+
+
+@needs_script
+@pytest.mark.parametrize("script", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\nexit 0\n", "no program", "#!/bin/sh\nkill -9 $$\n"])
+async def test_where_the_command_does_not_do_it_the_file_is_written(claude_home: ClientHome, script: str) -> None:
+    _claude(claude_home, script)
+    file = claude_home.write(".claude.json", STARTED)
+    (edit,) = await claude_home.edits().preview("connect", ["claude-code"])
+    assert edit.command
+    (change,) = await claude_home.edits().apply({edit.id: edit.revision})
+    assert change.problem is None
+    assert json.loads(file.read_text())["mcpServers"]["tooltray"]["command"] == str(claude_home.bridge)
+    await claude_home.edits().undo(change.id)
+    assert file.read_text() == STARTED
+
+
+@needs_script
+async def test_a_command_that_wrote_something_else_is_a_conflict(claude_home: ClientHome) -> None:
+    _claude(claude_home, '#!/bin/sh\necho "{{}}" > "$HOME/.claude.json"\n')
+    claude_home.write(".claude.json", STARTED)
+    (edit,) = await claude_home.edits().preview("connect", ["claude-code"])
+    (change,) = await claude_home.edits().apply({edit.id: edit.revision})
+    assert change.problem
+    assert "has changed since" in change.problem.title
+    assert await claude_home.edits().changes() == []
+
+
+@needs_script
+async def test_without_its_program_or_if_it_does_not_run_the_file_is_written(claude_home: ClientHome) -> None:
+    claude_home.write(".claude.json", STARTED)
+    (edit,) = await claude_home.edits().preview("connect", ["claude-code"])
+    assert (edit.command, edit.diff != "") == ((), True)
+    _claude(claude_home, CLAUDE)
+    os.unlink(claude_home.proc / "4242" / "cmdline")
+    (edit,) = await claude_home.edits().preview("connect", ["claude-code"])
+    assert edit.command == ()
+
+
+@needs_script
+async def test_a_list_of_a_project_and_an_outdated_entry_are_changed_in_the_file(claude_home: ClientHome) -> None:
+    _claude(claude_home, CLAUDE)
+    entry = {"command": "/gone/tooltray-bridge"}
+    claude_home.write(".claude.json", json.dumps({"projects": {"/p": {"mcpServers": {"tooltray": entry}}}}))
+    (edit,) = await claude_home.edits().preview("disconnect", ["claude-code"])
+    assert (edit.command, edit.diff != "") == ((), True)
+    claude_home.write(".claude.json", json.dumps({"mcpServers": {"tooltray": entry}}))
+    (edit,) = await claude_home.edits().preview("connect", ["claude-code"])
+    assert (edit.action, edit.command) == ("mend", ())
+
+
+@needs_script
+async def test_a_command_gets_no_shell_and_no_more_time_than_it_should(claude_home: ClientHome, tmp_path: Path) -> None:
+    environ = {"PATH": os.environ["PATH"]}
+    assert await run(["/bin/sh", "-c", "test \"$1\" = 'a;b $HOME'", "sh", "a;b $HOME"], environ, cwd=str(tmp_path))
+    assert not await run(["/bin/sh", "-c", "sleep 60"], environ, cwd=str(tmp_path), timeout_s=0.01)
+    assert not await run([str(tmp_path / "nothing")], environ, cwd=str(tmp_path))
+
+
+def test_words_of_every_command_are_filled_in() -> None:
+    entry = {"command": "/b", "args": ["--x"]}
+    assert filled_in(["add", "{name}", "--", "{words}"], "t", entry) == ["add", "t", "--", "/b", "--x"]
+    assert filled_in(["--add-mcp", "{named_json}"], "t", entry) == ["--add-mcp", json.dumps({"name": "t", **entry})]
+    assert filled_in(["remove", "{name}"], "t", MISSING) == ["remove", "t"]

@@ -17,14 +17,13 @@ from tooltray.foundation.phrases import as_json
 from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan
 from tooltray.sources.clients.api import AiClientsApi
 from tooltray.sources.clients.bridge_entries import OwnEntry
-from tooltray.sources.clients.client_edits import ClientEdits
-from tooltray.sources.clients.client_imports import ClientImports
+from tooltray.sources.clients.client_edits import ClientEdits, ClientScans
 from tooltray.sources.clients.client_look import ClientLook
 from tooltray.sources.clients.client_places import ClientPlaces
 from tooltray.sources.clients.client_scanner import MAX_TARGET, plain_secrets_of, target_of
 from tooltray.sources.clients.client_scanner import scan as scanned
-from tooltray.sources.clients.client_scans import ClientScans
-from tooltray.sources.clients.entry_words import Entry
+from tooltray.sources.clients.found_entries import Entry
+from tooltray.sources.clients.imports import ClientImports
 
 OWN = OwnEntry((sys.executable, "-I"), "http://127.0.0.1:7717")
 RIGHT = {"command": sys.executable, "args": ["-I", "-m", "tooltray_bridge"]}
@@ -114,13 +113,6 @@ def test_a_client_that_cannot_be_connected_has_a_reason(tmp_path: Path, id: str,
     assert (found.why_not, found.can_connect) == (why_not, not why_not)
 
 
-def test_a_bad_file_is_shown_with_its_line(tmp_path: Path) -> None:
-    put(tmp_path / ".cursor/mcp.json", '{\n"a": x}')
-    [file] = client(scan(tmp_path), "cursor").files
-    assert file.problem
-    assert (file.line, file.servers) == (2, ())
-
-
 NO_EDITS, NO_IMPORTS = cast(ClientEdits, None), cast(ClientImports, None)  # nothing is changed here
 
 
@@ -172,12 +164,6 @@ async def test_an_entry_over_http_is_right_while_the_hub_listens(looks: Looks, h
     assert await connections() == ("broken", 1)
     looks.address = "http://127.0.0.1:8000"
     assert await connections() == ("connected", 1)
-
-
-async def test_the_files_themselves_can_be_asked_for(looks: Looks, home: Path) -> None:
-    put(home / ".cursor/mcp.json", {"mcpServers": {"a": {"command": "x"}}})
-    look = await looks.scans.look()
-    assert [entry.name for file in look.files(KINDS["cursor"]) for entry in file.entries] == ["a"]
 
 
 KEY = "sk-not-a-real-key-0123456789"

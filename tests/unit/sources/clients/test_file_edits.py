@@ -1,4 +1,4 @@
-"""file_edits.py: which edits connect, disconnect and remove, and why some clients cannot be connected."""
+"""file_edits.py: what is changed in which file, and the smallest edit of each format."""
 
 import json
 from collections.abc import AsyncIterator
@@ -9,20 +9,29 @@ from tests.fakes.ai_client_home import ClientHome
 from tests.fakes.client_files import BRIDGE, KINDS, put
 
 from tooltray.foundation.errors import Conflict, NotFound
+from tooltray.foundation.files.json_places import CannotRead
+from tooltray.sources.clients.client_kinds import Format
 from tooltray.sources.clients.client_look import ClientLook
 from tooltray.sources.clients.client_places import ClientPlaces
 from tooltray.sources.clients.file_edits import (
     ABSENT,
+    EntryChange,
     FileEdit,
+    changed,
     chosen_kinds,
     connecting,
+    content_of,
     disconnecting,
     edit_named,
+    full_content,
+    made_for,
+    named_place,
     parse_edit_id,
     planned,
     removing,
     unreadable,
     why_unable,
+    without,
 )
 from tooltray.sources.clients.found_entries import FoundEntry
 
@@ -60,13 +69,6 @@ def test_a_client_without_a_file_gets_one(home: ClientHome) -> None:
     assert not (home.root / CURSOR).exists()
 
 
-def test_one_that_is_connected_needs_no_change(home: ClientHome) -> None:
-    home.write(CURSOR, json.dumps({"mcpServers": {"hub": ours(home)}}))
-    (edit,) = connect(home, "cursor")
-    assert (edit.action, edit.is_change, edit.problem) == ("connect", False, None)
-    assert edit.revision not in ("", ABSENT)
-
-
 def test_an_entry_whose_program_is_gone_is_mended_in_its_place(home: ClientHome) -> None:
     home.write(CURSOR, json.dumps({"mcpServers": {"hub": {"command": "/gone/tooltray-bridge", "args": [], "env": {"A": "b"}}}}))
     (edit,) = connect(home, "cursor")
@@ -87,13 +89,6 @@ def test_an_entry_of_another_program_under_our_name_stays(home: ClientHome) -> N
     assert (edit.text, edit.is_change) == (text, False)
     assert edit.problem
     assert (edit.problem.message, edit.problem.hint) == ("there is an entry 'tooltray' already, which is not Tooltray", "Rename it")
-
-
-def test_a_malformed_file_is_left_to_the_person(home: ClientHome) -> None:
-    home.write(CURSOR, '{"mcpServers": {}, "mcpServers": {}}')
-    (edit,) = connect(home, "cursor")
-    assert not edit.is_change
-    assert edit.problem
 
 
 def test_the_innermost_holder_that_is_there_is_taken_and_written_as_its_version_reads_it(home: ClientHome) -> None:
@@ -247,3 +242,80 @@ def test_what_cannot_be_opened_has_no_sign_of_us(tmp_path: Path) -> None:
 def test_an_id_names_what_is_done_for_which_client_in_which_file() -> None:
     assert parse_edit_id("mend:cursor:C:\\me\\mcp.json") == ("mend", "cursor", "C:\\me\\mcp.json")
     assert [parse_edit_id(id) for id in ("erase:cursor:/x", "")] == [("connect", "", "erase:cursor:/x"), ("connect", "", "")]
+
+
+ENTRY = {"command": "x"}
+
+
+def found(*place: str | int) -> FoundEntry:
+    return FoundEntry(client=KINDS["continue"], path=Path("/x"), project="", name="a", entry=ENTRY, place=place, line=1, kind="server")
+
+
+def test_an_item_of_a_list_is_found_again_by_its_name() -> None:
+    assert named_place(found("mcpServers", 3)) == ("mcpServers", "a")
+    assert full_content(found("mcpServers", 3)) == {"name": "a", **ENTRY}
+
+
+def test_a_member_is_found_again_by_its_key() -> None:
+    assert named_place(found("mcpServers", "b")) == ("mcpServers", "b")
+    assert full_content(found("mcpServers", "b")) == ENTRY
+
+
+@pytest.mark.parametrize("text", ["", "\ufeff", " \n"])
+@pytest.mark.parametrize("format", ["json", "toml", "yaml"])
+def test_an_empty_text_holds_nothing(text: str, format: Format) -> None:
+    assert content_of(text, format) is None
+
+
+@pytest.mark.parametrize(
+    ("format", "text"), [("json", '{"a": 1}'), ("json", '\ufeff{"a": 1, // one\n}'), ("toml", "\ufeffa = 1"), ("yaml", "\ufeffa: 1")]
+)
+def test_each_format_is_read_with_a_byte_order_mark_and_comments(format: Format, text: str) -> None:
+    assert content_of(text, format) == {"a": 1}
+
+
+def test_the_outermost_holder_that_has_to_be_made_is_known() -> None:
+    place = ("a", "b", "name")
+    assert made_for({}, place) == ("a",)
+    assert made_for({"a": None}, place) == ("a",)
+    assert made_for({"a": {}}, place) == ("a", "b")
+    assert made_for({"a": {"b": {}}}, place) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("", '{\n  "s": {\n    "n": {\n      "command": "x"\n    }\n  }\n}\n'),
+        ("\ufeff", '\ufeff{\n  "s": {\n    "n": {\n      "command": "x"\n    }\n  }\n}\n'),
+    ],
+)
+def test_an_empty_file_gets_all_around_an_entry(text: str, after: str) -> None:
+    assert changed(text, "json", [EntryChange(("s", "n"), ENTRY)]) == after
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("json", '{"s": {"a": {"command": "y"}}, "other": 1} // mine\n'),
+        ("toml", "other = 1 # mine\n\n[s.a]\ncommand = 'y'\n"),
+        ("yaml", "other: 1 # mine\ns:\n  a:\n    command: y\n"),
+    ],
+)
+def test_what_was_put_in_goes_again_and_the_rest_is_as_it_was(format: Format, text: str) -> None:
+    more = changed(text, format, [EntryChange(("s", "n"), ENTRY)])
+    assert content_of(more, format) == {"s": {"a": {"command": "y"}, "n": ENTRY}, "other": 1}
+    assert "mine" in more
+    assert content_of(changed(more, format, [EntryChange(("s", "n"))]), format) == content_of(text, format)
+
+
+@pytest.mark.parametrize("text", ["a: 1\n", "a: 1\ns:\n"])
+def test_a_list_of_servers_is_made_where_there_is_none(text: str) -> None:
+    after = changed(text, "yaml", [EntryChange(("s", "n"), {"name": "n", **ENTRY}, is_list=True)])
+    assert content_of(after, "yaml") == {"a": 1, "s": [{"name": "n", **ENTRY}]}
+
+
+@pytest.mark.parametrize("format", ["json", "toml", "yaml"])
+def test_what_is_not_there_cannot_be_taken_out(format: Format) -> None:
+    text = {"json": '{"s": {}}', "toml": "[s]\n", "yaml": "s: {}\n"}[format]
+    with pytest.raises(CannotRead):
+        without(text, format, ("s", "gone"))

@@ -1,4 +1,4 @@
-"""import_plan.py: every server once, and how it compares with what is here."""
+"""import_plan.py: each server is offered once, compared with those that are here."""
 
 import json
 import threading
@@ -19,17 +19,12 @@ from tooltray.foundation.phrases import Phrase, as_json
 from tooltray.foundation.snapshots.ai_clients import FoundSecret, ImportCandidate
 from tooltray.sources.clients.client_kinds import ClientKind, read_client_kinds
 from tooltray.sources.clients.found_entries import FoundEntry, entries_in
-from tooltray.sources.clients.import_offers import Offer
-from tooltray.sources.clients.import_plan import ImportPlanner, usual_name
-from tooltray.sources.clients.import_sources import Found, of_clients, of_text
+from tooltray.sources.clients.import_offers import Found, Offer, of_clients, of_text
+from tooltray.sources.clients.import_plan import Program, looked_up, offers, program_of, usual_name
 
 KINDS = {kind.id: kind for kind in read_client_kinds()}
 TOKEN = "ghp_dummy0123456789"
 GITHUB = {"command": "npx", "args": ["-y", "github-server"], "env": {"GITHUB_TOKEN": TOKEN}}
-
-
-def planner(parts: HubParts) -> ImportPlanner:
-    return ImportPlanner(config=parts.config, secrets=parts.secrets, environ=parts.environ, user_folder=parts.user_folder)
 
 
 def entries(client: str, content: Mapping[str, Any], project: str = "", path: str = "") -> list[FoundEntry]:
@@ -38,8 +33,13 @@ def entries(client: str, content: Mapping[str, Any], project: str = "", path: st
     return entries_in(kind, document, project=project)
 
 
+async def planned(parts: HubParts, found: list[Found], secrets: Any = None) -> list[Offer]:
+    secrets = secrets or parts.secrets
+    return await offers(found, config=parts.config, secrets=secrets, environ=parts.environ, user_folder=parts.user_folder)
+
+
 async def offered(parts: HubParts, *found: FoundEntry) -> list[Offer]:
-    return await planner(parts).offers(of_clients(found))
+    return await planned(parts, of_clients(found))
 
 
 async def candidates(parts: HubParts, *found: FoundEntry) -> list[ImportCandidate]:
@@ -85,8 +85,7 @@ async def test_what_is_done_for_each_entry_is_not_done_in_the_loop(tmp_path: Pat
     found = entries("cursor", {"mcpServers": {str(number): {"command": "npx", "args": [str(number)]} for number in range(3)}})
     async with hub_parts(tmp_path, servers={}) as parts:
         secrets: Any = SimpleNamespace(known_values=lambda: Watched(["a secret value"]))
-        made = ImportPlanner(config=parts.config, secrets=secrets, environ=parts.environ, user_folder=parts.user_folder)
-        assert len(await made.offers(of_clients(found))) == 3
+        assert len(await planned(parts, of_clients(found), secrets)) == 3
     assert used_in
     assert threading.get_ident() not in used_in
 
@@ -103,8 +102,7 @@ async def test_a_place_of_secrets_that_cannot_be_reached_is_asked_once(tmp_path:
     found = entries("cursor", {"mcpServers": {"github": {**words, "env": {"GITHUB_TOKEN": TOKEN, "A": "${env:A}"}}}})
     async with hub_parts(tmp_path, servers=servers) as parts:
         secrets: Any = SimpleNamespace(known_values=frozenset, get=get)
-        made = ImportPlanner(config=parts.config, secrets=secrets, environ=parts.environ, user_folder=parts.user_folder)
-        [offer] = await made.offers(of_clients(found))
+        [offer] = await planned(parts, of_clients(found), secrets)
     assert offer.candidate.state == "new"
     assert len(asked) == 1
 
@@ -197,7 +195,7 @@ async def test_what_is_broken_has_a_reason_without_its_values(tmp_path: Path) ->
         assert str(one.problem).startswith("'a' cannot be imported: a secret and a placeholder")
         assert "/home/me/cursor" in str(one.problem)
         assert TOKEN not in json.dumps(as_json([one, two]))
-        (given,) = await planner(parts).offers(of_text(json.dumps({"mcpServers": {"c": {"command": "x", "args": 5}}})))
+        (given,) = await planned(parts, of_text(json.dumps({"mcpServers": {"c": {"command": "x", "args": 5}}})))
         assert given.candidate.problem is not None
         assert given.candidate.problem.hint == "Correct it, and try again"
 
@@ -256,3 +254,48 @@ def test_what_was_found_shows_no_entry(tmp_path: Path) -> None:
     (found,) = of_clients(entries("cursor", {"mcpServers": {"github": GITHUB}}))
     assert isinstance(found, Found)
     assert TOKEN not in repr(found)
+
+
+KEYS = {"a/KEY": "dummy-one", "b/KEY": "dummy-one", "c/KEY": "dummy-two"}
+
+
+def program(entry: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> Program:
+    return program_of(entry, lambda inner: looked_up(inner, KEYS, environ or {}))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"command": "npx", "args": ["-y", "x"]}, {"command": "/usr/bin/npx", "args": ["--yes", "x"], "type": "stdio"}),
+        ({"command": "npx", "args": ["-y", "x"]}, {"command": "cmd", "args": ["/c", "npx.cmd", "-y", "x"]}),
+        ({"url": "https://a.example/mcp"}, {"url": "https://a.example/mcp/", "type": "http"}),
+        ({"command": "x", "env": {"A": "1", "B": "2"}}, {"command": "x", "env": {"B": "2", "A": "1"}, "icons": "y"}),
+        ({"command": "x", "env": {"K": "${secret:a/KEY}"}}, {"command": "x", "env": {"K": "${secret:b/KEY}"}}),
+        ({"command": "x", "env": {"K": "${secret:a/KEY}"}}, {"command": "x", "env": {"K": "${UNKNOWN}"}}),
+        ({"command": "x", "env": {"K": "${secret:a/KEY}"}}, {"command": "x", "env": {"K": "${SET}"}}),
+        ({"command": "x", "env": {"K": "${input:key}"}}, {"command": "x", "env": {"K": "${secret:c/KEY}"}}),
+        ({"command": "x", "env": {"K": "${NONE:-dummy-one}"}}, {"command": "x", "env": {"K": "${secret:a/KEY}"}}),
+        ({"command": "x", "args": ["${é"], "env": {"A": "}"}}, {"command": "x", "args": ["${é"], "env": {"A": "}"}}),
+    ],
+)  # fmt: skip
+def test_the_same_server(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert program(one, {"SET": "dummy-one"}).is_same(program(other, {"SET": "dummy-one"}))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"command": "x"}, {"command": "y"}),
+        ({"command": "x", "args": ["a"]}, {"command": "x", "args": ["b"]}),
+        ({"url": "https://a.example", "type": "sse"}, {"url": "https://a.example"}),
+        ({"command": "x", "cwd": "/p"}, {"command": "x"}),
+        ({"command": "x", "env": {"K": "${secret:a/KEY}"}}, {"command": "x", "env": {"K": "${secret:c/KEY}"}}),
+        ({"command": "x", "env": {"K": "${secret:c/KEY}"}}, {"command": "x", "env": {"K": "${SET}"}}),
+    ],
+)
+def test_another_server(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert not program(one, {"SET": "dummy-one"}).is_same(program(other, {"SET": "dummy-one"}))
+
+
+def test_no_value_is_in_what_is_logged() -> None:
+    assert "dummy-one" not in repr(program({"command": "x", "env": {"K": "${secret:a/KEY}"}}))

@@ -1,4 +1,4 @@
-"""imports.py, client_imports.py and the verbs: servers come in, and leave their clients only when they work here."""
+"""imports.py and the verbs: servers come in, and leave their clients only when they work here."""
 
 import asyncio
 import json

@@ -167,11 +167,6 @@ async def test_a_bundle_is_handed_over_with_the_sha256_that_the_registry_says(tm
         assert (await api.preview_registry_server("a/bundle", "", "", {"A": "x"})).name == "notes"
         assert await api.add_registry_server("a/bundle", "", "mcpb-1", {"A": "x"}, "mine") == "notes"
         assert bundles.asked == [(url, "a" * 64, {"A": "x"}), (url, "a" * 64, {"A": "x"}, "mine")]
-        without = DiscoveryApi(**given, starters=parts.starters, servers_api=parts.servers_api)
-        (option,) = (await without.get_registry_server("a/bundle")).options
-        assert option.problem is not None
-        with pytest.raises(TooltrayError, match="cannot be installed"):
-            await without.preview_registry_server("a/bundle", "", "", {})
 
 
 @pytest.mark.parametrize(("name", "here"), [("a/mcp", "mcp"), ("a/server", "server"), ("io.github.x/weather-mcp-server", "weather")])

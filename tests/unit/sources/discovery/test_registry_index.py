@@ -91,10 +91,10 @@ def test_of_a_few_matches_those_that_are_about_it_come_before_those_that_mention
 
 def test_servers_are_read_whole_by_their_names(path: Path) -> None:
     index = written(path, packed(*SERVERS))
-    server = index.get("io.github.alice/git-tools")
+    server = index.get_all(["io.github.alice/git-tools"]).get("io.github.alice/git-tools")
     assert server is not None
     assert server.packages[0].identifier == "git-tools"
-    assert index.get("a/none") is None
+    assert index.get_all(["a/none"]).get("a/none") is None
     assert list(index.get_all(["com.example/wiki", "a/none"])) == ["com.example/wiki"]
 
 
@@ -137,7 +137,7 @@ def test_facts_are_kept_beside_the_servers(path: Path) -> None:
 
 def test_where_there_is_no_file_nothing_is_found(path: Path) -> None:
     index = RegistryIndex(path)
-    assert (index.search("git", 5).total, index.get("a/b")) == (0, None)
+    assert (index.search("git", 5).total, index.get_all(["a/b"]).get("a/b")) == (0, None)
 
 
 def test_a_writer_that_fails_leaves_the_file_as_it_was(path: Path) -> None:
@@ -197,7 +197,7 @@ def test_an_entry_that_is_damaged_in_itself_counts_as_damage(path: Path) -> None
         database.execute("UPDATE servers SET entry = x'deadbeef'")
     database.close()
     with pytest.raises(DamagedIndex):
-        index.get("com.example/wiki")
+        index.get_all(["com.example/wiki"]).get("com.example/wiki")
 
 
 def test_an_entry_that_was_replaced_by_nonsense_can_still_be_changed(path: Path) -> None:

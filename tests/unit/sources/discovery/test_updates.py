@@ -1,4 +1,4 @@
-"""updates.py: a newer version of a server that was added from the registry, and what was given for it before."""
+"""updates.py: where servers are from, and newer versions of those from the registry."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,8 +10,7 @@ from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.snapshots.discovery import RegistryUpdate
 from tooltray.sources.discovery.registry_json import Described, read_described
 from tooltray.sources.discovery.server_forms import find_choice, made_of
-from tooltray.sources.discovery.server_origins import with_origin
-from tooltray.sources.discovery.updates import RegistryUpdates, is_newer
+from tooltray.sources.discovery.updates import FromRegistry, RegistryUpdates, from_list, from_registry, is_newer, names_here, with_origin
 
 NAME = "a/notes"
 KEYS = [{"name": "KEY", "isSecret": True, "isRequired": True}, {"name": "MODE"}]
@@ -143,3 +142,23 @@ def test_versions_follow_one_another(version: str, than: str) -> None:
 
 def test_a_build_alone_is_no_newer_version() -> None:
     assert not is_newer("1.0.0+2", "1.0.0+1")
+
+
+GOOD = {"origin": {"kind": "registry", "name": "a/b", "version": "1"}}
+
+
+@pytest.mark.parametrize(
+    "origin", [None, 3, "registry", {}, {"kind": "link"}, {"kind": "registry"}, {"kind": "registry", "name": 3, "version": "1"}]
+)
+def test_an_odd_origin_counts_as_none(origin: Any) -> None:
+    assert from_registry({"origin": origin}) is None
+    assert from_list({"origin": origin}) == ""
+
+
+def test_origins_are_read() -> None:
+    assert from_registry(GOOD) == FromRegistry("a/b", "1")
+    assert from_list({"origin": {"kind": "starter", "id": "git"}}) == "git"
+
+
+def test_of_several_servers_of_one_name_the_first_is_here() -> None:
+    assert names_here({"x": {}, "one": GOOD, "two": GOOD}) == {"a/b": "one"}

@@ -6,7 +6,6 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from tests.fakes.file_hub import file_hub
-from tests.fakes.full_disk import full_disk
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.lazy_hub import ready
 from tests.fakes.refusal import refusal
@@ -29,11 +28,6 @@ async def test_a_server_that_is_added_starts_and_is_kept(parts: HubParts, progra
     await parts.heard.event(ServerStarted, server_name="new")
     assert parts.settings_on_disk["mcpServers"]["new"] == {"autoApprove": ["read"], "command": "program", "args": ["1"]}
     assert await parts.presenter.get_mcp_default_servers() == ["new"]
-
-
-async def test_what_the_entry_says_of_approval_counts(parts: HubParts) -> None:
-    await parts.presenter.add_mcp_server("new", {"command": "program", "autoApprove": ["read"]})
-    assert parts.settings_on_disk["mcpServers"]["new"]["autoApprove"] == ["read"]
 
 
 async def test_a_server_added_for_later_is_started_once_to_be_listed(parts: HubParts, program: ScriptedServer) -> None:
@@ -63,19 +57,6 @@ async def test_of_two_that_are_added_at_once_under_one_name_one_is_refused(parts
     done = await asyncio.gather(*adding, return_exceptions=True)
     assert [type(each) for each in done] == [str, Conflict]
     assert parts.settings_on_disk["mcpServers"]["new"]["args"] == ["1"]
-
-
-async def test_an_entry_that_is_not_valid_is_not_added(parts: HubParts) -> None:
-    assert "neither a command nor a URL" in await refusal(parts.presenter.add_mcp_server("new", {}))
-    assert parts.servers.find("new") is None
-
-
-async def test_a_full_disk_changes_nothing_and_is_told(parts: HubParts) -> None:
-    with full_disk(size_bytes=10):
-        said = await refusal(parts.presenter.add_mcp_server("new", {"command": "program"}))
-    assert "The settings could not be written" in said
-    assert parts.servers.find("new") is None
-    assert await parts.presenter.get_mcp_servers() == {"s": entry("program")}
 
 
 async def test_an_entry_is_replaced_and_what_it_runs_is_started_anew(parts: HubParts, program: ScriptedServer) -> None:

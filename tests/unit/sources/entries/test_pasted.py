@@ -50,30 +50,6 @@ def test_what_a_shell_would_fill_in_is_left_to_the_settings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("npx -y @modelcontextprotocol/server-filesystem /tmp", "filesystem"),
-        ("npx @playwright/mcp@latest", "playwright"),
-        ("npx -y @upstash/context7-mcp", "context7"),
-        ("uvx mcp-server-fetch==1.2", "fetch"),
-        ("uvx --from git+https://example.org/serena serena start-mcp-server", "serena"),
-        ("uv --directory /srv/weather run weather.py", "weather"),
-        ("python -m mcp_server_git --repository .", "git"),
-        ("node /srv/weather-mcp/build/index.js", "weather"),
-        ("docker run -i --rm -e TOKEN ghcr.io/github/github-mcp-server:latest", "github"),
-        ("cmd /c npx -y @foo/bar", "bar"),
-        ("/usr/local/bin/my-tool --stdio", "my-tool"),
-        ("https://mcp.linear.app/mcp", "linear"),
-        ("npm exec -y @foo/bar-mcp", "bar"),
-        ("uvx run", "run"),
-        ("npx", "npx"),
-    ],
-)
-def test_the_name_is_guessed_from_what_runs(text: str, name: str) -> None:
-    assert only(text).name == name
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "claude mcp add --scope user -e A=1 everything -- npx -y @x/everything --flag",
@@ -170,11 +146,6 @@ def test_a_windows_path_with_single_backslashes_survives(text: str) -> None:
 def test_only_backslashes_that_are_no_escapes_are_taken_as_they_are(text: str, words: list[str]) -> None:
     (server,) = parse_pasted(text)
     assert server.argv == words
-
-
-def test_a_variable_as_shells_write_it_is_a_reference_in_a_block_too() -> None:
-    (server,) = parse_pasted('{"url": "https://a.example/mcp", "headers": {"Authorization": "Bearer $TOK", "X": "pa$WORD $x"}}')
-    assert server.config["headers"] == {"Authorization": "Bearer ${TOK}", "X": "pa$WORD $x"}
 
 
 def test_keys_of_request_options_are_headers_and_what_has_no_effect_is_warned_of() -> None:
@@ -348,11 +319,6 @@ def test_headers_are_read_in_every_spelling_and_keys_in_them_are_secrets(key: st
     assert secrets == {"far/Authorization": "abc", "far/X-Api-Key": "k"}
     assert "X-Api-Key" not in server.filled_in({"X-Api-Key": None})["headers"]
     assert server.config["headers"]["Authorization"] == "Bearer abc"
-
-
-def test_headers_in_a_request_s_options_are_read() -> None:
-    block = {"far": {"url": "https://example.org/mcp", "requestInit": {"headers": {"A": "b"}}}}
-    assert only(json.dumps(block)).config["headers"] == {"A": "b"}
 
 
 def test_a_toml_block_may_take_headers_from_variables() -> None:

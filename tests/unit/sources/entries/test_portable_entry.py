@@ -1,4 +1,4 @@
-"""portable_entry.py: what leaves the machine has no secret in it, and all else as it was."""
+"""portable_entry.py: no secret stays in an entry or a file."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.sources.entries.portable_entry import with_new_secrets_moved, without_secrets
+from tooltray.sources.entries.portable_entry import clean_text, filled_in, with_new_secrets_moved, without_secrets
 
 KEY = "sk-ant-0123456789abcdef"
 
@@ -123,3 +123,41 @@ def test_a_secret_that_was_typed_is_moved_out_of_an_entry_before_it_is_saved(
     entry: dict[str, Any], before: dict[str, Any], saved: dict[str, Any], values: dict[str, str]
 ) -> None:
     assert with_new_secrets_moved("s", entry, before, plain=["chosen"], taken=["s/TOKEN_2"]) == (saved, values)
+
+
+def test_placeholders_are_filled_in_at_every_depth_and_all_else_stays() -> None:
+    part = {"args": ["a-${x}", ("${x}${y}",)], "n": 1, "none": None, "${x}": True}
+    assert filled_in(part, {"${x}": "1", "${y}": "2"}) == {"args": ["a-1", ["12"]], "n": 1, "none": None, "${x}": True}
+    assert filled_in(part, {}) is part
+
+
+def test_a_value_that_looks_like_a_placeholder_stays_as_it_is() -> None:
+    values = {f"${{{number}}}": f"${{{number + 1}}}" * 2 for number in range(60)}
+    assert filled_in("${0}", values) == "${1}${1}"
+
+
+TYPED = "ghp_" + "a1B2" * 9
+
+
+def test_a_text_without_secrets_is_kept_byte_by_byte() -> None:
+    text = b'{ // mine\n  "mcpServers": {"a": {"command": "x", "env": {"TOKEN": "${secret:a/TOKEN}"},},},\r\n "n": 1.50 }'
+    assert clean_text(text) == text
+
+
+@pytest.mark.parametrize("holder", ["mcpServers", "servers", "a"])
+def test_secrets_that_somebody_has_typed_are_taken_out_and_all_else_stays(holder: str) -> None:
+    entry = {"command": "x", "args": ["--api-key", TYPED], "env": {"API_KEY": TYPED, "MODE": "1"}}
+    text = '{\n  // mine\n  "note": 1.50,\n  ' + json.dumps({holder: {"a": entry} if holder != "a" else entry})[1:]
+    cleaned = (clean_text(text.encode()) or b"").decode()
+    assert TYPED not in cleaned
+    assert all(part in cleaned for part in ("// mine", "1.50", '"MODE": "1"'))
+
+
+def test_a_secret_beside_the_servers_is_taken_out_too() -> None:
+    cleaned = clean_text(json.dumps({"mcpServers": {"a": 1}, "githubToken": TYPED}).encode())
+    assert json.loads(cleaned or b"") == {"mcpServers": {"a": 1}, "githubToken": "${secret:githubToken/githubToken}"}
+
+
+@pytest.mark.parametrize("content", [b"{half", b"[]", b"\xff", b"[" * 100_000])
+def test_what_is_not_understood_is_not_kept(content: bytes) -> None:
+    assert clean_text(content) is None

@@ -61,19 +61,6 @@ async def test_a_server_that_failed_for_a_locked_file_is_tried_again_when_that_i
         await parts.heard.event(ServerStarted, server_name="s")
 
 
-async def test_a_server_that_failed_for_a_secret_is_tried_again_with_another_place_for_them(
-    tmp_path: Path, program: ScriptedServer
-) -> None:
-    servers = {"s": entry("program", env={"KEY": "${secret:s/KEY}"})}
-    async with hub_parts(tmp_path, servers=servers, programs={"program": program}) as parts:
-        await parts.secrets.set("s/KEY", "value")
-        parts.secrets.use("file")
-        parts.servers.get("s").start()
-        await parts.heard.state("s", ServerState.ERROR)
-        await parts.presenter.set_secret_backend("memory")
-        await parts.heard.event(ServerStarted, server_name="s")
-
-
 @asynccontextmanager
 async def with_keyring(parts: HubParts, failure: SecretsUnreachable) -> AsyncIterator[SecretsApi]:
     def open_keyring() -> NoReturn:

@@ -1,19 +1,26 @@
-"""server_entries.py: a server and its secrets come in together or not at all, and its tools ask before they change something."""
+"""server_entries.py: entries are added, changed, previewed, and confirmed where they widen something."""
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.hub_parts import HubParts, hub_parts
+from tests.fakes.file_servers import SHOP, file_server
+from tests.fakes.hub_parts import HubParts, entry, hub_parts
+from tests.fakes.scripted_server import ScriptedServer, tool
 from tests.fakes.unconfirmed import Program
 
 from tooltray.config.settings.given_entries import read_entry
-from tooltray.foundation.confirmation import UNATTENDED, asked_by
-from tooltray.foundation.errors import Conflict, Denied, SecretsUnreachable, TooltrayError
+from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import MCPServerConfig
+from tooltray.foundation.confirmation import UNATTENDED, Person, Wish, asked_by
+from tooltray.foundation.errors import Conflict, Denied, NotFound, SecretsUnreachable, TooltrayError
+from tooltray.foundation.events import EventBus
 from tooltray.foundation.remote import JsonObject
+from tooltray.sources.entries import server_entries as module
 from tooltray.sources.entries.pasted import parse_pasted
-from tooltray.sources.entries.server_entries import ORIGIN, free_name
+from tooltray.sources.entries.server_entries import ORIGIN, EntryWidenings, entry_diff, free_name, preview_edit
 
 ENTRY = {
     "command": "program",
@@ -185,3 +192,193 @@ def test_a_name_that_is_taken_gets_a_number() -> None:
 
 def test_an_entry_that_is_written_by_hand_asks_before_changes_too() -> None:
     assert read_entry("hand", {"command": "program"}).auto_approve == ("read",)
+
+
+TYPED = "ghp_0123456789abcdefABCDEF"
+OTHER_KEY = "ghp_9876543210fedcbaFEDCBA"
+
+
+def test_a_diff_shows_what_changes_and_no_secret() -> None:
+    before, after = (
+        {"command": "p", "env": {"TOKEN": TYPED}, "args": ["a"]},
+        {"command": "q", "env": {"TOKEN": OTHER_KEY}, "args": ["a"]},
+    )
+    lines = entry_diff("s", before, after)
+    assert '-  "command": "p",' in lines
+    assert '+  "command": "q",' in lines
+    assert '-    "TOKEN": "••••••"' in lines
+    assert '+    "TOKEN": "•••••• (another value)"' in lines
+    assert not any(key in line for line in lines for key in (TYPED, OTHER_KEY))
+
+
+def test_a_secret_that_stays_is_no_change() -> None:
+    lines = entry_diff("s", {"command": "p", "env": {"TOKEN": TYPED}}, {"command": "q", "env": {"TOKEN": TYPED}})
+    assert [line for line in lines if line[0] in "+-"] == ['-  "command": "p",', '+  "command": "q",']
+    assert entry_diff("s", {"a": 1}, {"a": 1}) == ()
+
+
+def test_changes_far_apart_have_a_gap_between() -> None:
+    before = {"command": "p", **{f"x{number}": number for number in range(20)}, "note": "a"}
+    assert " …" in entry_diff("s", before, {**before, "command": "q", "note": "b"})
+
+
+async def config_of(tmp_path: Path, **servers: Any) -> McpConfHelper:
+    (tmp_path / "settings.json").write_text(json.dumps({"mcpServers": servers}))
+    config = McpConfHelper(tmp_path / "settings.json", EventBus())
+    await config.load()
+    return config
+
+
+async def test_a_preview_says_where_it_goes_and_whether_the_server_is_restarted(tmp_path: Path) -> None:
+    config = await config_of(tmp_path, s={"command": "p"})
+    changed = preview_edit(config, "s", {"command": "q"})
+    assert (changed.file, changed.is_restarted, changed.problem, changed.slips) == (str(config.path), True, None, ())
+    assert changed.revision == config.revision("s")
+    assert not preview_edit(config, "s", {"command": "p", "label": "work"}).is_restarted
+
+
+async def test_a_preview_of_what_cannot_be_used_says_where_it_is_wrong(tmp_path: Path) -> None:
+    config = await config_of(tmp_path, s={"command": "p"})
+    changed = preview_edit(config, "s", {"command": "p", "args": "x"})
+    assert [slip.path for slip in changed.slips] == [("args",)]
+    assert not changed.is_restarted
+
+
+async def test_a_file_that_is_served_is_not_written_and_nothing_of_a_project_runs_inside(tmp_path: Path) -> None:
+    config = await config_of(tmp_path)
+    config.set_file_servers({"f": file_server("f", project=SHOP), "g": file_server("g", origin="served")})
+    assert preview_edit(config, "f", {"command": "x"}).problem is None
+    inside = preview_edit(config, "f", {"type": "inmemory", "command": "x"}).problem
+    assert inside is not None
+    assert "inside Tooltray" in inside.title
+    served = preview_edit(config, "g", {"command": "x"}).problem
+    assert served is not None
+    assert served.title == "'g' is not changed"
+
+
+def hub(tmp_path: Path, **servers: Any) -> Any:
+    return hub_parts(tmp_path / "home", servers=servers, default=("s",), programs={"p": ScriptedServer(tool("t"))})
+
+
+async def test_a_copy_has_the_same_entry_and_rules_and_starts_when_it_is_used(tmp_path: Path) -> None:
+    parts: HubParts
+    async with hub(tmp_path, s={"command": "p", "label": "work", "x": 1}) as parts:
+        assert await parts.presenter.duplicate_mcp_server("s", "s-2") == "s-2"
+        assert parts.conf.entries["s-2"] == {"command": "p", "label": "work", "x": 1, "autoApprove": ["read"]}
+        assert "s-2" not in parts.conf.settings.default_servers
+        with pytest.raises(Conflict):
+            await parts.presenter.duplicate_mcp_server("s", "s-2")
+        with pytest.raises(NotFound):
+            await parts.presenter.duplicate_mcp_server("gone", "x")
+
+
+async def test_a_preview_over_the_api_changes_nothing(tmp_path: Path) -> None:
+    async with hub(tmp_path, s=entry("p")) as parts:
+        before = parts.home.settings.read_bytes()
+        assert (await parts.presenter.preview_server_update("s", {"command": "q"})).diff
+        assert parts.home.settings.read_bytes() == before
+        with pytest.raises(TooltrayError):
+            await parts.presenter.preview_server_update("gone", {"command": "q"})
+
+
+PROGRAMS = {"p": ScriptedServer(tool("t"))}
+ASKS = {"command": "p", "autoApprove": ["ask:t"], "confinement": "own", "env": {"A": "${secret:s/A}"}, "disable": True}
+
+
+class Seen(Person):
+    """Says yes, and keeps what it was about."""
+
+    def __init__(self) -> None:
+        self.wishes: list[Wish] = []
+
+    async def confirm(self, wish: Wish) -> None:
+        self.wishes.append(wish)
+
+
+async def removed(parts: HubParts, name: str) -> None:
+    with asked_by(UNATTENDED):
+        await parts.presenter.remove_mcp_server(name, keep_secrets=True)
+
+
+async def test_a_server_that_is_removed_and_added_again_may_do_no_more_than_before_without_a_yes(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"s": ASKS}, programs=PROGRAMS) as parts:
+        await removed(parts, "s")
+        for wider in ({"autoApprove": ["all"]}, {"confinement": "open"}):
+            with asked_by(UNATTENDED), pytest.raises(Denied):
+                await parts.presenter.add_mcp_server("s", {**ASKS, **wider})
+        with asked_by(UNATTENDED), pytest.raises(Denied):
+            await parts.presenter.add_mcp_server("s", {"command": "p", "disable": True})  # the usual rules are wider than those of before
+        assert parts.conf.entries == {}
+        with asked_by(UNATTENDED):
+            await parts.presenter.add_mcp_server("s", ASKS)
+        assert parts.conf.entries == {"s": ASKS}
+
+
+async def test_a_person_is_told_rules_on_arguments_and_whose_the_secrets_are(tmp_path: Path) -> None:
+    other, seen = {**ASKS, "env": {"A": "${secret:shared}", "B": "${secret:s/unused}"}}, Seen()
+    async with hub_parts(tmp_path, servers={"s": other, "z": other}, programs=PROGRAMS) as parts:
+        entry = {
+            "command": "p",
+            "disable": True,
+            "callRules": [{"tool": "t"}],
+            "args": ["${secret:shared}", "${secret:s/KEY}", "${secret:x}"],
+        }
+        with asked_by(seen):
+            await parts.presenter.add_mcp_server("new", entry)
+    assert [wish.about for wish in seen.wishes] == [
+        {"server": "new", "rules": "read, t: without arguments", "rules_before": "read"},
+        {"server": "new", "secrets": "s/KEY (s), shared (s, z)"},
+    ]
+
+
+@pytest.mark.parametrize("secret", ["oauth/s", "tooltray-backups", "tooltray/trusted tokens"])
+async def test_sign_ins_and_what_tooltray_keeps_for_itself_are_nobody_else_s(tmp_path: Path, secret: str) -> None:
+    async with hub_parts(tmp_path, servers={"s": ASKS}, programs=PROGRAMS) as parts:
+        with asked_by(UNATTENDED), pytest.raises(Denied, match="Giving a server secrets of others"):
+            await parts.presenter.add_mcp_server("new", {"command": "p", "args": [f"${{secret:{secret}}}"], "disable": True})
+
+
+async def test_a_no_to_an_import_or_to_putting_servers_back_changes_nothing(tmp_path: Path) -> None:
+    own = {"mcpServers": {"s": ASKS}, "publish": {"clients": {"c": {"mode": "search", "autoApprove": []}}}}
+    wider = {"command": "p", "autoApprove": ["read"], "disable": True}
+    async with hub_parts(tmp_path, servers=own["mcpServers"], settings={"publish": own["publish"]}, programs=PROGRAMS) as parts:
+        before = dict(parts.conf.document)
+        parts.shipped_setup = {"version": 1, "mcpServers": {"s": wider}, "defaultServers": []}
+        with asked_by(UNATTENDED):
+            with pytest.raises(Denied, match="Putting back servers that may do more"):
+                await parts.presenter.reset_to_default_servers()
+            with pytest.raises(Denied, match="Importing what allows more"):
+                await parts.presenter.import_setup({"mcpServers": {}, "publish": {"clients": {"c": {"mode": "search"}}}}, replace=True)
+            await parts.presenter.import_setup({"mcpServers": {"s": wider}, "publish": {"clients": {"c": {}}}})  # both are kept
+        assert parts.conf.document == before
+
+
+async def test_what_an_import_would_allow_is_told_in_words(tmp_path: Path) -> None:
+    seen, clients = Seen(), {"c": {"autoApprove": ["read"]}, "a.b": {"callRules": [{"tool": "t"}]}}
+    async with hub_parts(tmp_path, servers={"s": ASKS}, programs=PROGRAMS) as parts:
+        setup = {"mcpServers": {"s": {"command": "p", "disable": True}}, "publish": {"clients": clients}, "readyAnswers": ["Yes"]}
+        with asked_by(seen):
+            await parts.presenter.import_setup({**setup, "npmRegistries": [{"name": "n", "url": "https://r.example"}]}, replace=True)
+    assert [wish.about["changes"].split(", ") for wish in seen.wishes] == [
+        [
+            "s: p (approved without asking: read); Allowing tool calls; Letting a server do more",
+            "npmRegistries: add",
+            "publish.clients.c: approved without asking: read",
+            "publish.clients.a.b: approved without asking: t: without arguments",
+        ]
+    ]
+
+
+def test_of_very_many_that_were_removed_the_oldest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_REMOVED", 2)
+    widenings = EntryWidenings(config=None, server_secrets=None)  # type: ignore[arg-type]
+    for name in ("a", "b", "a", "c"):
+        widenings.note_removed(name, MCPServerConfig(command=name))
+    widenings.note_removed("d", None)
+    assert list(widenings._removed) == ["a", "c"]
+
+
+async def test_an_entry_that_cannot_be_used_is_refused_before_anybody_is_asked(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={}, programs=PROGRAMS) as parts:
+        with asked_by(UNATTENDED), pytest.raises(TooltrayError, match="neither a command nor a URL"):
+            await parts.presenter.add_mcp_server("new", {})

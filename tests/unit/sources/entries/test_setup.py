@@ -10,10 +10,8 @@ from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.config.settings.given_entries import BUILTIN_NAMES, check_name, read_entry
-from tooltray.config.settings.settings_edits import npm_registry
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ConfigChanged
-from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.sources.entries.setup import shipped_servers
 
@@ -50,12 +48,6 @@ async def test_an_export_has_everything_but_secrets_and_says_which_it_wants(part
     }
 
 
-async def test_a_chosen_registry_is_exported_without_its_login(parts: HubParts) -> None:
-    await parts.conf.edit(npm_registry(custom="https://me:pw@mine.example/npm/", is_auto_detect=False))
-    exported = await parts.presenter.export_setup()
-    assert (exported["customNpmRegistry"], exported["autoDetectNpmRegistry"]) == ("https://mine.example/npm/", False)
-
-
 async def test_what_was_exported_is_taken_over_elsewhere_as_it_was(parts: HubParts, tmp_path: Path) -> None:
     exported = await parts.presenter.export_setup()
     async with hub_parts(tmp_path / "other", servers={}, programs={"program": ScriptedServer(tool("get_it"))}) as other:
@@ -69,20 +61,6 @@ async def test_what_was_exported_is_taken_over_elsewhere_as_it_was(parts: HubPar
 
 
 # in
-
-
-async def test_an_import_starts_what_starts_with_the_hub(parts: HubParts) -> None:
-    await parts.presenter.import_setup({"mcpServers": {"new": PROGRAM}, "defaultServers": ["new", "unknown"]})
-    await parts.heard.until(lambda: parts.presenter.snapshot().servers[-1].state is ServerState.RUNNING)
-    assert parts.settings_on_disk["defaultServers"] == ["own", "new"]
-
-
-async def test_a_preview_says_the_same_and_changes_nothing(parts: HubParts) -> None:
-    before = parts.home.settings.read_bytes()
-    setup = {"mcpServers": {"own": PROGRAM, "new": PROGRAM}, "customNpmRegistry": "https://a.example/"}
-    preview = await parts.presenter.preview_import(setup)
-    assert parts.home.settings.read_bytes() == before
-    assert await parts.presenter.import_setup(setup) == preview
 
 
 async def test_what_is_there_stays_unless_it_is_to_be_replaced(parts: HubParts) -> None:

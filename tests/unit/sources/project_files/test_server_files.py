@@ -1,4 +1,4 @@
-"""server_files.py: servers of files, from the file to the list of servers."""
+"""server_files.py: the folders in use, and servers of files from the file to the list of servers."""
 
 import asyncio
 import json
@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 from tests.fakes.file_hub import file_hub
+from tests.fakes.manual_wheel import ManualWheel
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, ProblemReported, ServerFilesChanged
+from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.foundation.snapshots.files import FileEntrySnapshot
-from tooltray.sources.project_files.server_files import settings_snapshot
+from tooltray.protocol.sessions.session_state import KEPT_FOR_S, SessionMoved, SessionState, SessionStates
+from tooltray.sources.project_files.server_files import FoldersInUse, FoldersInUseChanged, settings_snapshot
 from tooltray.sources.projects.project_copies import UNUSED_S
 
 ONE = {"command": "program", "args": ["one"]}
@@ -51,82 +54,6 @@ async def test_a_first_list_of_a_session_has_the_servers_of_its_project(tmp_path
         assert await hub.listed(client) == ["work"]
 
 
-async def test_a_changed_entry_waits_and_the_old_one_goes_on(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(one=ONE)
-        await hub.session(folder)
-        await hub.trusted(folder)
-        await hub.saved(folder, {"one": TWO})
-        assert hub.states(folder) == {"one": "changed"}
-        assert hub.parts.conf.settings.mcp_servers["one"].args == ("one",)
-        [request] = await hub.project_servers.trust_requests("")
-        assert request.is_change
-        assert '-    "one"' in request.diff
-        assert '+    "two"' in request.diff
-        await hub.saved(folder, {"one": ONE})
-        assert hub.states(folder) == {"one": "used"}
-        await hub.saved(folder, {"one": TWO})
-        await hub.trusted(folder)
-        assert hub.parts.conf.settings.mcp_servers["one"].args == ("two",)
-
-
-async def test_servers_of_a_project_end_a_while_after_its_last_session_left(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(one=ONE)
-        await hub.session(folder, key="a")
-        await hub.trusted(folder)
-        hub.parts.states.disconnect("a")
-        assert hub.names() == ["one"]
-        hub.parts.wheel.expire(UNUSED_S)
-        assert hub.names() == []
-        await hub.session(folder, key="a")
-        assert hub.names() == ["one"]
-
-
-async def test_two_projects_have_servers_of_one_name(tmp_path: Path) -> None:
-    async with file_hub(tmp_path, servers={"one": ONE}) as hub:
-        first, second = hub.project("first", one=ONE), hub.project("second", one=ONE)
-        for folder in (first, second):
-            await hub.session(folder)
-            await hub.trusted(folder)
-        assert hub.names() == ["one-first", "one-second"]
-
-
-async def test_what_ran_goes_on_while_a_file_is_not_understood_and_the_problem_is_told_once(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(one=ONE)
-        await hub.session(folder)
-        await hub.trusted(folder)
-        await hub.saved(folder, '{"mcpServers": {"one": ')
-        await hub.saved(folder, '{"mcpServers": {"one": ')
-        assert (hub.names(), hub.states(folder)) == (["one"], {"one": "used"})
-        [told] = hub.parts.heard.of(ProblemReported)
-        assert "line 1" in told.problem.message
-        assert told.problem in list(hub.files.problems())
-        with pytest.raises(TooltrayError, match="cannot be read"):
-            await hub.project_servers.trust_requests(folder)
-        assert [(each.kind, each.name) for each in await hub.files.reload()] == [("keep", "")]
-        await hub.saved(folder, {"one": ONE})
-        assert list(hub.files.problems()) == []
-
-
-async def test_a_file_that_is_gone_for_a_moment_changes_nothing_and_one_that_is_gone_takes_its_servers_along(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(one=ONE)
-        await hub.session(folder)
-        await hub.trusted(folder)
-        path = Path(folder, ".mcp.json")
-        content = path.read_text()
-        path.unlink()
-        hub.parts.watching.changed(path)
-        await hub.quiet()
-        assert hub.names() == []
-        path.write_text(content)
-        hub.parts.watching.changed(path)
-        await hub.quiet()
-        assert hub.names() == ["one"]
-
-
 async def test_a_project_without_a_file_has_no_servers_and_no_problem(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project()
@@ -153,19 +80,6 @@ async def test_the_project_that_the_hub_was_started_for_serves_all_and_needs_a_y
         hub.parts.states.disconnect("a")
         hub.parts.wheel.expire(UNUSED_S)
         assert hub.names() == ["one"]
-
-
-async def test_what_a_person_said_yes_to_counts_after_a_restart_and_names_stay(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        for name in ("first", "second"):
-            folder = hub.project(name, one=ONE)
-            await hub.session(folder)
-            await hub.trusted(folder)
-        assert hub.names() == ["one", "one-second"]
-        await hub.quiet()
-    async with file_hub(tmp_path) as hub:
-        await hub.session(folder)
-        assert hub.names() == ["one-second"]
 
 
 async def test_the_settings_take_a_name_and_the_server_of_the_file_gets_another(tmp_path: Path) -> None:
@@ -219,6 +133,10 @@ async def test_servers_of_a_served_config_run_without_a_yes_and_all_their_calls_
         assert (settings.kind, [entry.name for entry in settings.entries]) == ("settings", ["one"])
         assert {entry.name: entry.state for entry in served.entries} == {"one": "used", "two": "used", "off": "off"}
         assert [reading.path for reading in hub.files.served()] == [str(config)]
+        told = len(hub.parts.heard.of(ServerFilesChanged))
+        for _ in range(2):
+            hub.files.set_endpoints({str(config): "http://127.0.0.1:1"})
+        assert (len(hub.parts.heard.of(ServerFilesChanged)), hub.files.snapshots()[1].url) == (told + 1, "http://127.0.0.1:1")
         with pytest.raises(TooltrayError, match="Change it there"):
             await hub.project_servers.remove("two", "")
         config.write_text(served_config(new=ONE))
@@ -408,18 +326,6 @@ async def test_a_server_of_a_project_does_not_pass_for_another_one(tmp_path: Pat
         assert names == ["github-shop", "fs", "FS-shop", "\uff46\uff53-shop-2", "Hub-shop"]
 
 
-async def test_of_a_thousand_problems_of_a_file_the_first_are_told_and_how_many_there_are(tmp_path: Path) -> None:
-    async with file_hub(tmp_path) as hub:
-        folder = hub.project(**{f"s{number}": {"args": []} for number in range(1000)})
-        await hub.session(folder)
-        await hub.quiet()
-        told = [each.problem for each in hub.parts.heard.of(ProblemReported)]
-        assert (len(told), "and 990 more problems" in str(told[-1])) == (11, True)
-        assert len(list(hub.files.problems())) == 11
-        [file] = [each for each in hub.files.snapshots() if each.project]
-        assert len(file.problems) == 1000
-
-
 async def test_a_yes_that_is_taken_back_during_a_call_ends_the_call(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one={**ONE, "autoApprove": ["all"]})
@@ -498,3 +404,106 @@ async def test_of_the_settings_a_broken_entry_is_shown_once_and_with_its_line(tm
         FileEntrySnapshot("off", "off", "off"),
         FileEntrySnapshot("b", "b", "broken", 4),
     )
+
+
+class Sessions:
+    """
+    Attributes:
+        told: what was in use each time that it changed.
+        empty: folders about which there is nothing worth keeping.
+    """
+
+    def __init__(self) -> None:
+        self.wheel = ManualWheel()
+        deadlines: Any = self.wheel
+        self.bus = EventBus()
+        self.states = SessionStates(bus=self.bus, deadlines=deadlines)
+        self.told: list[tuple[str, ...]] = []
+        self.empty: set[str] = set()
+        self.in_use = FoldersInUse(
+            states=self.states,
+            bus=self.bus,
+            deadlines=deadlines,
+            keeps=lambda folder: folder not in self.empty,
+        )
+        self.bus.subscribe(FoldersInUseChanged, lambda event: self.told.append(self.in_use.folders))
+
+    def works_on(self, state: SessionState, folder: str) -> None:
+        state.projects["folder"] = SessionProject(folder, "x", "folder")
+        self.bus.publish(SessionMoved(state))
+
+
+@pytest.fixture
+def sessions() -> Sessions:
+    return Sessions()
+
+
+def test_a_folder_is_in_use_from_its_first_session_until_a_while_after_its_last_one(sessions: Sessions) -> None:
+    for key in ("a", "b"):
+        sessions.works_on(sessions.states.connect(key), "/p")
+    assert ("/p" in sessions.in_use, sessions.told) == (True, [("/p",)])
+    sessions.states.disconnect("a")
+    assert sessions.wheel.expire(UNUSED_S) == 0
+    sessions.states.disconnect("b")
+    sessions.states.connect("b")
+    assert sessions.wheel.expire(UNUSED_S) == 0
+    sessions.states.disconnect("b")
+    assert sessions.wheel.expire(UNUSED_S) == 1
+    assert sessions.told == [("/p",), ()]
+
+
+def test_a_session_that_turns_to_another_project_leaves_its_old_one(sessions: Sessions) -> None:
+    state = sessions.states.connect("a")
+    sessions.works_on(state, "/p")
+    sessions.works_on(state, "/q")
+    sessions.works_on(state, "/q")
+    sessions.wheel.expire(UNUSED_S)
+    assert sessions.told == [("/p",), ("/p", "/q"), ("/q",)]
+    state.projects.clear()
+    sessions.bus.publish(SessionMoved(state))
+    sessions.wheel.expire(UNUSED_S)
+    assert sessions.in_use.folders == ()
+
+
+def test_a_session_of_requests_works_on_its_project_until_it_is_forgotten(sessions: Sessions) -> None:
+    state = sessions.states.connect("a", is_lasting=False)
+    sessions.works_on(state, "/p")
+    sessions.states.disconnect("a", is_lasting=False)
+    assert sessions.wheel.expire(UNUSED_S) == 0
+    sessions.wheel.expire(KEPT_FOR_S)
+    assert sessions.wheel.expire(UNUSED_S) == 1
+    assert sessions.in_use.folders == ()
+
+
+def test_a_session_that_has_left_holds_nothing_whatever_is_learned_of_it(sessions: Sessions) -> None:
+    state = sessions.states.connect("a")
+    sessions.states.disconnect("a")
+    sessions.works_on(state, "/p")
+    assert sessions.in_use.folders == ()
+    sessions.wheel.expire(KEPT_FOR_S)
+    sessions.bus.publish(SessionMoved(state))
+    assert sessions.in_use.folders == ()
+
+
+def test_a_session_without_a_project_holds_nothing_and_leaves_nothing(sessions: Sessions) -> None:
+    sessions.states.connect("a")
+    sessions.states.disconnect("a")
+    sessions.wheel.expire(KEPT_FOR_S)
+    assert sessions.told == []
+
+
+def test_a_person_without_a_session_has_it_for_a_while(sessions: Sessions) -> None:
+    sessions.in_use.touch("/p")
+    sessions.in_use.touch("/p")
+    assert sessions.wheel.expire(UNUSED_S) == 1
+    assert sessions.told == [("/p",), ()]
+
+
+def test_a_folder_about_which_there_is_nothing_is_left_at_once(sessions: Sessions) -> None:
+    sessions.works_on(sessions.states.connect("a"), "/p")
+    sessions.empty.add("/p")
+    sessions.in_use.end_needless_leases()
+    assert sessions.told == [("/p",)]
+    sessions.states.disconnect("a")
+    assert sessions.told == [("/p",), ()]
+    assert sessions.wheel.expire(UNUSED_S) == 0

@@ -144,9 +144,7 @@ class ServedListener:
 
     def _tell_where(self) -> None:
         endpoints = {self._opened.file: self.url(self._opened.file)} if self._opened else {}
-        if endpoints != self._files.endpoints:
-            self._files.endpoints = endpoints
-            self._bus.publish(ServerFilesChanged())
+        self._files.set_endpoints(endpoints)
 
     @property
     def _opened(self) -> _Wanted | None:
