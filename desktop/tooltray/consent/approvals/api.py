@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from tooltray.catalogue import approval
 from tooltray.config.settings.call_rule import read_rule
 from tooltray.config.settings.widening import ALL, rules_widen
-from tooltray.consent.approvals.grant_ends import end_of
+from tooltray.consent.approvals.grants import end_of
 from tooltray.consent.approvals.rule_words import words
 from tooltray.foundation.confirmation import (
     YES_TO_CALLS,
@@ -25,11 +25,9 @@ from tooltray.foundation.verbs import verb
 
 if TYPE_CHECKING:
     from tooltray.consent.approvals.approvals import Approvals
-    from tooltray.consent.approvals.definition_changes import DefinitionChanges
     from tooltray.consent.approvals.grant_book import GrantBook
-    from tooltray.consent.approvals.grant_ends import ScreenLock
-    from tooltray.consent.approvals.new_grants import RuleGrants, ToolGrants
-    from tooltray.consent.approvals.permissions import Permissions
+    from tooltray.consent.approvals.grants import ScreenLock
+    from tooltray.consent.approvals.permissions import DefinitionChanges, Permissions, RuleGrants, ToolGrants
 
 ASK = "ask"  # of a tool
 REFUSE = "refuse"  # the one answer that allows nothing

@@ -17,10 +17,8 @@ from tooltray.catalogue.call_routes import CallRoutes
 from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_routes import Route
 from tooltray.consent.approvals import suspicion
-from tooltray.consent.approvals.approval_form import form_answer, form_params
-from tooltray.consent.approvals.approval_rules import ApprovalRules
-from tooltray.consent.approvals.asked_call import ONCE, REFUSE, SESSION, AskedCall, asked_call, mark
-from tooltray.consent.approvals.grant_ends import LOCK
+from tooltray.consent.approvals.asked_call import ONCE, REFUSE, SESSION, ApprovalRules, AskedCall, asked_call
+from tooltray.consent.approvals.grants import LOCK
 from tooltray.consent.approvals.pending_approvals import (
     CALL,
     CHANGED,
@@ -31,7 +29,7 @@ from tooltray.consent.approvals.pending_approvals import (
     PendingCall,
     refused,
 )
-from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
+from tooltray.consent.approvals.question_snapshots import QuestionSnapshots, form_answer, form_params
 from tooltray.consent.approvals.standing_grants import StandingGrants, is_lasting, is_yes
 from tooltray.consent.questions import EXPIRED, WITHDRAWN
 from tooltray.foundation.confirmation import asker_name, current_asker
@@ -186,7 +184,7 @@ class Approvals:
             now = await self._rules.renewed(call, is_started=is_allowed)
             if (now is call and is_allowed) or now.decision.is_approved:
                 return APPROVED
-            if before is None and mark(now.route) != mark(call.route):
+            if before is None and now.route.mark != call.route.mark:
                 before = definition_text(call.route.definition)
             call = now
         return refused(f"the tool '{call.shown_tool}' changes while a person is asked about it; it was not called")

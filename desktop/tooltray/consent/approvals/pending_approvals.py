@@ -9,8 +9,8 @@ from functools import partial
 from msgspec.structs import replace
 
 from tooltray.catalogue.definition import definition_text
-from tooltray.consent.approvals.approval_rules import ApprovalRules
-from tooltray.consent.approvals.asked_call import OTHER_SETTINGS, REFUSE, RULE, AskedCall, is_rule, mark
+from tooltray.consent.approvals.asked_call import REFUSE, RULE, ApprovalRules, AskedCall, is_rule
+from tooltray.consent.approvals.grant_book import OTHER_SETTINGS
 from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
 from tooltray.consent.questions import EXPIRED, WITHDRAWN, Inbox, Kind, Question, Remembered
 from tooltray.foundation.events import ApprovalAsked, ApprovalEnded, EventBus, ToolListChanged
@@ -164,7 +164,7 @@ class PendingApprovals:
     def refresh(self, question: PendingCall) -> str:
         """Returns the id under which a refused call waits now; empty if it waits no longer."""
         call, now = question.subject, question.subject.current()
-        if now is None or mark(now) == mark(call.route):
+        if now is None or now.mark == call.route.mark:
             return question.id
         self._inbox.drop(question)
         other = self._rules.judged_again(call, now)

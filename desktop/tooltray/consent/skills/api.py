@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.consent.approvals.definition_changes import SkillBook
-from tooltray.consent.skills.skill_catalogue import KnownSkill, SkillCatalogue
+from tooltray.consent.skills.skill_catalogue import KnownSkill, SkillBook, SkillCatalogue
 from tooltray.consent.skills.skill_contents import ReadingFailed, SkillReading, text_of
 from tooltray.consent.skills.skills import Skills
 from tooltray.foundation.errors import NotFound, TooltrayError

@@ -15,9 +15,8 @@ from tooltray.catalogue.resource_uris import Target
 from tooltray.catalogue.skill import SKILLS, Skill, SkillFile, Unusable, read_skill
 from tooltray.catalogue.views.profiles import Profiles
 from tooltray.catalogue.views.views import Views
-from tooltray.consent.approvals.definition_changes import SkillBook
 from tooltray.consent.approvals.suspicion import visible
-from tooltray.consent.skills.skill_catalogue import SkillCatalogue
+from tooltray.consent.skills.skill_catalogue import SkillBook, SkillCatalogue
 from tooltray.consent.skills.skill_contents import CHECKED_AT_ONCE_BYTES, fault_of
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import EventBus, ProblemReported

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from tooltray.consent.kept_file import KeptFile
-from tooltray.consent.tokens.api_token import MAX_NAME_LENGTH, TOKEN_BYTES, digest_of, is_name, shown
+from tooltray.consent.tokens.api_tokens import MAX_NAME_LENGTH, TOKEN_BYTES, digest_of, is_name, shown
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.http import ClientTokenSnapshot

@@ -5,8 +5,8 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.consent.approvals.approvals import Approvals
+from tooltray.consent.approvals.asked_call import ApprovalRules
 from tooltray.gateway.calls.stage import REFUSED, Rest, Terms
 from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.sessions.call_course import FROM_RULES

@@ -73,8 +73,7 @@ class ResultFitting:
         flow_guard: FlowGuard,
     ) -> None:
         self._store, self._tools, self._hub_tools = store, tools, hub_tools
-        self._limits, self._guard = client_limits, flow_guard
-        self.terms = result_limits.of_call  # asked for with every call
+        self._limits, self._result_limits, self._guard = client_limits, result_limits, flow_guard
         self.problems: tuple[Problem, ...] = ()
 
     async def fit_task(self, server: str, tool: str, exchange: Exchange, reply: Envelope) -> Envelope:
@@ -85,7 +84,7 @@ class ResultFitting:
         """
         route = self._tools.routes(server).get(tool)
         self.record_delivery(server, tool, exchange.session.state)
-        terms = self.terms(route, exchange.session.state) if route else None
+        terms = self._result_limits.of_call(route, exchange.session.state) if route else None
         return await self.fitted(reply, terms, route, exchange) if route and terms else reply
 
     def record_delivery(self, server: str, tool: str, state: SessionState) -> None:

@@ -9,8 +9,7 @@ from tests.fakes.approval_desk import desk
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.set_clock import SetClock
 
-from tooltray.consent.approvals.grant_ends import DAY_S, HOUR_S, ScreenLock, ScreenLocked
-from tooltray.consent.approvals.grants import CHECK_EVERY_S, SETTLE_S, GrantEnds, grant_store
+from tooltray.consent.approvals.grants import CHECK_EVERY_S, DAY_S, HOUR_S, SETTLE_S, GrantEnds, ScreenLock, ScreenLocked, grant_store
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.events import EventBus, GrantsChanged
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.approval_desk import desk
 
-from tooltray.consent.approvals.grant_ends import ScreenLock
-from tooltray.consent.approvals.grants import LONGEST_DEFINITION, Grant, LiveGrants, grant_store
+from tooltray.consent.approvals.grants import LONGEST_DEFINITION, Grant, LiveGrants, ScreenLock, grant_store
 from tooltray.foundation.events import EventBus
 
 ONE = Grant(id="1", kind="tool", server="s", tool="t", client="c", created_at=1.0, expires_at=2.0, tools={"t": "f1"})

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tooltray.config.settings.call_rule import CallRule
 from tooltray.consent.approvals.rule_coverage import Place, covers
-from tooltray.consent.approvals.rule_maker import MOST_OFFERED, offers
+from tooltray.consent.approvals.rule_words import MOST_OFFERED, offers
 
 HERE = Place("/code/p", "/home/ann")
 

@@ -9,8 +9,7 @@ from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.consent.tokens.api import AccessApi
-from tooltray.consent.tokens.api_token import ApiToken
-from tooltray.consent.tokens.api_tokens import ApiTokens
+from tooltray.consent.tokens.api_tokens import ApiToken, ApiTokens
 from tooltray.consent.tokens.client_tokens import ClientTokens
 from tooltray.consent.tokens.trusted_tokens import TRUSTED_SECRET
 from tooltray.foundation.confirmation import UNATTENDED, asked_by

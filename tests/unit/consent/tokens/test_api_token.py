@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.modes import has_mode
 
-from tooltray.consent.tokens.api_token import ApiToken
+from tooltray.consent.tokens.api_tokens import ApiToken
 from tooltray.foundation.errors import TooltrayError
 
 

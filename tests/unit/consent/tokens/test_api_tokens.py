@@ -7,8 +7,7 @@ import pytest
 from tests.fakes.modes import has_mode
 from tests.fakes.set_clock import SetClock
 
-from tooltray.consent.tokens.api_token import ApiToken
-from tooltray.consent.tokens.api_tokens import MOST_TOKENS, ApiTokens, TokenHolder
+from tooltray.consent.tokens.api_tokens import MOST_TOKENS, ApiToken, ApiTokens, TokenHolder
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.snapshots.http import ApiTokenSnapshot
 
