@@ -1,8 +1,8 @@
 """The inbox: everything that waits for the user's answer for a time, whatever it is about.
 
 A kind of question has its own time to wait and its own events, by which it is announced; what an answer then does is decided by its own
-class (PendingApprovals, Confirmations). What waits without an end (projects' own files, proposals of programs, changed definitions) is
-worked out from files, and is not here.
+class (PendingApprovals, Confirmations, Elicitations). What waits without an end (projects' own files, proposals of programs, changed
+definitions) is worked out from files, and is not here.
 """
 
 import asyncio

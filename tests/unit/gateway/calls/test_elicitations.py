@@ -8,11 +8,13 @@ import pytest
 from msgspec import Raw
 from tests.fakes.fake_clock import in_fake_time
 
+from tooltray.consent.questions import Inbox
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded, EventBus
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.gateway.calls.elicitations import MOST_OF_ONE_SERVER, MOST_WAITING, Elicitations
 from tooltray.protocol import envelope
+from tooltray.protocol.deadlines import TICK_S, DeadlineWheel
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, Envelope, dump
 from tooltray.records.journal.happenings import Happened
 
@@ -28,7 +30,7 @@ class Person:
 
     def __init__(self, *, has_window: bool = True, listens: bool = True) -> None:
         self.bus = EventBus()
-        self.elicitations = Elicitations(self.bus, has_window=has_window)
+        self.elicitations = Elicitations(inbox=Inbox(bus=self.bus, deadlines=DeadlineWheel()), bus=self.bus, has_window=has_window)
         self.seen: asyncio.Queue[ElicitationSnapshot] = asyncio.Queue()
         self.ended: list[str] = []
         if listens:
@@ -108,7 +110,7 @@ async def test_a_question_that_nobody_answers_ends_after_ten_minutes() -> None:
     person = Person()
     before = asyncio.get_running_loop().time()
     assert result(await person.ask()) == {"action": "cancel"}
-    assert asyncio.get_running_loop().time() - before == pytest.approx(600.0)
+    assert asyncio.get_running_loop().time() - before == pytest.approx(600.0, abs=TICK_S)
     assert person.ended == [person.seen.get_nowait().id]
 
 
