@@ -5,15 +5,19 @@ A file that cannot be read counts as an empty one, so that nothing is allowed by
 
 import json
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 import msgspec
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.files.atomic_file import all_set_aside, read_own, set_aside, write_atomically
+from tooltray.foundation.moments import LAST_TIME_S
 from tooltray.foundation.phrases import Phrase
 
 T = TypeVar("T", bound=msgspec.Struct)
+UnixTime = Annotated[float, msgspec.Meta(ge=0, lt=LAST_TIME_S)]
+Hex = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]+\Z")]
+"""Members of kept files; another time or text was not written by Tooltray, and the file cannot be read."""
 NOTHING_CHANGED = Phrase("Nothing has changed.")
 
 

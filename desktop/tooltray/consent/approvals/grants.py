@@ -16,7 +16,7 @@ import msgspec
 
 from tooltray.config.settings.call_rule import CallRule, read_rule
 from tooltray.consent.approvals import rule_words
-from tooltray.consent.kept_file import KeptFile
+from tooltray.consent.kept_file import KeptFile, UnixTime
 from tooltray.foundation.errors import Conflict, Denied, Problem, TooltrayError
 from tooltray.foundation.events import Event, EventBus, GrantsChanged
 from tooltray.foundation.phrases import Phrase
@@ -117,7 +117,6 @@ LARGEST_BYTES = 64 * 2**20  # a thousand grants with the longest definitions
 CHECK_EVERY_S = 30.0  # timers stop while a computer sleeps; after it wakes, pages learn of an end at most so late
 SETTLE_S = 0.5  # grants that end at nearly the same time are one piece of news
 CLOCK_SLACK_S = 300.0  # a clock is put right by so much; one that is set back further would make what ends last longer
-LAST_TIME_S = 1e11  # the year 5138
 LONGEST_DEFINITION = 65536  # characters of a stored definition that the user has seen; of a longer one only the fingerprint is stored
 
 REMEMBERED = 1024  # rules; more than a user makes
@@ -143,15 +142,10 @@ class Grant(msgspec.Struct, rename="camel", frozen=True):
     server: str
     tool: str = ""
     client: str = ""
-    created_at: float = 0.0
-    expires_at: float = 0.0
+    created_at: UnixTime = 0.0
+    expires_at: UnixTime = 0.0
     tools: dict[str, str] = {}
     rule: dict[str, object] = {}
-
-    def __post_init__(self) -> None:
-        """Rejects times out of range, which were not written by us."""
-        if not all(0 <= time_s < LAST_TIME_S for time_s in (self.created_at, self.expires_at)):
-            raise ValueError("a time is out of range")
 
 
 class PassingGrant(Grant, frozen=True):

@@ -196,7 +196,11 @@ def _seen(skill: Skill, *, with_text: bool = True) -> SeenSkill:
 
 
 def _pretty(text: str) -> str:
-    return json.dumps(json.loads(text), indent=2, ensure_ascii=False) if text else ""
+    """Returns the text of a skill on several lines; unchanged if it is not JSON, as in a file that another program has edited."""
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _warnings(skill: Skill) -> tuple[str, ...]:

@@ -20,9 +20,10 @@ from typing import Literal, get_args
 
 import msgspec
 
-from tooltray.consent.kept_file import KeptFile
+from tooltray.consent.kept_file import Hex, KeptFile, UnixTime
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.files.atomic_file import write_atomically
+from tooltray.foundation.moments import LAST_TIME_S
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.snapshots.http import ApiTokenSnapshot, Scope
@@ -156,21 +157,15 @@ DEFAULT_NAME = "default"
 """The name of the default token; its scope is "manage", and it is not trusted."""
 MOST_TOKENS = 200  # more than anyone has programs; each token is compared with every request
 LARGEST_BYTES = 256 * 1024  # of the file
-LAST_TIME_S = 1e11  # the year 5138
 
 
 class _Kept(msgspec.Struct, rename="camel", frozen=True):
-    sha256: str
+    sha256: Hex
     scope: Scope
-    created_at: float
-    expires_at: float | None = None
+    created_at: UnixTime
+    expires_at: UnixTime | None = None
     is_ended: bool = False  # was seen expired: setting the clock back does not make it valid again
     is_trusted: bool = False
-
-    def __post_init__(self) -> None:
-        """Rejects times out of range, which were not written by us."""
-        if not (0 <= self.created_at < LAST_TIME_S and (self.expires_at is None or 0 <= self.expires_at < LAST_TIME_S)):
-            raise ValueError("a time is out of range")
 
 
 class _File(msgspec.Struct):

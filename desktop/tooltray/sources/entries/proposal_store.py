@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from tooltray.consent.kept_file import KeptFile
+from tooltray.consent.kept_file import KeptFile, UnixTime
 from tooltray.foundation.phrases import Phrase
 
 LARGEST_BYTES = 8 * 2**20  # more than all waiting proposals can have
@@ -32,7 +32,7 @@ class KeptProposal(msgspec.Struct, rename="camel", frozen=True):
     is_change: bool = False
     is_default: bool = True
     asked_by: str = ""
-    asked_at: float = 0.0
+    asked_at: UnixTime = 0.0
     secrets: tuple[str, ...] = ()
 
 

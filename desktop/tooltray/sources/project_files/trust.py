@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from tooltray.config.settings.given_entries import BUILTIN_NAMES, FORBIDDEN_IN_NAMES, MAX_NAME_LENGTH, check_name
-from tooltray.consent.kept_file import KeptFile
+from tooltray.consent.kept_file import KeptFile, UnixTime
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.trust import TrustedEntry
@@ -21,7 +21,6 @@ from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.upstream.project_folder import shown
 
 LARGEST_BYTES = 32 * 2**20  # some hundred thousand entries
-LAST_TIME_S = 1e11  # the year 5138
 
 
 class KeptEntry(msgspec.Struct, rename="camel", frozen=True):
@@ -38,14 +37,9 @@ class KeptEntry(msgspec.Struct, rename="camel", frozen=True):
 
     server: str
     digest: str = ""
-    trusted_at: float = 0.0
+    trusted_at: UnixTime = 0.0
     is_own: bool = False
     files: Mapping[str, str] | None = None
-
-    def __post_init__(self) -> None:
-        """Rejects times out of range, which were not written by us."""
-        if not 0 <= self.trusted_at < LAST_TIME_S:
-            raise ValueError("a time is out of range")
 
 
 Kept = dict[str, dict[str, KeptEntry]]

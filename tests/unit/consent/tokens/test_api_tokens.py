@@ -123,7 +123,7 @@ def test_what_cannot_be_used_makes_no_token(tmp_path: Path, name: str, scope: st
 
 
 def test_there_are_not_more_tokens_than_anybody_needs(tmp_path: Path) -> None:
-    made = {f"t{number}": {"sha256": "x", "scope": "read", "createdAt": 1.0} for number in range(MOST_TOKENS)}
+    made = {f"t{number}": {"sha256": "ab", "scope": "read", "createdAt": 1.0} for number in range(MOST_TOKENS)}
     (tmp_path / "api-tokens.json").write_text(json.dumps({"version": 1, "tokens": made}))
     known = tokens(tmp_path)
     with pytest.raises(TooltrayError, match="200 tokens already"):
@@ -132,24 +132,25 @@ def test_there_are_not_more_tokens_than_anybody_needs(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_opens_nothing(tmp_path: Path) -> None:
-    (tmp_path / "api-tokens.json").write_text('{"tokens": {"a": {"sha256": "x", "scope": "all", "createdAt": 1}}}')
+    (tmp_path / "api-tokens.json").write_text('{"tokens": {"a": {"sha256": "ab", "scope": "all", "createdAt": 1}}}')
     known = tokens(tmp_path)
     assert known.list() == []
     assert "none of them opens it" in known.problems[0].title
 
 
-@pytest.mark.parametrize("time", [-1, 1e12])
-@pytest.mark.parametrize("member", ["createdAt", "expiresAt"])
-def test_a_time_that_no_clock_shows_was_not_written_by_us(tmp_path: Path, member: str, time: float) -> None:
-    kept = {"sha256": "x", "scope": "read", "createdAt": 1.0, member: time}
+@pytest.mark.parametrize(
+    ("member", "value"), [("createdAt", -1), ("createdAt", 1e12), ("expiresAt", float("nan")), ("expiresAt", 1e12), ("sha256", "\ud800")]
+)
+def test_what_no_clock_shows_and_no_hash_has_was_not_written_by_us(tmp_path: Path, member: str, value: object) -> None:
+    kept = {"sha256": "ab", "scope": "read", "createdAt": 1.0, member: value}
     (tmp_path / "api-tokens.json").write_text(json.dumps({"tokens": {"a": kept}}))
     assert tokens(tmp_path).problems
 
 
 def test_where_nothing_can_be_read_or_written_nothing_changes(tmp_path: Path) -> None:
-    (tmp_path / "api-tokens.json").mkdir()
     known = tokens(tmp_path)
-    assert "Make it readable" in known.problems[0].hint
+    (tmp_path / "api-tokens.json").mkdir()
+    assert "Make it readable" in tokens(tmp_path).problems[0].hint
     with pytest.raises(TooltrayError, match="cannot be saved"):
         known.create("ci", "read")
     assert known.list() == []
