@@ -167,7 +167,7 @@ class Approvals:
         """Returns APPROVED, or why the call is not carried out.
 
         Args:
-            exchange: its client is asked if there is no desktop.
+            exchange: its client is asked without a desktop.
         """
         try:
             return await self._by_rounds(call, None if has_window else exchange)

@@ -80,7 +80,7 @@ class AskedCall(msgspec.Struct, frozen=True):
         return now is not None and now.mark == self.route.mark
 
     def is_for(self, route: Route) -> bool:
-        """Returns whether a tool and its project are still those of this call."""
+        """Returns whether a tool and its project are still the ones of this call."""
         return route.mark == self.route.mark and project_of(self.state) == self.project
 
 

@@ -179,7 +179,7 @@ class GrantBook:
     async def revoke(self, id: str) -> None:
         """
         Raises:
-            TooltrayError: there is no such grant, or the change cannot be written.
+            TooltrayError: the grant does not exist, or the change cannot be written.
         """
         for state in self._states:
             if found := {each for each in _session_grants(state) if each.id == id}:

@@ -48,7 +48,7 @@ def end_of(expires_in_s: float | None, until: str) -> GrantEnd:
     """Returns the end for the arguments of `add_grant`.
 
     Raises:
-        TooltrayError: there is no such end.
+        TooltrayError: the end is unknown.
     """
     if until not in ("", LOCK):
         raise TooltrayError(Phrase("'{until}' is no end of a grant", until=until), hint=Phrase("It is 'lock', or left out."))

@@ -67,7 +67,7 @@ class Permissions:
         """Returns the rules of a server that apply now.
 
         Raises:
-            NotFound: there is no such server in a file.
+            NotFound: no file has this server.
         """
         if (config := self._config.settings.mcp_servers.get(server)) is None:
             raise NotFound(Phrase("There is no server '{name}'", name=server))
@@ -77,7 +77,7 @@ class Permissions:
         """Returns the rules of a server with a choice for one of its tools.
 
         Raises:
-            NotFound: there is no such server in a file, or it is known to have no such tool.
+            NotFound: no file has this server, or the server has no such tool.
             TooltrayError: this is not a valid choice.
         """
         rules, names = self.rules(server), self._tools.known_names(server)
@@ -88,7 +88,7 @@ class Permissions:
     async def change_rules(self, server: str, rules: Sequence[str]) -> None:
         """
         Raises:
-            TooltrayError: there is no such server in a file, or its entry cannot be written.
+            TooltrayError: no file has this server, or its entry cannot be written.
         """
         await self._config.change_server(server, auto_approve=tuple(rules))
 
@@ -182,7 +182,7 @@ class ToolGrants:
         """Returns the tools that a grant would be for.
 
         Raises:
-            TooltrayError: there is no such server, tool or kind, or the grant would allow nothing.
+            TooltrayError: the server, the tool or the kind is unknown, or the grant would allow nothing.
         """
         self._servers.get(server)
         await self._tools.published(server)  # waits for one that was never listed

@@ -119,7 +119,7 @@ class QuestionSnapshots:
             yield OfferedRule(f"{RULE}-{place}", brief(rule), words(rule), rule.members())
 
     async def disk_diff(self, call: AskedCall) -> tuple[str, ...]:
-        """Compares the file that a call would write whole with the file on disk; empty where there is no text file to compare with.
+        """Compares the file that a call would write whole with the file on disk; empty without a text file to compare with.
 
         Only for the user's eyes: the path is the model's choice, and the file may be any.
         """
@@ -132,7 +132,7 @@ class QuestionSnapshots:
 
 
 def _text_at(folder: str, name: str) -> str | None:
-    """Returns the text of a regular file that is not too large to read; None if there is none.
+    """Returns the text of a regular file that is not too large to read; None without one.
 
     Args:
         folder: where a relative path begins.

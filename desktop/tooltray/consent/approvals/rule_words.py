@@ -222,7 +222,7 @@ class _Unclear(Exception):
 
 
 def offers(tool: str, arguments: bytes, place: Place) -> tuple[CallRule, ...]:
-    """Rules that cover a call, from narrow to wide; none where there is no way to say what is safe in it.
+    """Returns rules that cover a call, from narrow to wide; none where it is unclear what is safe in the call.
 
     Args:
         tool: the server's own name for it.

@@ -34,7 +34,7 @@ class SkillsApi:
         """Returns the skills of all servers, or of one; also those that are switched off or blocked until reviewed.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server is unknown.
         """
         if server is not None:
             self._servers.get(server)
@@ -51,7 +51,7 @@ class SkillsApi:
             skill: its URI as AI clients know it, or its name where no other has that.
 
         Raises:
-            NotFound: there is no such skill, or several of this name.
+            NotFound: the skill is unknown, or several have this name.
             TooltrayError: its server failed.
         """
         known = await self._find(skill)
@@ -70,7 +70,7 @@ class SkillsApi:
             skill: its URI as its server has it, or its name.
 
         Raises:
-            NotFound: there is no such server, or it has no such skill.
+            NotFound: the server is unknown, or has no such skill.
             TooltrayError: the settings cannot be written.
         """
         self._servers.get(server)

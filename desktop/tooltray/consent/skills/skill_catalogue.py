@@ -1,6 +1,6 @@
 """The skills of all servers: what they list, under which URIs AI clients see it, which server a URI belongs to, and which have changed.
 
-There is no notification for skills: a client that lists them gets what servers list now, where the last list is not new. A skill is text
+MCP has no notification for skills: a client that lists them gets what servers list now, where the last list is not new. A skill is text
 that a model follows, so a changed one waits for the user even if the server's calls run without asking, since such rules are only about
 calls. The skills that the user has seen are in `skills.json` of the home.
 """

@@ -41,7 +41,7 @@ def text_of(result: Raw, uri: str) -> str:
     """Returns the text of a file.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not text.
     """
     return _bytes(result, uri).decode("utf-8", "replace")
 

@@ -178,7 +178,7 @@ class AccessApi:
         """Ends a program's token, and its open connections.
 
         Raises:
-            NotFound: there is none of this name.
+            NotFound: no token has this name.
             TooltrayError: that cannot be written.
         """
         digest = self._api_tokens.digest(name)
@@ -204,7 +204,7 @@ class AccessApi:
         """Ends an AI client's token, and its sessions.
 
         Raises:
-            NotFound: there is none of this name.
+            NotFound: no token has this name.
         """
         await finish_in_thread(self._tokens.remove, name)
         await self._door().forget_client(name)

@@ -62,11 +62,11 @@ class ApiToken:
 
     @property
     def known(self) -> frozenset[str]:
-        """The token, which must be masked in logs; empty if there is none."""
+        """The token, which must be masked in logs; empty without one."""
         return frozenset({self._token} - {""})
 
     def value(self) -> str:
-        """Returns the token; makes one if there is none.
+        """Returns the token, which is made at the first call.
 
         Raises:
             TooltrayError: it cannot be stored.
@@ -248,7 +248,7 @@ class ApiTokens:
         return found
 
     def digest(self, name: str) -> str:
-        """Returns the hash of a named token; empty if there is none with this name."""
+        """Returns the hash of a named token; empty if no token has this name."""
         kept = self._tokens.get(name)
         return kept.sha256 if kept else ""
 
@@ -292,7 +292,7 @@ class ApiTokens:
         """Revokes a token.
 
         Raises:
-            TooltrayError: there is none with this name, or the file cannot be written.
+            TooltrayError: no token has this name, or the file cannot be written.
         """
         with self._lock:
             if name == DEFAULT_NAME and self.default.known:

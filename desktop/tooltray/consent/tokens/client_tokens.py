@@ -83,7 +83,7 @@ class ClientTokens:
         """Revokes a client's token.
 
         Raises:
-            TooltrayError: there is no such client, or the file cannot be written.
+            TooltrayError: the client is unknown, or the file cannot be written.
         """
         with self._lock:
             if name not in self._clients:
