@@ -5,7 +5,7 @@ past cannot be judged.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, get_args
 
 from msgspec.structs import asdict, replace
@@ -25,7 +25,7 @@ from tooltray.consent.approvals.pending_approvals import PendingApprovals, Pendi
 from tooltray.consent.approvals.question_snapshots import LONGEST_NAME, Masked
 from tooltray.consent.approvals.rule_coverage import Place, covers, is_for
 from tooltray.consent.approvals.rule_words import cautions, folder_words, words
-from tooltray.consent.approvals.standing_grants import CallRules, folders_of, led_to, reads, why_nothing
+from tooltray.consent.approvals.standing_grants import CallRules, folder_problems, folders_of, link_target, reads
 from tooltray.consent.skills.skill_catalogue import SKILL, SkillBook
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.files.json_text import revision_of
@@ -51,6 +51,7 @@ REASONS: Mapping[str, Phrase] = {
 """Reasons by the rule that allows a tool."""
 ASKS_READING = Phrase("It reads, and reading asks first here")
 ASKS_WRITING = Phrase("It changes things, or may")
+OWN_NAME_IS_WANTED = Phrase("The server's own name is wanted; see `tooltray tools list --json`.")
 
 
 class Permissions:
@@ -173,10 +174,13 @@ class ToolGrants:
 
     async def definitions(self, server: str, kind: str, tool: str) -> list[str]:
         """Returns the tools that a grant would be for as they are defined now, each with the beginning of its mark."""
-        await self._tools.published(server)  # one that was never listed would have changed after the approval
-        routes = reads(self._tools, server) if kind == "reads" else self._tools.routes(server)
-        wanted = routes if kind == "reads" else {tool: routes[tool]} if tool in routes else {}
-        return [suspicion.named_with_mark(name, route.mark) for name, route in wanted.items()]
+        return _marked(await self._found(server, kind, tool))
+
+    async def _found(self, server: str, kind: str, tool: str) -> dict[str, Route]:
+        await self._tools.published(server)  # waits for one that was never listed, which would have changed after the approval
+        if kind == "reads":
+            return reads(self._tools, server)
+        return {name: route for name, route in self._tools.routes(server).items() if name == tool}
 
     async def _routes_for(self, server: str, kind: str, tool: str) -> dict[str, Route]:
         """Returns the tools that a grant would be for.
@@ -185,26 +189,19 @@ class ToolGrants:
             TooltrayError: the server, the tool or the kind is unknown, or the grant would allow nothing.
         """
         self._servers.get(server)
-        await self._tools.published(server)  # waits for one that was never listed
         if kind not in ("tool", "reads"):
-            raise TooltrayError(
-                Phrase("'{kind}' is no kind of grant", kind=suspicion.visible(kind)), hint=Phrase("It is 'tool' or 'reads'.")
-            )
-        if kind == "reads":
-            routes = reads(self._tools, server)
-            if not routes:
-                raise NotFound(
-                    Phrase("'{server}' has no tools that read", server=server), hint=Phrase("See them with `tooltray tools list`.")
-                )
+            title = Phrase("'{kind}' is no kind of grant", kind=suspicion.visible(kind))
+            raise TooltrayError(title, hint=Phrase("It is 'tool' or 'reads'."))
+        if routes := await self._found(server, kind, tool):
             return routes
-        found = self._tools.routes(server).get(tool)
-        if found is None:
-            shown = suspicion.visible(tool)
-            raise NotFound(
-                Phrase("'{server}' offers no tool '{shown}'", server=server, shown=shown),
-                hint=Phrase("The server's own name is wanted; see `tooltray tools list --json`."),
-            )
-        return {tool: found}
+        if kind == "reads":
+            raise NotFound(Phrase("'{server}' has no tools that read", server=server), hint=Phrase("See them with `tooltray tools list`."))
+        title = Phrase("'{server}' offers no tool '{shown}'", server=server, shown=suspicion.visible(tool))
+        raise NotFound(title, hint=OWN_NAME_IS_WANTED)
+
+
+def _marked(routes: Mapping[str, Route]) -> list[str]:
+    return [suspicion.named_with_mark(name, route.mark) for name, route in routes.items()]
 
 
 def _revision(routes: Mapping[str, Route]) -> str:
@@ -249,33 +246,29 @@ class RuleGrants:
         """Implements ApprovalsApi.preview_rule."""
         rule = read_rule(given)
         self._servers.get(server)
-        names = await self._names(server, rule)
+        names = list(await self._routes(server, rule))
         past, unknown = await asyncio.to_thread(self._past, server, names)
         calls = [*(_of_question(each) for each in self._pending if _is_of(each, server, names)), *past]
         place = self._rules.place("")
-        judged = await asyncio.to_thread(self._judged, rule, calls, place)
-        problems = await why_nothing(rule, place)
+        judged = await asyncio.to_thread(lambda: tuple(self._judged(rule, calls, place)))
+        problems = await folder_problems(rule, place)
         if not names:
             problems = (Phrase("there is no such tool"), *problems)
-        links = await asyncio.to_thread(lambda: [(each, led_to(each, place)) for each in folders_of(rule)])
+        links = await asyncio.to_thread(lambda: [(each, link_target(each, place)) for each in folders_of(rule)])
         led = (Phrase("{folder} leads to {real}", folder=folder_words(each), real=suspicion.visible(real)) for each, real in links if real)
-        return RulePreview(words(rule), rule.members(), (*cautions(rule, place), *led), problems, tuple(judged), unknown)
+        return RulePreview(words(rule), rule.members(), (*cautions(rule, place), *led), problems, judged, unknown)
 
     async def allow(self, server: str, given: object, client: str, end: GrantEnd) -> GrantSnapshot:
         """Implements ApprovalsApi.add_rule."""
         check_end(end)
         rule = read_rule(given)
         self._servers.get(server)
-        await self._tools.published(server)  # waits for one that was never listed
-        routes = self._routes(server, rule)
+        routes = await self._routes(server, rule)
         if not routes:
-            raise NotFound(
-                Phrase("'{server}' offers no tool that this rule speaks of", server=server),
-                hint=Phrase("The server's own name is wanted; see `tooltray tools list --json`."),
-            )
+            raise NotFound(Phrase("'{server}' offers no tool that this rule speaks of", server=server), hint=OWN_NAME_IS_WANTED)
         if rule.server not in ("", server):
             raise TooltrayError(Phrase("This rule speaks of another server"), hint=Phrase("Leave out its member server."))
-        if problems := await why_nothing(rule, self._rules.place("")):
+        if problems := await folder_problems(rule, self._rules.place("")):
             raise TooltrayError(
                 Phrase("This rule lets no call through"), "; ".join(problems), Phrase("Make the folder, or name another one.")
             )
@@ -285,16 +278,12 @@ class RuleGrants:
 
     async def definitions(self, server: str, rule: CallRule) -> list[str]:
         """Returns a rule's tools as they are defined now, each with the beginning of its mark."""
-        await self._tools.published(server)
-        return [suspicion.named_with_mark(name, route.mark) for name, route in self._routes(server, rule).items()]
+        return _marked(await self._routes(server, rule))
 
-    def _routes(self, server: str, rule: CallRule) -> dict[str, Route]:
+    async def _routes(self, server: str, rule: CallRule) -> dict[str, Route]:
+        """Returns the tools that a rule is about, by name."""
+        await self._tools.published(server)  # waits for one that was never listed
         return {name: route for name, route in self._tools.routes(server).items() if is_for(rule, name)}
-
-    async def _names(self, server: str, rule: CallRule) -> list[str]:
-        """Returns the tools that a rule is about."""
-        await self._tools.published(server)
-        return list(self._routes(server, rule))
 
     def _past(self, server: str, names: Iterable[str]) -> tuple[list[_PastCall], int]:
         """Returns calls of the past, the newest first, and the number of calls whose arguments are missing or cut. Reads the journal."""
@@ -305,14 +294,12 @@ class RuleGrants:
         known = [_of_entry(each) for each in found if each.arguments and not each.is_cut]
         return known, len(found) - len(known)
 
-    def _judged(self, rule: CallRule, calls: Iterable[_PastCall], place: Place) -> list[JudgedCall]:
-        return [self._one_judged(rule, call, place) for call in calls]
-
-    def _one_judged(self, rule: CallRule, call: _PastCall, place: Place) -> JudgedCall:
-        is_covered = covers(rule, call.arguments, place._replace(project=call.project))
-        line = self._masked(call.arguments.decode("utf-8", "replace"))
-        shown = suspicion.visible(line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + "…")
-        return JudgedCall(call.at, suspicion.visible(call.tool), plain(call.client, LONGEST_NAME), shown, is_covered)
+    def _judged(self, rule: CallRule, calls: Iterable[_PastCall], place: Place) -> Iterator[JudgedCall]:
+        for call in calls:
+            is_covered = covers(rule, call.arguments, place._replace(project=call.project))
+            line = self._masked(call.arguments.decode("utf-8", "replace"))
+            shown = suspicion.visible(line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + "…")
+            yield JudgedCall(call.at, suspicion.visible(call.tool), plain(call.client, LONGEST_NAME), shown, is_covered)
 
 
 def _is_of(question: PendingCall, server: str, names: Iterable[str]) -> bool:

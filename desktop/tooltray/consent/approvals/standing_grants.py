@@ -58,7 +58,7 @@ class CallRules:
         """
         self._config, self._servers, self._tools, self._modes, self._grants = config, servers, tools, modes, grants
         self._home, self._spawn = str(user_folder), spawn
-        self._looked_at: Settings | None = None  # the settings whose folders were checked last
+        self._checked_settings: Settings | None = None  # the settings whose folders were checked last
         self._missing: frozenset[str] = frozenset()  # folders of its rules that do not exist
 
     async def allowed_by(self, call: AskedCall) -> str:
@@ -104,7 +104,7 @@ class CallRules:
         place = self.place(project)
 
         def is_plain() -> bool:
-            return covers(rule, arguments, place) and not any(led_to(folder, place) for folder in folders_of(rule))
+            return covers(rule, arguments, place) and not any(link_target(folder, place) for folder in folders_of(rule))
 
         return await asyncio.to_thread(is_plain)
 
@@ -112,7 +112,7 @@ class CallRules:
 
     def problems(self) -> Iterator[Problem]:
         """Yields the problems of the rules on arguments in the settings, as of the last check of their folders."""
-        self._look_soon()
+        self._check_folders_soon()
         for server in self._servers:
             names, rules = self._tools.known_names(server.name), server.config.auto_approve
             for rule in server.config.call_rules:
@@ -124,16 +124,16 @@ class CallRules:
     def _why_no_path(self, rule: CallRule) -> list[str]:
         return [_no_folder(folder) for folder in folders_of(rule) if folder in self._missing]
 
-    def _look_soon(self) -> None:
+    def _check_folders_soon(self) -> None:
         """Checks the folders in the background if the settings have changed; the result is in later calls of `problems`."""
-        if self._config.settings is not self._looked_at:
-            self._looked_at, self._missing = self._config.settings, frozenset()
+        if self._config.settings is not self._checked_settings:
+            self._checked_settings, self._missing = self._config.settings, frozenset()
             if any(self._folders()):
-                self._spawn(self.look(), name="folders of rules on arguments")
+                self._spawn(self.check_folders(), name="folders of rules on arguments")
 
-    async def look(self) -> None:
+    async def check_folders(self) -> None:
         """Checks whether the folders of the rules in the settings exist."""
-        self._looked_at = self._config.settings
+        self._checked_settings = self._config.settings
         self._missing = frozenset(await asyncio.to_thread(missing, list(self._folders()), self.place("")))
 
     def _folders(self) -> Iterator[str]:
@@ -154,14 +154,14 @@ def missing(folders: Iterable[str], place: Place) -> list[str]:
     return [folder for folder in folders if not os.path.isdir(folder_of(folder, place))]
 
 
-def led_to(folder: str, place: Place) -> str:
+def link_target(folder: str, place: Place) -> str:
     """Returns where a folder of a rule leads, if it is a link or lies behind one; empty for any other. Reads the disk."""
     whole = folder_of(folder, place)
     real = os.path.realpath(whole)
     return "" if real == whole else real
 
 
-async def why_nothing(rule: CallRule, place: Place) -> tuple[str, ...]:
+async def folder_problems(rule: CallRule, place: Place) -> tuple[str, ...]:
     """Returns why a rule cannot allow any call at present."""
     return tuple(map(_no_folder, await asyncio.to_thread(missing, folders_of(rule), place)))
 
@@ -303,7 +303,7 @@ def is_lasting(answer: str) -> bool:
     return answer in LASTING or is_rule(answer)
 
 
-def is_yes(answer: str) -> bool:
+def allows(answer: str) -> bool:
     return answer in YES or is_rule(answer)
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.consent.skills.skill_catalogue import KnownSkill, SkillBook, SkillCatalogue
-from tooltray.consent.skills.skill_contents import ReadingFailed, SkillReading, text_of
-from tooltray.consent.skills.skills import Skills
+from tooltray.consent.skills.skills import ReadingFailed, SkillReading, Skills, text_of
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.skills import SkillSnapshot

@@ -32,7 +32,7 @@ class Authorizing:
             course.outcome = REFUSED
             return refusal
         reply = await rest(replace(terms, is_free=False))(exchange)  # composed now: the settings may be others than before the question
-        self._approvals.let_come_again(route, exchange, reply)
+        self._approvals.allow_continuation(route, exchange, reply)
         return reply
 
 

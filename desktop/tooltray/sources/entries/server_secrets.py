@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tooltray.config.secrets.providers import reference_of
 from tooltray.config.secrets.secrets import BACKUP_SECRET, LIST_TIMEOUT_S, SecretStore
 from tooltray.config.secrets.vaults import SecretMissing
-from tooltray.consent.tokens.trusted_tokens import TRUSTED_SECRET
+from tooltray.consent.tokens.api_tokens import TRUSTED_SECRET
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.setup import ServerRemoval, SharedSecret
 from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredSecrets

@@ -1,4 +1,4 @@
-"""definition_changes.py"""
+"""Changed tools and skills wait until the user has reviewed them."""
 
 import json
 from pathlib import Path
