@@ -55,10 +55,13 @@ def test_a_damaged_file_that_cannot_be_moved_stays(tmp_path: Path) -> None:
 
 @pytest.mark.posix
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "names.json")
-    problem = kept(tmp_path / "names.json").problem
-    assert problem
-    assert "it is no file" in problem.message
+    path = tmp_path / "names.json"
+    os.mkfifo(path)
+    file = kept(path)
+    assert file.problem
+    assert "it is no file" in file.problem.message
+    assert path.exists()
+    assert file.lost == (str(path),)
 
 
 def test_what_could_not_be_read_is_still_there_after_the_next_write(tmp_path: Path) -> None:

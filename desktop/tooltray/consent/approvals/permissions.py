@@ -51,7 +51,6 @@ REASONS: Mapping[str, Phrase] = {
 """Reasons by the rule that allows a tool."""
 ASKS_READING = Phrase("It reads, and reading asks first here")
 ASKS_WRITING = Phrase("It changes things, or may")
-OWN_NAME_IS_WANTED = Phrase("The server's own name is wanted; see `tooltray tools list --json`.")
 
 
 class Permissions:
@@ -196,8 +195,11 @@ class ToolGrants:
             return routes
         if kind == "reads":
             raise NotFound(Phrase("'{server}' has no tools that read", server=server), hint=Phrase("See them with `tooltray tools list`."))
-        title = Phrase("'{server}' offers no tool '{shown}'", server=server, shown=suspicion.visible(tool))
-        raise NotFound(title, hint=OWN_NAME_IS_WANTED)
+        raise _not_offered(Phrase("'{server}' offers no tool '{shown}'", server=server, shown=suspicion.visible(tool)))
+
+
+def _not_offered(title: Phrase) -> NotFound:
+    return NotFound(title, hint=Phrase("The server's own name is wanted; see `tooltray tools list --json`."))
 
 
 def _marked(routes: Mapping[str, Route]) -> list[str]:
@@ -265,7 +267,7 @@ class RuleGrants:
         self._servers.get(server)
         routes = await self._routes(server, rule)
         if not routes:
-            raise NotFound(Phrase("'{server}' offers no tool that this rule speaks of", server=server), hint=OWN_NAME_IS_WANTED)
+            raise _not_offered(Phrase("'{server}' offers no tool that this rule speaks of", server=server))
         if rule.server not in ("", server):
             raise TooltrayError(Phrase("This rule speaks of another server"), hint=Phrase("Leave out its member server."))
         if problems := await folder_problems(rule, self._rules.place("")):
