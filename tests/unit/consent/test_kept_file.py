@@ -70,8 +70,7 @@ def test_what_could_not_be_read_is_still_there_after_the_next_write(tmp_path: Pa
     (path / "old").touch()
     file = kept(path)
     assert file.problem
-    assert str(path) in file.problem.message
-    assert "Make it readable" in file.problem.hint
+    assert (str(path) in file.problem.message, "Make it readable" in file.problem.hint) == (True, True)
     assert file.lost == (str(path),)
     file.write(Names(["one"]))
     assert kept(path).content == file.content == Names(["one"])
@@ -80,8 +79,8 @@ def test_what_could_not_be_read_is_still_there_after_the_next_write(tmp_path: Pa
     assert file.lost == (str(aside),)
 
 
-def test_what_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
+def test_where_nothing_is_kept_and_nothing_can_be_written_nothing_changes(tmp_path: Path) -> None:
     file = kept(tmp_path / "no such folder/names.json")
     with pytest.raises(TooltrayError, match="names cannot be saved"):
         file.write(Names(["one"]))
-    assert (file.content, file.lost) == (Names(), ())
+    assert (file.content, file.problem, file.lost) == (Names(), None, ())

@@ -11,14 +11,12 @@ from tests.fakes.hub_parts import HubParts, hub_parts, loaded, one_server, settl
 from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, never, text, tool
 
-from tooltray.consent.questions import Inbox
 from tooltray.foundation.confirmation import PERSON, UNATTENDED, Person, asked_by
 from tooltray.foundation.errors import Conflict
 from tooltray.foundation.events import ApprovalAsked, ElicitationAsked, ToolCallResult, TryProgressed
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.gateway.calls.elicitations import Elicitations
 from tooltray.gateway.calls.tries import ToldProgress, TriesApi, TryCaller
-from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import dump
 
 QUESTION = {"message": "Who?", "requestedSchema": {"properties": {"name": {"type": "string"}}, "required": ["name"]}}
@@ -38,7 +36,7 @@ async def parts(tmp_path: Path, program: ScriptedServer) -> AsyncIterator[HubPar
 
 
 def api_with(parts: HubParts, *, has_window: bool) -> TriesApi:
-    elicitations = Elicitations(inbox=Inbox(bus=parts.bus, deadlines=DeadlineWheel()), bus=parts.bus, has_window=has_window)
+    elicitations = Elicitations(inbox=parts.inbox, bus=parts.bus, has_window=has_window)
     return TriesApi(calls=parts.own_calls, elicitations=elicitations, bus=parts.bus, spawn=parts.keeper.spawn)
 
 
@@ -125,7 +123,7 @@ async def test_a_try_ends_with_whoever_waits_for_it(parts: HubParts, program: Sc
 
 
 async def test_a_question_of_its_server_carries_the_attempt_and_its_answer_goes_there(parts: HubParts, program: ScriptedServer) -> None:
-    asking = Elicitations(inbox=Inbox(bus=parts.bus, deadlines=DeadlineWheel()), bus=parts.bus, has_window=True)
+    asking = Elicitations(inbox=parts.inbox, bus=parts.bus, has_window=True)
     tries = TriesApi(calls=parts.own_calls, elicitations=asking, bus=parts.bus, spawn=parts.keeper.spawn)
 
     async def ask(copy: Any, params: Any) -> Any:

@@ -30,11 +30,6 @@ def test_what_an_entry_does_not_say_is_what_a_person_has_not_done(tmp_path: Path
     assert TrustStore(path).kept == {"/p": {"one": KeptEntry("one", digest="", trusted_at=0.0, is_own=False)}}
 
 
-def test_without_a_file_nothing_is_trusted_and_nothing_is_wrong(tmp_path: Path) -> None:
-    store = TrustStore(tmp_path / "trust.json")
-    assert (store.kept, store.problem) == ({}, None)
-
-
 @pytest.mark.parametrize(
     "content",
     [
