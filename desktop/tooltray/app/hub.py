@@ -76,34 +76,26 @@ from tooltray.consent.ancestry import read_known_programs
 from tooltray.consent.api import ConfirmationsApi
 from tooltray.consent.approvals import rule_words
 from tooltray.consent.approvals.api import ApprovalsApi
-from tooltray.consent.approvals.approval_rules import ApprovalRules
-from tooltray.consent.approvals.approvals import Approvals
-from tooltray.consent.approvals.call_rules import CallRules
-from tooltray.consent.approvals.definition_changes import DefinitionChanges, KeptSkills, SkillBook, skill_store
+from tooltray.consent.approvals.approvals import Approvals, SeenDecisions
+from tooltray.consent.approvals.asked_call import ApprovalRules
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.consent.approvals.grant_book import GrantBook
-from tooltray.consent.approvals.grant_ends import ScreenLock
-from tooltray.consent.approvals.grants import GrantEnds, KeptGrants, LiveGrants, grant_store
-from tooltray.consent.approvals.new_grants import RuleGrants, ToolGrants
+from tooltray.consent.approvals.grants import GrantEnds, KeptGrants, LiveGrants, ScreenLock, grant_store
 from tooltray.consent.approvals.pending_approvals import PendingApprovals
-from tooltray.consent.approvals.permissions import Permissions
+from tooltray.consent.approvals.permissions import DefinitionChanges, Permissions, RuleGrants, ToolGrants
 from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
-from tooltray.consent.approvals.standing_grants import RecentApprovals, StandingGrants
+from tooltray.consent.approvals.standing_grants import CallRules, RecentApprovals, StandingGrants
 from tooltray.consent.askers import Consent
 from tooltray.consent.confirmations import Confirmations
 from tooltray.consent.kept_file import KeptFile
 from tooltray.consent.passphrase import Passphrase
 from tooltray.consent.questions import Inbox
-from tooltray.consent.seen_decisions import SeenDecisions
 from tooltray.consent.skills.api import SkillsApi
-from tooltray.consent.skills.skill_catalogue import SkillCatalogue
-from tooltray.consent.skills.skill_contents import SkillReading
-from tooltray.consent.skills.skills import Skills
+from tooltray.consent.skills.skill_catalogue import KeptSkills, SkillBook, SkillCatalogue, skill_store
+from tooltray.consent.skills.skills import SkillReading, Skills
 from tooltray.consent.tokens.api import AccessApi
-from tooltray.consent.tokens.api_token import ApiToken
-from tooltray.consent.tokens.api_tokens import ApiTokens
+from tooltray.consent.tokens.api_tokens import ApiToken, ApiTokens, TrustedTokens
 from tooltray.consent.tokens.client_tokens import ClientTokens
-from tooltray.consent.tokens.trusted_tokens import TrustedTokens
 from tooltray.foundation.composition import Composition, Later, made, part, read
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import EventBus

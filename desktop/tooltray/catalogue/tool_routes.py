@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.catalogue import approval, token_counts, tool_words
-from tooltray.catalogue.definition import NO_VIEW, ToolDefinition, with_uris
+from tooltray.catalogue.definition import NO_VIEW, ToolDefinition, fingerprint, with_uris
 from tooltray.catalogue.offer import TOOLS, listing_of
 from tooltray.catalogue.resource_uris import PublishedUris, ResourceUris
 from tooltray.config.naming import tool_settings
@@ -42,6 +42,11 @@ class Route(msgspec.Struct, frozen=True):
     origin: str = ""
     is_listed: bool = True
     result_limit: int | None = None
+
+    @property
+    def mark(self) -> str:
+        """The mark that an approval is bound to: of the tool's definition, and of its server's program or address."""
+        return f"{fingerprint(self.definition)}.{self.origin}"
 
     @property
     def description(self) -> str:

@@ -50,7 +50,7 @@ class ConfirmationsApi:
 
     @verb("person")
     async def confirm_with_passphrase(self, passphrase: str) -> None:
-        """Confirms by the passphrase all later requests of the same connection, if there is no window.
+        """Confirms by the passphrase all later requests of the same connection, without a window.
 
         Raises:
             Denied: the passphrase is wrong, or too many were wrong.
@@ -60,7 +60,7 @@ class ConfirmationsApi:
 
     @verb("person")
     async def set_passphrase(self, passphrase: str) -> None:
-        """Sets or replaces the passphrase that confirms requests of commands if there is no window.
+        """Sets or replaces the passphrase that confirms requests of commands without a window.
 
         Raises:
             Denied: the change was not confirmed; a replacement is confirmed by the present passphrase.

@@ -35,7 +35,7 @@ class Consent:
         """
         Args:
             known_programs: gives the names of AI clients by their programs' names; blocks.
-            confirmations: None: there is no hub whose window could be asked.
+            confirmations: None: no hub runs whose window could be asked.
         """
         self.trail, self.passphrase, self.confirmations = trail, passphrase, confirmations
         self._known_programs = known_programs

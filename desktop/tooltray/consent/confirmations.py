@@ -77,7 +77,7 @@ class Confirmations:
             answer = await question.wait()
             return LATE if answer == EXPIRED else answer
         finally:
-            question.subject.waiting -= 1
+            self._count(question, -1)
             if not question.subject.waiting:
                 self._inbox.close(question)
 
@@ -107,14 +107,19 @@ class Confirmations:
             raise Denied(Phrase("{what} was not confirmed", what=wish.what), reason, Phrase("Ask again in a minute"))
         digest = key, tuple(process.pid for process in origin.processes[1:])  # the command itself is another process each time
         if same := self._inbox.same(WISH, digest):
-            same.subject.waiting += 1
-            same.view = replace(same.view, count=same.subject.waiting)
-            self._inbox.publish(same)
+            self._count(same, 1)
             return same
         if len(self._inbox.of(WISH)) >= MOST_WAITING:
             reason = Phrase("too many things wait in Tooltray's window")
             raise Denied(Phrase("{what} was not confirmed", what=wish.what), reason, Phrase("Answer those first"))
         return self._inbox.open(WISH, _Request(key), digest, partial(self._snapshot, wish, origin))
+
+    def _count(self, question: Question[_Request, ConfirmationSnapshot], more: int) -> None:
+        """Changes how many commands wait for the answer, which the user reads."""
+        question.subject.waiting += more
+        if question.is_open and question.subject.waiting:
+            question.view = replace(question.view, count=question.subject.waiting)
+            self._inbox.publish(question)
 
     def _snapshot(self, wish: Wish, origin: Origin, id: str, ends_at: float) -> ConfirmationSnapshot:
         return ConfirmationSnapshot(

@@ -1,19 +1,23 @@
-"""One JSON file of the home with what the user has decided, or has to decide: the store below grants, skills, proposals and tokens.
+"""One JSON file of the home with what the user has decided, or has to decide: the store of grants, skills, proposals, tokens and trust.
 
 A file that cannot be read counts as an empty one, so that nothing is allowed by it.
 """
 
 import json
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 import msgspec
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.files.atomic_file import read_own, set_aside, write_atomically
+from tooltray.foundation.files.atomic_file import all_set_aside, read_own, set_aside, write_atomically
+from tooltray.foundation.moments import LAST_TIME_S
 from tooltray.foundation.phrases import Phrase
 
 T = TypeVar("T", bound=msgspec.Struct)
+UnixTime = Annotated[float, msgspec.Meta(ge=0, lt=LAST_TIME_S)]
+Hex = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]+\Z")]
+"""Members of kept files; another time or text was not written by Tooltray, and the file cannot be read."""
 NOTHING_CHANGED = Phrase("Nothing has changed.")
 
 
@@ -37,22 +41,32 @@ class KeptFile(Generic[T]):
         self._path, self._unsaved = path, unsaved
         self.content: T = kind()
         self.problem: Problem | None = None
+        self._is_unread = False  # the file is there, and its content is unknown
         try:
             self.content = msgspec.convert(json.loads(read_own(path, most_bytes)), type=kind)
         except FileNotFoundError:
             pass
         except (ValueError, RecursionError):
-            message = Phrase("what was in {file} is now in {other}", file=path.name, other=set_aside(path))
-            self.problem = Problem(unread, message, remedy)
+            aside = set_aside(path)
+            self._is_unread = aside == path
+            self.problem = Problem(unread, Phrase("what was in {file} is now in {other}", file=path.name, other=aside), remedy)
         except OSError as error:
+            self._is_unread = True
             self.problem = Problem(unread, f"{path}: {error.strerror or error}", "Make it readable, and start Tooltray again.")
 
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """Paths of files whose content is unknown: this one if it cannot be read, and those that were set aside."""
+        return (*([str(self._path)] if self._is_unread else []), *map(str, all_set_aside(self._path)))
+
     def write(self, content: T) -> None:
-        """Replaces the content.
+        """Replaces the content. A file that could not be read is set aside first, so that a later start can still read it.
 
         Raises:
             TooltrayError: the file cannot be written; nothing has changed.
         """
+        if self._is_unread:
+            self._is_unread = set_aside(self._path) == self._path
         try:
             write_atomically(self._path, json.dumps(msgspec.to_builtins(content), indent=2).encode())  # half characters are allowed
         except OSError as error:

@@ -12,9 +12,11 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated, Literal
 
 import msgspec
 
+from tooltray.consent.kept_file import Hex, UnixTime
 from tooltray.foundation.errors import Denied, TooltrayError
 from tooltray.foundation.files.atomic_file import read_own, write_atomically
 from tooltray.foundation.phrases import Phrase
@@ -40,12 +42,12 @@ class _Kept(msgspec.Struct, rename="camel"):
         not_before: no further one is looked at until then; unix seconds.
     """
 
-    salt: str
-    hash: str
+    salt: Hex
+    hash: Hex
     cost: int
-    wrong: int = 0
-    not_before: float = 0.0
-    version: int = 1
+    wrong: Annotated[int, msgspec.Meta(ge=0)] = 0
+    not_before: UnixTime = 0.0
+    version: Literal[1] = 1
 
 
 class Passphrase:

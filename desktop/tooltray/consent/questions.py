@@ -1,8 +1,8 @@
 """The inbox: everything that waits for the user's answer for a time, whatever it is about.
 
 A kind of question has its own time to wait and its own events, by which it is announced; what an answer then does is decided by its own
-class (PendingApprovals, Confirmations). What waits without an end (projects' own files, proposals of programs, changed definitions) is
-worked out from files, and is not here.
+class (PendingApprovals, Confirmations, Elicitations). What waits without an end (projects' own files, proposals of programs, changed
+definitions) is worked out from files, and is not here.
 """
 
 import asyncio
@@ -29,8 +29,8 @@ class Kind(Generic[S, V]):
     Attributes:
         wait_s: for how long the user may answer.
         id_bytes: the length of an id.
-        opened: makes the event of a new or changed question of its view; None: there is none.
-        closed: makes the event of its end, of its id.
+        opened: makes the event of a new or changed question from its view; None: without an event.
+        closed: makes the event of its end from its id; None: without an event.
         is_awaited: the opener of a question waits for the answer, and closes it; else it is dropped when its time has passed.
     """
 
@@ -47,7 +47,7 @@ class Question(Generic[S, V]):
     Attributes:
         digest: the same for everything that one answer covers.
         view: what the user reads.
-        answer: of the user, or EXPIRED, WITHDRAWN, or another reason why there is none.
+        answer: of the user, or EXPIRED, WITHDRAWN, or another reason why the user gave no answer.
         answered_by: who gave the answer, in the words of the question's own class; empty: none was given.
         asked_at: unix seconds.
         is_being_answered: an answer is being written to the disk, so the time does not run out meanwhile.

@@ -110,6 +110,7 @@ async def test_the_same_request_twice_is_one_question_and_stays_for_who_waits_on
         assert [(each.what, each.count) for each in here.waiting] == [("A yes", 2), ("Another", 1)]
         first.cancel()
         await asyncio.wait([first])
+        assert here.waiting[0].count == 1
         here.all.answer(here.waiting[0].id, True)
         assert await second == "yes"
         other.cancel()

@@ -55,19 +55,32 @@ def test_a_damaged_file_that_cannot_be_moved_stays(tmp_path: Path) -> None:
 
 @pytest.mark.posix
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "names.json")
-    problem = kept(tmp_path / "names.json").problem
-    assert problem
-    assert "it is no file" in problem.message
-
-
-def test_where_nothing_can_be_read_or_written_that_is_reported_and_nothing_changes(tmp_path: Path) -> None:
     path = tmp_path / "names.json"
-    path.mkdir()
+    os.mkfifo(path)
     file = kept(path)
     assert file.problem
-    assert str(path) in file.problem.message
-    assert "Make it readable" in file.problem.hint
+    assert "it is no file" in file.problem.message
+    assert path.exists()
+    assert file.lost == (str(path),)
+
+
+def test_what_could_not_be_read_is_still_there_after_the_next_write(tmp_path: Path) -> None:
+    path = tmp_path / "names.json"
+    path.mkdir()
+    (path / "old").touch()
+    file = kept(path)
+    assert file.problem
+    assert (str(path) in file.problem.message, "Make it readable" in file.problem.hint) == (True, True)
+    assert file.lost == (str(path),)
+    file.write(Names(["one"]))
+    assert kept(path).content == file.content == Names(["one"])
+    [aside] = tmp_path.glob("names.json.broken-*")
+    assert (aside / "old").exists()
+    assert file.lost == (str(aside),)
+
+
+def test_where_nothing_is_kept_and_nothing_can_be_written_nothing_changes(tmp_path: Path) -> None:
+    file = kept(tmp_path / "no such folder/names.json")
     with pytest.raises(TooltrayError, match="names cannot be saved"):
         file.write(Names(["one"]))
-    assert file.content == Names()
+    assert (file.content, file.problem, file.lost) == (Names(), None, ())

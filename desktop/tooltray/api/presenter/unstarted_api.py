@@ -21,10 +21,8 @@ from tooltray.consent.api import ConfirmationsApi
 from tooltray.consent.approvals.api import ApprovalsApi
 from tooltray.consent.approvals.permissions import Permissions
 from tooltray.consent.tokens.api import AccessApi
-from tooltray.consent.tokens.api_token import ApiToken
-from tooltray.consent.tokens.api_tokens import ApiTokens
+from tooltray.consent.tokens.api_tokens import ApiToken, ApiTokens, TrustedTokens
 from tooltray.consent.tokens.client_tokens import ClientTokens
-from tooltray.consent.tokens.trusted_tokens import TrustedTokens
 from tooltray.foundation.confirmation import confirm_widening, note_narrowing
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase

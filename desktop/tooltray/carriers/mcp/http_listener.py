@@ -17,9 +17,8 @@ from tooltray.carriers.http_server.place import HostAndPort, HttpPlace, NotBound
 from tooltray.carriers.mcp.http_sessions import HttpSessions, OpensClients
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.settings import ApiSettings, HttpSettings
-from tooltray.consent.tokens.api_tokens import ApiTokens
+from tooltray.consent.tokens.api_tokens import ApiTokens, TrustedTokens
 from tooltray.consent.tokens.client_tokens import ClientTokens
-from tooltray.consent.tokens.trusted_tokens import TrustedTokens
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, HttpAddressChanged
 from tooltray.foundation.phrases import Phrase

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from tooltray.catalogue import approval
 from tooltray.config.settings.call_rule import read_rule
 from tooltray.config.settings.widening import ALL, rules_widen
-from tooltray.consent.approvals.grant_ends import end_of
+from tooltray.consent.approvals.grants import end_of
 from tooltray.consent.approvals.rule_words import words
 from tooltray.foundation.confirmation import (
     YES_TO_CALLS,
@@ -25,11 +25,9 @@ from tooltray.foundation.verbs import verb
 
 if TYPE_CHECKING:
     from tooltray.consent.approvals.approvals import Approvals
-    from tooltray.consent.approvals.definition_changes import DefinitionChanges
     from tooltray.consent.approvals.grant_book import GrantBook
-    from tooltray.consent.approvals.grant_ends import ScreenLock
-    from tooltray.consent.approvals.new_grants import RuleGrants, ToolGrants
-    from tooltray.consent.approvals.permissions import Permissions
+    from tooltray.consent.approvals.grants import ScreenLock
+    from tooltray.consent.approvals.permissions import DefinitionChanges, Permissions, RuleGrants, ToolGrants
 
 ASK = "ask"  # of a tool
 REFUSE = "refuse"  # the one answer that allows nothing
@@ -61,7 +59,7 @@ class ApprovalsApi:
         Only the user may see it, since the model has chosen the file.
 
         Returns:
-            The lines; empty if the call waits no longer, overwrites no file, or there is no text file to compare with.
+            The lines; empty if the call waits no longer, overwrites no file, or cannot be compared with a text file.
 
         Raises:
             Denied: the caller is not the user.
@@ -90,8 +88,8 @@ class ApprovalsApi:
         """Returns the tools that `add_grant` with the same arguments would allow.
 
         Raises:
-            NotFound: there is no such server or tool.
-            TooltrayError: there is no such kind.
+            NotFound: the server or the tool is unknown.
+            TooltrayError: the kind is unknown.
         """
         return await self._tool_grants.preview(server, kind, tool)
 
@@ -116,9 +114,9 @@ class ApprovalsApi:
             seen: `revision` of the preview that the person has reviewed; empty: the tools as they are now.
 
         Raises:
-            NotFound: there is no such server or tool.
+            NotFound: the server or the tool is unknown.
             Conflict: the screen is locked, or the tools differ from the preview.
-            TooltrayError: there is no such kind or end, the screen's lock cannot be detected, or the grant cannot be written.
+            TooltrayError: the kind or the end is unknown, the screen's lock cannot be detected, or the grant cannot be written.
         """
         end = end_of(expires_in_s, until)
         about = {"server": server, "kind": kind, "tool": tool, "client": client, **_end_words(expires_in_s, until)}
@@ -147,7 +145,7 @@ class ApprovalsApi:
             rule: in the form of `callRules` of an entry; a waiting call has rules that cover it in `rules`.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server is unknown.
             TooltrayError: the rule cannot be used; the error has the reason.
         """
         return await self._rule_grants.preview(server, rule)
@@ -161,7 +159,7 @@ class ApprovalsApi:
             rule, client, expires_in_s, until: as in `preview_rule` and `add_grant`.
 
         Raises:
-            NotFound: there is no such server, or no tool that the rule names.
+            NotFound: the server is unknown, or has no tool that the rule names.
             TooltrayError: no call could be covered by this rule, or it cannot be written.
         """
         read, end = read_rule(rule), end_of(expires_in_s, until)
@@ -175,7 +173,7 @@ class ApprovalsApi:
         """Revokes a grant.
 
         Raises:
-            NotFound: there is no such grant.
+            NotFound: the grant does not exist.
             TooltrayError: the change cannot be written.
         """
         about = next((_about(grant) for grant in self._grants.snapshots() if grant.id == id), {"grant": id})
@@ -207,7 +205,7 @@ class ApprovalsApi:
                 or "default" (by its server's rules).
 
         Raises:
-            NotFound: there is no such server in a file, or it has no such tool.
+            NotFound: no file has this server, or the server has no such tool.
             TooltrayError: this is not a valid choice, or the settings cannot be written.
         """
         before, after = self._permissions.rules(server), self._permissions.rules_with(server, tool, approval)
@@ -225,7 +223,7 @@ class ApprovalsApi:
             rules: rules, and names of tools; empty: each call asks.
 
         Raises:
-            NotFound: there is no such server in a file.
+            NotFound: no file has this server.
             TooltrayError: a rule is not valid, or the settings cannot be written.
         """
         if problem := approval.problem_of(server, rules, ()):

@@ -6,7 +6,8 @@ be asked, the call is refused at once.
 """
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import msgspec
@@ -17,13 +18,13 @@ from tooltray.catalogue.call_routes import CallRoutes
 from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_routes import Route
 from tooltray.consent.approvals import suspicion
-from tooltray.consent.approvals.approval_form import form_answer, form_params
-from tooltray.consent.approvals.approval_rules import ApprovalRules
-from tooltray.consent.approvals.asked_call import ONCE, REFUSE, SESSION, AskedCall, asked_call, mark
-from tooltray.consent.approvals.grant_ends import LOCK
+from tooltray.consent.approvals.asked_call import ONCE, REFUSE, SESSION, ApprovalRules, AskedCall, asked_call
+from tooltray.consent.approvals.grant_book import GrantBook
+from tooltray.consent.approvals.grants import LOCK
 from tooltray.consent.approvals.pending_approvals import (
     CALL,
     CHANGED,
+    OUTCOMES,
     TOO_MANY,
     UNASKED,
     WAIT_S,
@@ -31,13 +32,15 @@ from tooltray.consent.approvals.pending_approvals import (
     PendingCall,
     refused,
 )
-from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
-from tooltray.consent.approvals.standing_grants import StandingGrants, is_lasting, is_yes
+from tooltray.consent.approvals.question_snapshots import QuestionSnapshots, form_answer, form_params
+from tooltray.consent.approvals.standing_grants import StandingGrants, allows, is_lasting
+from tooltray.consent.confirmations import NO, YES
 from tooltray.consent.questions import EXPIRED, WITHDRAWN
 from tooltray.foundation.confirmation import asker_name, current_asker
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError, in_one_line
+from tooltray.foundation.events import EventBus, GrantsChanged
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot
 from tooltray.foundation.tasks import Spawn
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure, success
 from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once
@@ -46,6 +49,9 @@ from tooltray.protocol.sessions.call_course import FROM_PERSON
 from tooltray.protocol.sessions.caller import Question as ClientQuestion
 from tooltray.protocol.sessions.caller import lacking
 from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.records.audit import audit_trail
+from tooltray.records.audit.audit_trail import AuditTrail
+from tooltray.records.journal.happenings import APPROVAL, Happened
 from tooltray.servers.relay.relay import paused
 
 CLIENT = "client"  # who answered a question, and in which way: a form of the AI client
@@ -108,17 +114,17 @@ class Approvals:
             return reply
         exchange.course.allowed_by = FROM_PERSON
         if is_answer:
-            _take_off_answers(request, head)
+            _remove_answers(request, head)
         return None
 
-    def let_come_again(self, route: Route, exchange: Exchange, reply: Envelope) -> None:
+    def allow_continuation(self, route: Route, exchange: Exchange, reply: Envelope) -> None:
         """Lets a modern client continue an allowed call whose server asks for more: the repeated call does not ask again."""
         if exchange.era is Era.LEGACY or (decision := self._decision(route, exchange)).is_approved:
             return
-        state = _state_to_come_with(reply)
+        state = _continuation_state(reply)
         if state is not None:
             call = self._call(route, decision, exchange)
-            self._pending.let_pass((*call.same_in_session, state))
+            self._pending.allow_next((*call.same_in_session, state))
 
     def _decision(self, route: Route, exchange: Exchange) -> Decision:
         return self._rules.decision(route, exchange.session.state, exchange.request.params)
@@ -169,7 +175,7 @@ class Approvals:
         """Returns APPROVED, or why the call is not carried out.
 
         Args:
-            exchange: its client is asked if there is no desktop.
+            exchange: its client is asked without a desktop.
         """
         try:
             return await self._by_rounds(call, None if has_window else exchange)
@@ -180,13 +186,13 @@ class Approvals:
         before = self._snapshots.seen_before(call)
         for _ in range(MOST_ROUNDS):
             answer = await self._answered(call, asked, before)
-            is_allowed = is_yes(answer)
+            is_allowed = allows(answer)
             if not is_allowed and answer != CHANGED:
                 return self._outcome(call, answer)
             now = await self._rules.renewed(call, is_started=is_allowed)
             if (now is call and is_allowed) or now.decision.is_approved:
                 return APPROVED
-            if before is None and mark(now.route) != mark(call.route):
+            if before is None and now.route.mark != call.route.mark:
                 before = definition_text(call.route.definition)
             call = now
         return refused(f"the tool '{call.shown_tool}' changes while a person is asked about it; it was not called")
@@ -314,7 +320,7 @@ def _first(head: Head) -> Head:
     return msgspec.structs.replace(head, request_state="", input_responses={})
 
 
-def _take_off_answers(request: Envelope, head: Head) -> None:
+def _remove_answers(request: Envelope, head: Head) -> None:
     members = opened(request.params)
     request.params = closed({name: value for name, value in members.items() if name not in ROUND_KEYS})
     head.request_state, head.input_responses = "", {}
@@ -325,7 +331,7 @@ class _Result(msgspec.Struct):
     state: str = msgspec.field(name="requestState", default="")
 
 
-def _state_to_come_with(reply: Envelope) -> str | None:
+def _continuation_state(reply: Envelope) -> str | None:
     """Returns the state with which a client has to call again; None if the call is over."""
     if reply.error or len(memoryview(reply.result)) >= QUESTIONS_BELOW_BYTES:
         return None
@@ -334,3 +340,55 @@ def _state_to_come_with(reply: Envelope) -> str | None:
     except (ValueError, RecursionError):
         return None
     return result.state if result.result_type == "input_required" else None
+
+
+WAYS = {CLIENT: CLIENT, "person": ""}
+"""By who answered; any other name is a program's."""
+ENDED = Phrase("Something that was allowed for a time has ended")
+A_CALL = Phrase("A call of a tool")
+
+
+class SeenDecisions:
+    """The recorder of decisions that pass no asker: answers in an AI client's own form, refusals, and grants that have ended.
+
+    What lasts is recorded before it counts (see StandingGrants.record). Belongs to the engine's loop.
+    """
+
+    def __init__(self, *, trail: AuditTrail, grants: GrantBook, bus: EventBus, spawn: Spawn, now: Callable[[], float] = time.time) -> None:
+        """
+        Args:
+            now: unix seconds.
+        """
+        self._trail, self._book, self._spawn, self._now = trail, grants, spawn, now
+        self._grants: dict[str, GrantSnapshot] = {}
+        bus.subscribe(Happened, self._on_happened)
+        bus.subscribe(GrantsChanged, self._on_grants_changed)
+
+    def start(self) -> None:
+        """Reads what is allowed now, against which ends are seen."""
+        self._grants = _by_id(self._book.snapshots())
+
+    def _on_happened(self, event: Happened) -> None:
+        """Records answers of an AI client's form, and each refusal; other approvals were recorded when they were confirmed."""
+        is_no = event.outcome == OUTCOMES[REFUSE]
+        if event.kind != APPROVAL or not (is_no or (event.reason == CLIENT and event.outcome == ONCE)):
+            return
+        who = event.client if event.reason == CLIENT else "" if event.reason in WAYS else event.reason
+        about = {"server": event.server, "tool": event.tool, "client": event.client, "project": event.project}
+        about = {name: value for name, value in about.items() if value}
+        way = WAYS.get(event.reason, "program")
+        self._note(audit_trail.Decision(A_CALL, NO if is_no else YES, way, who, about=about))
+
+    def _on_grants_changed(self, _event: GrantsChanged) -> None:
+        before, self._grants = self._grants, _by_id(self._book.snapshots())
+        for id, grant in before.items():
+            if id not in self._grants and 0 < grant.expires_at <= self._now():
+                about = {"server": grant.server, "tool": grant.tool, "client": grant.client}
+                self._note(audit_trail.Decision(ENDED, "narrowed", "", about={name: value for name, value in about.items() if value}))
+
+    def _note(self, decision: audit_trail.Decision) -> None:
+        self._spawn(self._trail.note(decision), name="audit trail")
+
+
+def _by_id(grants: Sequence[GrantSnapshot]) -> dict[str, GrantSnapshot]:
+    return {grant.id: grant for grant in grants}

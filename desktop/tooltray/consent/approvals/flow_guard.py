@@ -9,16 +9,20 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from msgspec import Raw
+from msgspec.structs import replace
 
-from tooltray.catalogue.approval import Tool, tool_of, words_of
+from tooltray.catalogue.approval import Decision, Tool, tool_of, words_of
 from tooltray.catalogue.definition import read_once_named
 from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views.known_clients import KnownClients
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.consent.approvals.grant_book import GrantBook
+from tooltray.consent.approvals.suspicion import visible
 from tooltray.foundation.confirmation import current_asker
 from tooltray.foundation.events import ConfigChanged, EventBus
+from tooltray.foundation.phrases import Phrase
+from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_flow import SessionFlow
 from tooltray.protocol.sessions.session_state import SessionState
@@ -91,6 +95,7 @@ def flow_of(tool: Tool, override: ToolOverride | None, *, is_remote: bool) -> Fl
     return Flow(fetches, sends, fetches)
 
 
+LONGEST_PLACE = 120  # characters of a host or a path
 MOST_KNOWN = 16_384  # tools; as many as names are remembered
 MOST_PASSING = 256  # kinds of clients whose requests cannot be tied to one another
 METHODS, NO_BODY = ("method", "httpmethod", "verb"), ("GET", "HEAD", "OPTIONS")
@@ -136,6 +141,19 @@ class FlowGuard:
         managed = self._servers.find(server)
         if managed and is_remote(managed.config.transport) and self._is_on_for(state):
             self._keep(state, SessionFlow(server, ""))
+
+    def guarded(self, decision: Decision, route: Route, state: SessionState, params: Raw) -> Decision:
+        """Returns the decision of the rules, or that a call asks because of what its session has read.
+
+        Args:
+            params: of the `tools/call`.
+        """
+        if not self.is_on or not (read := self.asks(route, state, params)):
+            return decision
+        what, tool = in_words(read), visible(route.definition.name)
+        message = Phrase("this session has {read}, and '{tool}' sends or publishes", read=what, tool=tool)
+        flow = Phrase("it has {read}, and now wants to send with {tool}", read=what, tool=tool)
+        return replace(decision, is_approved=False, rule="", message=message, flow=flow)
 
     def asks(self, route: Route, state: SessionState, params: Raw) -> SessionFlow | None:
         """Returns what a session has read if a call has to ask because of that; None if the call need not ask.
@@ -194,6 +212,16 @@ class FlowGuard:
         self._known.clear()
         settings = self._config.settings
         self.is_on = settings.approvals.flow_guard or any(each.flow_guard for each in settings.publish.clients.values())
+
+
+def in_words(read: SessionFlow) -> Phrase:
+    """Returns a description of what was read, to follow the word "has"; texts of servers and models are made harmless."""
+    server, tool, place = visible(read.server), visible(read.tool), plain(read.place, LONGEST_PLACE)
+    if place:
+        return Phrase("read {place} with {tool} of {server}", place=place, tool=tool, server=server)
+    if tool:
+        return Phrase("read what strangers may have written, with {tool} of {server}", tool=tool, server=server)
+    return Phrase("read what strangers may have written, from {server}", server=server)
 
 
 def _has_body(params: Raw) -> bool:

@@ -17,9 +17,7 @@ from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.consent.approvals import diffs, suspicion
-from tooltray.consent.approvals.asked_call import OTHER_SETTINGS, mark
-from tooltray.consent.approvals.grant_ends import LOCK, NEVER, GrantEnd, ScreenLocked
-from tooltray.consent.approvals.grants import Grant, GrantKind, LiveGrants, PassingGrant, words_of
+from tooltray.consent.approvals.grants import LOCK, NEVER, Grant, GrantEnd, GrantKind, LiveGrants, PassingGrant, ScreenLocked, words_of
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, GrantsChanged, ToolListChanged
 from tooltray.foundation.phrases import Phrase
@@ -29,6 +27,7 @@ from tooltray.protocol.sessions.session_state import SessionState, SessionStates
 
 logger = logging.getLogger(__name__)
 ID_BYTES = 4  # people type it
+OTHER_SETTINGS = Phrase("the server is started or reached in another way than when this tool was allowed or shown")
 UNDO_S = 30.0  # the window offers to undo for 8 s
 
 
@@ -86,7 +85,7 @@ class GrantBook:
 
     def allows(self, route: Route, state: SessionState, client: str) -> bool:
         """Returns whether a grant covers a tool as it is defined now."""
-        tool, now = route.definition.name, mark(route)
+        tool, now = route.definition.name, route.mark
         if any(each.mark == now for each in _of_session(state, route, client)):
             return True
         is_read = route.decision.is_plain_read
@@ -94,19 +93,19 @@ class GrantBook:
 
     def rules(self, route: Route, client: str) -> list[Grant]:
         """Returns the rules that allow some calls of a tool, as it is defined now, by their arguments; the newest first."""
-        tool, now = route.definition.name, mark(route)
+        tool, now = route.definition.name, route.mark
         return [grant for grant in self._live.of(route.server, client) if grant.kind == "rule" and grant.tools.get(tool) == now]
 
     def knows_flow(self, route: Route, state: SessionState) -> bool:
         """Returns whether the user allowed a tool, as it is now, in a session and knew what the session had read."""
         if not state.allowed:
             return False
-        now = mark(route)
+        now = route.mark
         return any(each.knows_flow and each.mark == now for each in _of_session(state, route, state.client))
 
     def seen_before(self, route: Route, state: SessionState, client: str) -> str | None:
         """Returns the definition that was allowed, if the tool has another one now."""
-        tool, now = route.definition.name, mark(route)
+        tool, now = route.definition.name, route.mark
         if others := [each.definition for each in _of_session(state, route, client) if each.mark != now]:
             return others[0]
         allowed = [grant.tools[tool] for grant in self._live.of(route.server, client) if tool in grant.tools]
@@ -122,7 +121,7 @@ class GrantBook:
         """Allows a client a tool as it is defined now for as long as the session lasts; requests over HTTP of several may share one."""
         name, definition = route.definition.name, definition_text(route.definition)
         state.allowed -= set(_of_session(state, route, client))
-        state.allowed.add(SessionGrant(_new_id(), client, route.server, name, mark(route), definition, self._live.now(), knows_flow))
+        state.allowed.add(SessionGrant(_new_id(), client, route.server, name, route.mark, definition, self._live.now(), knows_flow))
         self._bus.publish(GrantsChanged())
 
     async def allow(
@@ -153,7 +152,7 @@ class GrantBook:
             tool=next(iter(routes)) if kind == "tool" or (kind == "rule" and len(routes) == 1) else "",
             client=client,
             created_at=self._live.now(),
-            tools={name: mark(route) for name, route in routes.items()},
+            tools={name: route.mark for name, route in routes.items()},
             rule=dict(rule or {}),
         )
         grant = self._live.ending(made, end)
@@ -180,7 +179,7 @@ class GrantBook:
     async def revoke(self, id: str) -> None:
         """
         Raises:
-            TooltrayError: there is no such grant, or the change cannot be written.
+            TooltrayError: the grant does not exist, or the change cannot be written.
         """
         for state in self._states:
             if found := {each for each in _session_grants(state) if each.id == id}:
@@ -238,7 +237,7 @@ class GrantBook:
                 before = self._live.definition(grant.tools[name])
                 diff = diffs.of_definitions(before, definition_text(route.definition)) or (f" {OTHER_SETTINGS}",)
                 warnings = suspicion.warnings(route.definition)
-                found[grant.server, name] = ToolChange(grant.server, name, diff, warnings, revision=mark(route))
+                found[grant.server, name] = ToolChange(grant.server, name, diff, warnings, revision=route.mark)
         return list(found.values())
 
     async def accept(self, server: str, tool: str, seen: str) -> None:
@@ -252,7 +251,7 @@ class GrantBook:
         """
         async with self._lock:
             route = self._tools.routes(server).get(tool)
-            now = mark(route) if route else ""
+            now = route.mark if route else ""
             if seen and seen != now:
                 raise changed_again(tool)
             before = self._live.all()
@@ -270,7 +269,7 @@ class GrantBook:
         of_sessions = (each for state in self._states for each in _session_grants(state) if each.server == server)
         for id, kind, name, allowed in (*lasting, *((each.id, "tool", each.tool, each.mark) for each in of_sessions)):
             route = routes.get(name)
-            if route and allowed == mark(route) and _is_for_all(kind, route.decision.is_plain_read):
+            if route and allowed == route.mark and _is_for_all(kind, route.decision.is_plain_read):
                 found[name] = (*found.get(name, ()), id)
         return found
 
@@ -287,7 +286,7 @@ class GrantBook:
 
     def _held(self, grant: Grant) -> Iterator[Route]:
         for name, route in self._tools.routes(grant.server).items():
-            if name in grant.tools and grant.tools[name] != mark(route):
+            if name in grant.tools and grant.tools[name] != route.mark:
                 yield route
 
     def _snapshot(self, grant: Grant) -> GrantSnapshot:
@@ -308,7 +307,7 @@ class GrantBook:
         )
 
     async def _write(self, grants: list[Grant], seen: Mapping[str, Route] | None = None) -> None:
-        definitions = {mark(route): definition_text(route.definition) for route in (seen or {}).values()}
+        definitions = {route.mark: definition_text(route.definition) for route in (seen or {}).values()}
         await self._live.write(grants, definitions)
         self._bus.publish(GrantsChanged())
 

@@ -1,7 +1,8 @@
 """The user's approvals for longer than one call, stored in `grants.json` of the home, and which of them are valid now.
 
 Each grant names its tools and their fingerprints; the definitions that the user has seen are stored beside the grants, so that a changed
-one can be compared. No arguments of calls are in the file.
+one can be compared. No arguments of calls are in the file. A grant may end after some time, or when the screen locks, as the desktop
+reports it; a hub without a desktop offers no grant until then.
 """
 
 import asyncio
@@ -15,18 +16,107 @@ import msgspec
 
 from tooltray.config.settings.call_rule import CallRule, read_rule
 from tooltray.consent.approvals import rule_words
-from tooltray.consent.approvals.grant_ends import GrantEnd, ScreenLock
-from tooltray.consent.kept_file import KeptFile
-from tooltray.foundation.errors import Conflict, Problem, TooltrayError
-from tooltray.foundation.events import EventBus, GrantsChanged
+from tooltray.consent.kept_file import KeptFile, UnixTime
+from tooltray.foundation.errors import Conflict, Denied, Problem, TooltrayError
+from tooltray.foundation.events import Event, EventBus, GrantsChanged
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
+
+HOUR, DAY, LOCK, LIKE, ALWAYS = "hour", "day", "lock", "like", "always"
+HOUR_S, DAY_S = 3600.0, 86_400.0
+LONGEST_GRANT_S = 366 * DAY_S
+
+
+class GrantEnd(msgspec.Struct, frozen=True):
+    """The end of a grant: the earlier of the two; without either it lasts until it is revoked.
+
+    Attributes:
+        after_s: seconds.
+        at_lock: when the screen locks.
+    """
+
+    after_s: float | None = None
+    at_lock: bool = False
+
+
+NEVER = GrantEnd()
+ENDS: Mapping[str, GrantEnd] = {HOUR: GrantEnd(HOUR_S), DAY: GrantEnd(DAY_S), LOCK: GrantEnd(at_lock=True), ALWAYS: NEVER}
+"""Ends of grants, by the answer."""
+
+
+def end_of(expires_in_s: float | None, until: str) -> GrantEnd:
+    """Returns the end for the arguments of `add_grant`.
+
+    Raises:
+        TooltrayError: the end is unknown.
+    """
+    if until not in ("", LOCK):
+        raise TooltrayError(Phrase("'{until}' is no end of a grant", until=until), hint=Phrase("It is 'lock', or left out."))
+    return GrantEnd(expires_in_s, until == LOCK)
+
+
+def check_end(end: GrantEnd) -> None:
+    """
+    Raises:
+        TooltrayError: the time is out of range.
+    """
+    if end.after_s is not None and not 0 < end.after_s <= LONGEST_GRANT_S:
+        raise TooltrayError(
+            Phrase("a grant lasts for some time, and for a year at most"),
+            hint=Phrase("Without a time it lasts until you take it back."),
+        )
+
+
+class ScreenLocked(Event, frozen=True):
+    """An event: the screen is locked, the computer goes to sleep, or the desktop cannot report it any more. For other packages."""
+
+
+class ScreenLock:
+    """The state of the screen's lock. Belongs to the engine's loop.
+
+    Attributes:
+        number: of the next lock, from 1. A grant until then stores this number, and is valid while the number is the same.
+    """
+
+    def __init__(self, *, bus: EventBus, has_window: bool) -> None:
+        """
+        Args:
+            has_window: whether this hub is a desktop's, which reports locks.
+        """
+        self._bus, self._has_window = bus, has_window
+        self.number = 1
+        self._is_locked: bool | None = None
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a lock will be reported: the desktop reports locks, and the screen is not locked."""
+        return self._is_locked is False
+
+    @property
+    def is_locked(self) -> bool:
+        return self._is_locked is True
+
+    def tell(self, is_locked: bool | None) -> None:
+        """
+        Args:
+            is_locked: None: not known from now on, which ends the grants that would have ended at the next lock.
+
+        Raises:
+            Denied: this hub has no window, so the next lock would not be reported.
+        """
+        if is_locked is False and not self._has_window:
+            raise Denied(Phrase("Only a hub with a window hears when the screen locks"))
+        ends = is_locked is not False and self._is_locked is not None
+        self._is_locked = is_locked
+        if ends:
+            self.number += 1
+            self._bus.publish(ScreenLocked())
+
 
 LARGEST_BYTES = 64 * 2**20  # a thousand grants with the longest definitions
 CHECK_EVERY_S = 30.0  # timers stop while a computer sleeps; after it wakes, pages learn of an end at most so late
 SETTLE_S = 0.5  # grants that end at nearly the same time are one piece of news
 CLOCK_SLACK_S = 300.0  # a clock is put right by so much; one that is set back further would make what ends last longer
-LAST_TIME_S = 1e11  # the year 5138
 LONGEST_DEFINITION = 65536  # characters of a stored definition that the user has seen; of a longer one only the fingerprint is stored
 
 REMEMBERED = 1024  # rules; more than a user makes
@@ -52,15 +142,10 @@ class Grant(msgspec.Struct, rename="camel", frozen=True):
     server: str
     tool: str = ""
     client: str = ""
-    created_at: float = 0.0
-    expires_at: float = 0.0
+    created_at: UnixTime = 0.0
+    expires_at: UnixTime = 0.0
     tools: dict[str, str] = {}
     rule: dict[str, object] = {}
-
-    def __post_init__(self) -> None:
-        """Rejects times out of range, which were not written by us."""
-        if not all(0 <= time_s < LAST_TIME_S for time_s in (self.created_at, self.expires_at)):
-            raise ValueError("a time is out of range")
 
 
 class PassingGrant(Grant, frozen=True):

@@ -9,8 +9,8 @@ from functools import partial
 from msgspec.structs import replace
 
 from tooltray.catalogue.definition import definition_text
-from tooltray.consent.approvals.approval_rules import ApprovalRules
-from tooltray.consent.approvals.asked_call import OTHER_SETTINGS, REFUSE, RULE, AskedCall, is_rule, mark
+from tooltray.consent.approvals.asked_call import REFUSE, RULE, ApprovalRules, AskedCall, is_rule
+from tooltray.consent.approvals.grant_book import OTHER_SETTINGS
 from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
 from tooltray.consent.questions import EXPIRED, WITHDRAWN, Inbox, Kind, Question, Remembered
 from tooltray.foundation.events import ApprovalAsked, ApprovalEnded, EventBus, ToolListChanged
@@ -144,7 +144,7 @@ class PendingApprovals:
             how: why the user has not answered.
         """
         before = self._snapshots.seen_before(call)
-        question = self._keep_refused(call, before)
+        question = self._hold_refused(call, before)
         waits = f"Ask the user to look at it in Tooltray, where it waits as {question.id}."
         if call.same in self._refusals:
             declined = f"the user declined this call of '{call.shown_tool}' a short while ago"
@@ -164,7 +164,7 @@ class PendingApprovals:
     def refresh(self, question: PendingCall) -> str:
         """Returns the id under which a refused call waits now; empty if it waits no longer."""
         call, now = question.subject, question.subject.current()
-        if now is None or mark(now) == mark(call.route):
+        if now is None or now.mark == call.route.mark:
             return question.id
         self._inbox.drop(question)
         other = self._rules.judged_again(call, now)
@@ -172,7 +172,7 @@ class PendingApprovals:
             return ""
         if known := self._inbox.same(REFUSED, other.same):
             return known.id  # which its client has read
-        return self._keep_refused(other, definition_text(call.route.definition), replaces=question.id).id
+        return self._hold_refused(other, definition_text(call.route.definition), replaces=question.id).id
 
     def answer_refused(self, question: PendingCall, *, passes: bool, is_refused: bool) -> None:
         """Removes a refused call that has its answer, which counts for the next equal call.
@@ -184,11 +184,11 @@ class PendingApprovals:
         self._inbox.drop(question)
         self.record(question)
         if passes:
-            self.let_pass(question.subject.same)
+            self.allow_next(question.subject.same)
         elif is_refused:
             self._refusals.add(question.subject.same)
 
-    def _keep_refused(self, call: AskedCall, before: str | None, *, replaces: str = "") -> PendingCall:
+    def _hold_refused(self, call: AskedCall, before: str | None, *, replaces: str = "") -> PendingCall:
         if known := self._inbox.same(REFUSED, call.same):
             self._inbox.drop(known)
         for question in self._inbox.of(REFUSED)[: 1 - MOST_REFUSED]:
@@ -197,7 +197,7 @@ class PendingApprovals:
 
     # an approval of one later call
 
-    def let_pass(self, key: Hashable) -> None:
+    def allow_next(self, key: Hashable) -> None:
         """Allows the next call of this kind, within KEPT_FOR_S."""
         self._passes.add(key)
         self._refusals.take(key)

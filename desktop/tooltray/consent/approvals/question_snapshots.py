@@ -1,7 +1,8 @@
-"""What the user reads of a question: the call itself, and what is known about it at this moment.
+"""What the user reads of a question about a tool call: at the desktop, and as a form in an AI client, where anything but a clear approval
+refuses the call.
 
-Servers and models write these texts, so that they come out harmless: everything in them can be seen, known secrets are masked, and they
-are bounded.
+Servers and models write these texts, so they are made harmless: everything in them can be seen, known secrets are masked, and they are
+bounded.
 """
 
 import json
@@ -14,18 +15,20 @@ from typing import Any, cast
 from msgspec import Raw
 
 from tooltray.catalogue.definition import TwiceNamed, definition_text, read_once_named
-from tooltray.consent.approvals import diffs, rule_maker, suspicion
-from tooltray.consent.approvals.asked_call import ONCE, OTHER_SETTINGS, READ_BELOW_BYTES, READS, RULE, SESSION, AskedCall
+from tooltray.consent.approvals import diffs, suspicion
+from tooltray.consent.approvals.asked_call import ONCE, READ_BELOW_BYTES, READS, REFUSE, RULE, SESSION, AskedCall
 from tooltray.consent.approvals.diffs import of_file, overwritten_file
-from tooltray.consent.approvals.grant_book import GrantBook
-from tooltray.consent.approvals.grant_ends import ALWAYS, DAY, HOUR, LIKE, LOCK, ScreenLock
+from tooltray.consent.approvals.grant_book import OTHER_SETTINGS, GrantBook
+from tooltray.consent.approvals.grants import ALWAYS, DAY, HOUR, LIKE, LOCK, ScreenLock
 from tooltray.consent.approvals.rule_coverage import Place
-from tooltray.consent.approvals.rule_words import brief, words
+from tooltray.consent.approvals.rule_words import brief, offers, words
 from tooltray.consent.approvals.standing_grants import RecentApprovals
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, OfferedRule
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.protocol.sessions.elicitation_form import plain
+from tooltray.protocol import envelope
+from tooltray.protocol.envelope import Envelope, dump
+from tooltray.protocol.sessions.elicitation_form import is_persons_no, plain
 from tooltray.protocol.sessions.session_state import SessionStates
 from tooltray.servers.transports.transports import is_remote
 from tooltray.servers.upstream.server_manager import ServerManager
@@ -110,13 +113,13 @@ class QuestionSnapshots:
 
     def _offered_rules(self, call: AskedCall) -> Iterator[OfferedRule]:
         """Yields rules that the call may be answered with; none that has a secret in it, since it would be kept."""
-        made = rule_maker.offers(call.route.definition.name, bytes(call.arguments), Place(call.project, self._home))
+        made = offers(call.route.definition.name, bytes(call.arguments), Place(call.project, self._home))
         harmless = (rule for rule in made if self._masked(rule.text) == rule.text)
         for place, rule in enumerate(harmless, 1):
             yield OfferedRule(f"{RULE}-{place}", brief(rule), words(rule), rule.members())
 
     async def disk_diff(self, call: AskedCall) -> tuple[str, ...]:
-        """Compares the file that a call would write whole with the file on disk; empty where there is no text file to compare with.
+        """Compares the file that a call would write whole with the file on disk; empty without a text file to compare with.
 
         Only for the user's eyes: the path is the model's choice, and the file may be any.
         """
@@ -129,7 +132,7 @@ class QuestionSnapshots:
 
 
 def _text_at(folder: str, name: str) -> str | None:
-    """Returns the text of a regular file that is not too large to read; None if there is none.
+    """Returns the text of a regular file that is not too large to read; None without one.
 
     Args:
         folder: where a relative path begins.
@@ -184,3 +187,86 @@ def read_arguments(arguments: Raw) -> tuple[str, object, tuple[str, ...]]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_ARGUMENTS else text[:LONGEST_ARGUMENTS] + "…"
+
+
+FIELD = "answer"
+LONGEST_TITLE = 300  # characters of a choice in a form
+MOST_LINES = 60  # of each part; a form in a terminal is small
+LONGEST_IN_FORM = 4_000  # characters
+TITLES = {
+    REFUSE: "No",
+    ONCE: "Yes, this once",
+    LIKE: "Yes, and the like of it for some seconds",
+    SESSION: "Yes, for this session",
+    HOUR: "Yes, for an hour",
+    DAY: "Yes, for a day",
+    LOCK: "Yes, until the screen locks",
+    ALWAYS: "Yes, always for this tool",
+    READS: "Yes, for all tools of this server that read",
+}
+
+
+def form_params(question: ApprovalSnapshot) -> Raw:
+    """Returns the params of the request to the client."""
+    values = [REFUSE, *question.choices, *(each.answer for each in _in_form(question))]
+    titles = TITLES | {each.answer: _rule_title(each) for each in _in_form(question)}
+    field = {
+        "type": "string",
+        "title": "Allow this call?",
+        "enum": values,
+        "enumNames": [titles[value] for value in values],
+        "default": REFUSE,
+    }
+    schema = {"type": "object", "properties": {FIELD: field}, "required": [FIELD]}
+    return dump({"message": "\n".join(_message(question)), "requestedSchema": schema})
+
+
+def form_answer(reply: Envelope, question: ApprovalSnapshot, waited_s: float) -> str | None:
+    """Returns the user's answer; None without an answer: the client did not ask, or the user was away.
+
+    Args:
+        waited_s: for how long the client had the form.
+    """
+    if reply.error:
+        return None
+    try:
+        result: object = envelope.load(reply.result)
+    except ValueError:
+        return None
+    if not isinstance(result, dict):
+        return None
+    action, content = result.get("action"), result.get("content")
+    answer = content.get(FIELD) if action == "accept" and isinstance(content, dict) else None
+    if isinstance(answer, str) and answer in (*question.choices, *(each.answer for each in _in_form(question))):
+        return answer
+    return REFUSE if is_persons_no(action, waited_s) else None
+
+
+def _in_form(question: ApprovalSnapshot) -> tuple[OfferedRule, ...]:
+    """Returns the narrowest rule for the form, and no wider ones: a form in another program is read in a hurry."""
+    return tuple(each for each in question.rules[:1] if len(each.words) <= LONGEST_TITLE)
+
+
+def _rule_title(offered: OfferedRule) -> str:
+    return f"Yes, always: {offered.words}"
+
+
+def _message(question: ApprovalSnapshot) -> list[str]:
+    client = question.client or "An AI client"
+    lines = [f"{client} wants to call the tool '{question.tool}' of the server '{question.server}' ({question.category})."]
+    lines += [f"Project: {question.project}"] if question.project else []
+    lines += [f"It asks because {question.why}."]
+    lines += [f"Careful: {warning}" for warning in question.warnings]
+    lines += _part("The definition has changed:", list(question.definition_diff))
+    lines += _part("It would change:", list(question.diff))
+    arguments = question.arguments[:LONGEST_IN_FORM]
+    cut = ["…"] if len(question.arguments) > LONGEST_IN_FORM else []
+    return lines + (
+        _part("Arguments:", arguments.splitlines() + cut) if not question.diff or cut else ["Arguments:", *arguments.splitlines()]
+    )
+
+
+def _part(title: str, lines: list[str]) -> list[str]:
+    if not lines:
+        return []
+    return [title, *lines[:MOST_LINES], *(["…"] if len(lines) > MOST_LINES else [])]

@@ -14,6 +14,7 @@ from tooltray.catalogue.definition import COVERED, ToolDefinition, definition_te
 from tooltray.foundation.phrases import Phrase
 
 MOST_WARNINGS = 6  # a person reads no more before an answer
+MARK_LENGTH = 16  # of a mark that is shown
 LONGEST_QUOTE = 120  # characters
 LONGEST_TEXT = 100_000  # of a definition that is looked at; a longer one is pointed out for that alone
 REMEMBERED = 1024  # definitions that were looked at last
@@ -74,6 +75,11 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(each if _is_seen(text, place) else _escape(each) for place, each in enumerate(text))
+
+
+def named_with_mark(name: str, mark: str) -> str:
+    """Returns a name with the beginning of its definition's mark, for the user and the audit trail."""
+    return f"{visible(name)} {mark[:MARK_LENGTH]}"
 
 
 @lru_cache(REMEMBERED)

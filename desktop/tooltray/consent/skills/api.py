@@ -5,10 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.consent.approvals.definition_changes import SkillBook
-from tooltray.consent.skills.skill_catalogue import KnownSkill, SkillCatalogue
-from tooltray.consent.skills.skill_contents import ReadingFailed, SkillReading, text_of
-from tooltray.consent.skills.skills import Skills
+from tooltray.consent.skills.skill_catalogue import KnownSkill, SkillBook, SkillCatalogue
+from tooltray.consent.skills.skills import ReadingFailed, SkillReading, Skills, text_of
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.skills import SkillSnapshot
@@ -35,7 +33,7 @@ class SkillsApi:
         """Returns the skills of all servers, or of one; also those that are switched off or blocked until reviewed.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server is unknown.
         """
         if server is not None:
             self._servers.get(server)
@@ -52,7 +50,7 @@ class SkillsApi:
             skill: its URI as AI clients know it, or its name where no other has that.
 
         Raises:
-            NotFound: there is no such skill, or several of this name.
+            NotFound: the skill is unknown, or several have this name.
             TooltrayError: its server failed.
         """
         known = await self._find(skill)
@@ -71,7 +69,7 @@ class SkillsApi:
             skill: its URI as its server has it, or its name.
 
         Raises:
-            NotFound: there is no such server, or it has no such skill.
+            NotFound: the server is unknown, or has no such skill.
             TooltrayError: the settings cannot be written.
         """
         self._servers.get(server)

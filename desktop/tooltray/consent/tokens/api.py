@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.settings_edits import api_access, http_access, without_old_trust
-from tooltray.consent.tokens.api_tokens import ApiTokens
+from tooltray.consent.tokens.api_tokens import ApiTokens, TrustedTokens
 from tooltray.consent.tokens.client_tokens import ClientTokens
-from tooltray.consent.tokens.trusted_tokens import TrustedTokens
 from tooltray.foundation.confirmation import confirm_widening, note_narrowing
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
@@ -178,7 +177,7 @@ class AccessApi:
         """Ends a program's token, and its open connections.
 
         Raises:
-            NotFound: there is none of this name.
+            NotFound: no token has this name.
             TooltrayError: that cannot be written.
         """
         digest = self._api_tokens.digest(name)
@@ -204,7 +203,7 @@ class AccessApi:
         """Ends an AI client's token, and its sessions.
 
         Raises:
-            NotFound: there is none of this name.
+            NotFound: no token has this name.
         """
         await finish_in_thread(self._tokens.remove, name)
         await self._door().forget_client(name)

@@ -1,24 +1,158 @@
-"""The tokens of the REST interface, for other programs: the default one, and named ones with a scope and perhaps an expiry.
+"""The tokens of the REST interface, for other programs: the default one, named ones with a scope and perhaps an expiry, and their trust.
 
-Named tokens are shown once and stored as hashes. This file does not decide whether a token is trusted, since any program of the user could
-edit it: `isTrusted` here only means that it is worth looking among the secrets (see trusted_tokens).
+The default token is made on first use, and can be shown again, so it is stored in plain text in a file that only the user can read. Named
+tokens are shown once and stored as hashes. Their file does not decide whether a token is trusted, since any program of the user could edit
+it: `isTrusted` there only means that the secrets may trust it (see TrustedTokens).
 """
 
+import asyncio
+import hashlib
 import hmac
+import os
+import re
 import secrets
+import stat
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
 import msgspec
 
-from tooltray.consent.kept_file import KeptFile
-from tooltray.consent.tokens.api_token import MAX_NAME_LENGTH, PREFIX, TOKEN_BYTES, ApiToken, digest_of, is_name, shown
+from tooltray.config.secrets.secrets import SecretStore
+from tooltray.config.secrets.vaults import SecretMissing
+from tooltray.consent.kept_file import Hex, KeptFile, UnixTime
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
+from tooltray.foundation.files.atomic_file import write_atomically
+from tooltray.foundation.moments import LAST_TIME_S
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.snapshots.http import ApiTokenSnapshot, Scope
+
+TOKEN_BYTES = 32  # 256 bits cannot be guessed
+MAX_NAME_LENGTH = 64
+PREFIX = "tooltray_api_"  # lets a person or a secret scanner recognise the token
+MOST_READ_BYTES = 1024  # a token has 56; a larger file is not ours
+OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+_TOKEN = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
+
+
+class ApiToken:
+    """The token of one home. Methods may be called from any thread; the constructor, `value`, `rotate` and `remove` block on the disk.
+
+    A token that other users could have read is not accepted: `problem` reports it, and `value` makes a new one.
+
+    Attributes:
+        problem: the problem with the stored token, if there is one.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._token = ""
+        self.problem: Problem | None = None
+        try:
+            self._token = _read(path)
+        except FileNotFoundError:
+            pass
+        except ValueError as error:
+            self.problem = _unusable(f"{path}: {error}")
+        except OSError as error:
+            self.problem = _unusable(f"{path}: {error.strerror or error}")
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The token, which must be masked in logs; empty without one."""
+        return frozenset({self._token} - {""})
+
+    def value(self) -> str:
+        """Returns the token, which is made at the first call.
+
+        Raises:
+            TooltrayError: it cannot be stored.
+        """
+        with self._lock:
+            return self._token or self._make()
+
+    def rotate(self) -> str:
+        """Replaces the token; the old one is invalid from then on.
+
+        Raises:
+            TooltrayError: the new one cannot be stored; the old one stays valid.
+        """
+        with self._lock:
+            return self._make()
+
+    def remove(self) -> None:
+        """Deletes the token; `value` makes a new one afterwards.
+
+        Raises:
+            TooltrayError: its file cannot be deleted; the token stays valid.
+        """
+        with self._lock:
+            try:
+                self._path.unlink(missing_ok=True)
+            except OSError as error:
+                message = f"{self._path}: {error.strerror or error}"
+                raise TooltrayError(
+                    Phrase("the token of the REST interface cannot be taken back"), message, Phrase("Nothing has changed.")
+                ) from None
+            self._token = ""
+
+    def is_right(self, token: str) -> bool:
+        """Returns whether a text is the token, in constant time; never blocks."""
+        return hmac.compare_digest(digest_of(token), digest_of(self._token)) and bool(self._token)
+
+    def _make(self) -> str:
+        token = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
+        try:
+            write_atomically(self._path, f"{token}\n".encode())
+        except OSError as error:
+            message = f"{self._path}: {error.strerror or error}"
+            raise TooltrayError(Phrase("the token of the REST interface cannot be kept"), message, Phrase("Nothing has changed.")) from None
+        self._token, self.problem = token, None
+        return token
+
+
+def _read(path: Path) -> str:
+    """Reads the token from its file.
+
+    Raises:
+        OSError: the file cannot be read or does not exist.
+        ValueError: the token must not be used; the text says why.
+    """
+    with open(path, "rb", opener=open_regular) as file:
+        status = os.fstat(file.fileno())
+        text = file.read(MOST_READ_BYTES).decode("ascii", "replace").strip()
+    if sys.platform != "win32" and (status.st_mode & OF_OTHERS or status.st_uid != os.getuid()):
+        raise ValueError("other users of this machine could read it")
+    if not _TOKEN.fullmatch(text):
+        raise ValueError("what is in it is no token")
+    return text
+
+
+def _unusable(message: str) -> Problem:
+    title = Phrase("the token of the REST interface is not used, so nothing opens it")
+    return Problem(title, message, Phrase("Make another one, and give it to your programs: tooltray http api token"))
+
+
+def digest_of(token: str) -> str:
+    """Returns the hash of a token, by which it is recognised without being stored; with 256 random bits a plain one is enough."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def is_name(text: str) -> bool:
+    """Returns whether a text can be the name of the owner of a token."""
+    return 0 < len(text) <= MAX_NAME_LENGTH and text.isprintable() and text == text.strip()
+
+
+def shown(name: str) -> str:
+    """Returns a given name, harmless and bounded, for an error."""
+    return "".join(character if character.isprintable() else "?" for character in name[:MAX_NAME_LENGTH])
+
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 """The scopes of tokens in ascending order, each including the ones before: read, call tools, manage."""
@@ -26,21 +160,15 @@ DEFAULT_NAME = "default"
 """The name of the default token; its scope is "manage", and it is not trusted."""
 MOST_TOKENS = 200  # more than anyone has programs; each token is compared with every request
 LARGEST_BYTES = 256 * 1024  # of the file
-LAST_TIME_S = 1e11  # the year 5138
 
 
 class _Kept(msgspec.Struct, rename="camel", frozen=True):
-    sha256: str
+    sha256: Hex
     scope: Scope
-    created_at: float
-    expires_at: float | None = None
+    created_at: UnixTime
+    expires_at: UnixTime | None = None
     is_ended: bool = False  # was seen expired: setting the clock back does not make it valid again
     is_trusted: bool = False
-
-    def __post_init__(self) -> None:
-        """Rejects times out of range, which were not written by us."""
-        if not (0 <= self.created_at < LAST_TIME_S and (self.expires_at is None or 0 <= self.expires_at < LAST_TIME_S)):
-            raise ValueError("a time is out of range")
 
 
 class _File(msgspec.Struct):
@@ -123,7 +251,7 @@ class ApiTokens:
         return found
 
     def digest(self, name: str) -> str:
-        """Returns the hash of a named token; empty if there is none with this name."""
+        """Returns the hash of a named token; empty if no token has this name."""
         kept = self._tokens.get(name)
         return kept.sha256 if kept else ""
 
@@ -167,7 +295,7 @@ class ApiTokens:
         """Revokes a token.
 
         Raises:
-            TooltrayError: there is none with this name, or the file cannot be written.
+            TooltrayError: no token has this name, or the file cannot be written.
         """
         with self._lock:
             if name == DEFAULT_NAME and self.default.known:
@@ -241,3 +369,81 @@ class ApiTokens:
     def _write(self, tokens: dict[str, _Kept]) -> None:
         self._file.write(_File(tokens=tokens))
         self._tokens, self._is_saved = tokens, True
+
+
+TRUSTED_SECRET = "tooltray/trusted tokens"  # no server's secret has a blank after the slash
+
+Kept = Mapping[str, float | None]
+"""Expiry in unix seconds by a token's hash; None for no expiry. Stored here, too, as the tokens' file could be edited."""
+
+
+class TrustedTokens:
+    """The trust in tokens, that is, which of them may consent in the user's place. Belongs to one event loop.
+
+    It is among the secrets, since a file could be edited by any program. They are read only when a token that was created as trusted needs
+    it, so that no keyring is opened for other tokens. If they cannot be reached, a token is trusted only as long as this hub runs.
+    """
+
+    def __init__(self, secrets: SecretStore, *, clock: Callable[[], float] = time.time) -> None:
+        """
+        Args:
+            clock: unix seconds.
+        """
+        self._secrets, self._clock = secrets, clock
+        self._lock = asyncio.Lock()
+        self._of_this_run: dict[str, float | None] = {}
+
+    async def add(self, digest: str, ends_at: float | None = None) -> bool:
+        """Trusts a token; returns whether that outlives this hub."""
+        async with self._lock:
+            try:
+                await self._keep({**await self._kept(), digest: ends_at})
+            except TooltrayError:
+                self._of_this_run[digest] = ends_at
+                return False
+        return self._secrets.kind != "memory"
+
+    async def remove(self, digests: Collection[str]) -> None:
+        """Withdraws the trust in tokens.
+
+        Raises:
+            TooltrayError: the secrets cannot be changed.
+        """
+        async with self._lock:
+            self._of_this_run = _without(self._of_this_run, digests)
+            kept = await self._kept() if digests else {}
+            if not kept.keys().isdisjoint(digests):
+                await self._keep(_without(kept, digests))
+
+    async def has(self, digest: str) -> bool:
+        """Returns whether a token is trusted; False if the secrets cannot be reached."""
+        if digest in self._of_this_run:
+            return self._lasts(self._of_this_run[digest])
+        async with self._lock:
+            try:
+                kept = await self._kept()
+            except TooltrayError:
+                return False
+        return digest in kept and self._lasts(kept[digest])
+
+    def _lasts(self, ends_at: float | None) -> bool:
+        return ends_at is None or self._clock() < ends_at
+
+    async def _kept(self) -> Kept:
+        """Reads the stored trust.
+
+        Raises:
+            TooltrayError: the secrets cannot be reached.
+        """
+        try:
+            text = await self._secrets.get(TRUSTED_SECRET)
+            return msgspec.json.decode(text, type=dict[str, float | None])
+        except (SecretMissing, msgspec.DecodeError):
+            return {}
+
+    async def _keep(self, digests: Kept) -> None:
+        await self._secrets.set(TRUSTED_SECRET, msgspec.json.encode(digests).decode(), parts=())
+
+
+def _without(kept: Kept, digests: Collection[str]) -> dict[str, float | None]:
+    return {digest: ends_at for digest, ends_at in kept.items() if digest not in digests}

@@ -9,11 +9,12 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
-from tooltray.consent.kept_file import KeptFile
-from tooltray.consent.tokens.api_token import MAX_NAME_LENGTH, TOKEN_BYTES, digest_of, is_name, shown
+from tooltray.consent.kept_file import Hex, KeptFile, UnixTime
+from tooltray.consent.tokens.api_tokens import MAX_NAME_LENGTH, TOKEN_BYTES, digest_of, is_name, shown
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.http import ClientTokenSnapshot
@@ -24,11 +25,12 @@ UNDO_S = 30.0  # the window offers to undo for 8 s
 
 
 class _Client(msgspec.Struct, rename="camel"):
-    sha256: str
-    created_at: float
+    sha256: Hex
+    created_at: UnixTime
 
 
 class _File(msgspec.Struct):
+    version: Literal[1] = 1
     clients: dict[str, _Client] = {}
 
 
@@ -81,7 +83,7 @@ class ClientTokens:
         """Revokes a client's token.
 
         Raises:
-            TooltrayError: there is no such client, or the file cannot be written.
+            TooltrayError: the client is unknown, or the file cannot be written.
         """
         with self._lock:
             if name not in self._clients:
@@ -124,7 +126,7 @@ class ClientTokens:
         return self._file.content.clients
 
     def _write(self, clients: dict[str, _Client]) -> None:
-        self._file.write(_File(clients))
+        self._file.write(_File(clients=clients))
 
 
 def _check_name(name: str) -> None:

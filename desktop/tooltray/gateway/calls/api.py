@@ -12,8 +12,8 @@ from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.consent.approvals.definition_changes import DefinitionChanges
 from tooltray.consent.approvals.flow_guard import FlowGuard
+from tooltray.consent.approvals.permissions import DefinitionChanges
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse

@@ -4,7 +4,6 @@ unless the user watches the call (a try), and works on a project only where the 
 
 import asyncio
 import time
-import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
@@ -15,6 +14,7 @@ from msgspec.structs import replace
 
 from tooltray.catalogue.formats.contents import failed
 from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.consent.questions import EXPIRED, WITHDRAWN, Inbox, Kind
 from tooltray.foundation.confirmation import with_current_asker
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded, EventBus, TryProgressed
@@ -136,24 +136,23 @@ ANSWER_WAIT_S = 600.0  # the user may be away for a while; the call that waits f
 MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # in line; one sheet is shown at a time
 NOBODY_THERE = "nobody can be asked: no AI client of this call takes questions, and no Tooltray window is there to show them"
 TOO_MANY = "too many questions wait for the person already"
+ID_BYTES = 16
 ACTIONS = ("accept", "decline", "cancel")
 DESK = "tooltray"  # who is asked, for the journal: the user at the desktop
-_NO_ANSWER = {"action": "cancel"}  # the protocol's word for a question without an answer
+OUTCOMES = {EXPIRED: "late", WITHDRAWN: "cancelled"}  # the journal's words
+SERVER_QUESTION: Kind[dict[str, Any], ElicitationSnapshot] = Kind(ANSWER_WAIT_S, ID_BYTES, ElicitationAsked, ElicitationEnded)
+"""A server's question; its subject is filled with the values that the user accepts."""
 
 
 class Elicitations:
-    """The questions of servers that wait for the user at the desktop. Belongs to the engine's loop. An answer is sent only to the server
-    that asked: it is not kept, and is in no event and no log.
-    """
+    """The servers' questions in the inbox. Belongs to the engine's loop."""
 
-    def __init__(self, bus: EventBus, *, has_window: bool, wait_s: float = ANSWER_WAIT_S) -> None:
+    def __init__(self, *, inbox: Inbox, bus: EventBus, has_window: bool) -> None:
         """
         Args:
             has_window: whether this hub is a desktop's, which shows questions as soon as it listens to events.
-            wait_s: how long a question waits for its answer.
         """
-        self._bus, self._has_window, self._wait_s = bus, has_window, wait_s
-        self._waiting: dict[str, tuple[ElicitationSnapshot, asyncio.Future[dict[str, Any]]]] = {}
+        self._inbox, self._bus, self._has_window = inbox, bus, has_window
 
     @property
     def are_shown(self) -> bool:
@@ -171,10 +170,19 @@ class Elicitations:
         if not self._has_room(server):
             return failure(INTERNAL_ERROR, TOO_MANY)
         try:
-            question = self._read(server, envelope.load(params), attempt)
+            view = _read(server, envelope.load(params), attempt)
         except (CannotAsk, ValueError) as error:
             return failure(INVALID_PARAMS, f"this question cannot be shown: {error}")
-        return success(await self._answer_to(question))
+        question = self._inbox.open(SERVER_QUESTION, {}, server, lambda id, ends_at: replace(view, id=id, ends_at=ends_at))
+        outcome = WITHDRAWN
+        try:
+            outcome = await question.wait()
+        finally:
+            self._inbox.close(question)
+            shown, waited_s = OUTCOMES.get(outcome, outcome), question.waited_s
+            self._bus.publish(Happened(kind=QUESTION, at=question.asked_at, outcome=shown, duration_s=waited_s, client=DESK, server=server))
+        given = {"content": question.subject} if outcome == "accept" and view.mode == "form" else {}
+        return success({"action": "cancel" if outcome == EXPIRED else outcome} | given)
 
     def answer(self, id: str, action: str, content: Mapping[str, Any] | None = None) -> None:
         """Answers a question with the user's answer.
@@ -186,57 +194,43 @@ class Elicitations:
         Raises:
             TooltrayError: the question has ended, or the answer does not fit.
         """
-        question, answer = self._waiting.get(id, (None, None))
-        if question is None or answer is None or answer.done():
+        question = self._inbox.find(SERVER_QUESTION, id)
+        if question is None or not question.is_open:
             raise NotFound("This question has ended", "the server does not wait for the answer any more")
         if action not in ACTIONS:
             raise TooltrayError(f"'{action}' is no answer", hint=f"Answer with one of {', '.join(ACTIONS)}.")
-        is_form = action == "accept" and question.mode == "form"
-        if is_form and not _fits(question, content):
-            raise TooltrayError("This answer does not fit the question", "it lacks a value, or has one that was not asked for")
-        answer.set_result({"action": action} | ({"content": dict(content or {})} if is_form else {}))
+        if action == "accept" and question.view.mode == "form":
+            if not _fits(question.view, content):
+                raise TooltrayError("This answer does not fit the question", "it lacks a value, or has one that was not asked for")
+            question.subject.update(content or {})
+        question.end(action)
 
     def _has_room(self, server: str) -> bool:
-        of_this = sum(question.server == server for question, _ in self._waiting.values())
-        return of_this < MOST_OF_ONE_SERVER and len(self._waiting) < MOST_WAITING
+        waiting = [question.view.server for question in self._inbox.of(SERVER_QUESTION)]
+        return waiting.count(server) < MOST_OF_ONE_SERVER and len(waiting) < MOST_WAITING
 
-    def _read(self, server: str, params: Any, attempt: str) -> ElicitationSnapshot:
-        if not isinstance(params, dict):
-            raise CannotAsk("params must be an object")
-        mode = params.get("mode", "form")
-        if mode not in ("form", "url"):
-            raise CannotAsk("its mode is neither form nor url")
-        return ElicitationSnapshot(
-            id=uuid.uuid4().hex,
-            server=server,
-            mode=mode,
-            message=plain(params.get("message"), LONGEST_MESSAGE, keeps_lines=True),
-            ends_at=time.time() + self._wait_s,
-            url=read_url(params.get("url")) if mode == "url" else "",
-            fields=read_form(params.get("requestedSchema")) if mode == "form" else (),
-            attempt=attempt,
-        )
 
-    async def _answer_to(self, question: ElicitationSnapshot) -> dict[str, Any]:
-        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        asked_at, clock, outcome = time.time(), time.perf_counter(), "cancelled"
-        self._waiting[question.id] = question, answer
-        try:
-            self._bus.publish(ElicitationAsked(question))
-            async with asyncio.timeout(self._wait_s):
-                given = await answer
-            outcome = given["action"]
-            return given
-        except TimeoutError:
-            outcome = "late"
-            return _NO_ANSWER
-        finally:
-            del self._waiting[question.id]
-            self._bus.publish(ElicitationEnded(question.id))
-            waited_s = time.perf_counter() - clock
-            self._bus.publish(
-                Happened(kind=QUESTION, at=asked_at, outcome=outcome, duration_s=waited_s, client=DESK, server=question.server)
-            )
+def _read(server: str, params: Any, attempt: str) -> ElicitationSnapshot:
+    """Returns what the user reads of a question that has no id yet.
+
+    Raises:
+        CannotAsk: it cannot be shown; the error has the reason.
+    """
+    if not isinstance(params, dict):
+        raise CannotAsk("params must be an object")
+    mode = params.get("mode", "form")
+    if mode not in ("form", "url"):
+        raise CannotAsk("its mode is neither form nor url")
+    return ElicitationSnapshot(
+        id="",
+        server=server,
+        mode=mode,
+        message=plain(params.get("message"), LONGEST_MESSAGE, keeps_lines=True),
+        ends_at=0.0,
+        url=read_url(params.get("url")) if mode == "url" else "",
+        fields=read_form(params.get("requestedSchema")) if mode == "form" else (),
+        attempt=attempt,
+    )
 
 
 def _fits(question: ElicitationSnapshot, content: Mapping[str, Any] | None) -> bool:

@@ -12,8 +12,8 @@ from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views.known_clients import KnownClients
 from tooltray.catalogue.views.views import Views
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.consent.approvals.approvals import Approvals
+from tooltray.consent.approvals.asked_call import ApprovalRules
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.foundation.events import EventBus, ServerRemoved, ToolCallResult
 from tooltray.foundation.snapshots.activity import CUT
@@ -205,7 +205,7 @@ class Authorizing:
             course.outcome = REFUSED
             return refusal
         reply = await rest(replace(terms, is_free=False))(exchange)  # composed now: the settings may be others than before the question
-        self._approvals.let_come_again(route, exchange, reply)
+        self._approvals.allow_continuation(route, exchange, reply)
         return reply
 
 

@@ -72,8 +72,7 @@ class ResultFitting:
         flow_guard: FlowGuard,
     ) -> None:
         self._store, self._tools, self._hub_tools = store, tools, hub_tools
-        self._limits, self._guard = client_limits, flow_guard
-        self.terms = clients.result_terms  # asked for with every call
+        self._limits, self._clients, self._guard = client_limits, clients, flow_guard
         self.problems: tuple[Problem, ...] = ()
 
     async def fit_task(self, server: str, tool: str, exchange: Exchange, reply: Envelope) -> Envelope:
@@ -84,7 +83,7 @@ class ResultFitting:
         """
         route = self._tools.routes(server).get(tool)
         self.record_delivery(server, tool, exchange.session.state)
-        terms = self.terms(route, exchange.session.state) if route else None
+        terms = self._clients.result_terms(route, exchange.session.state) if route else None
         return await self.fitted(reply, terms, route, exchange) if route and terms else reply
 
     def record_delivery(self, server: str, tool: str, state: SessionState) -> None:

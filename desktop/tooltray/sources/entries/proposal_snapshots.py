@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from tooltray.config.settings.file_server import FILE_NAME, FileEntry
 from tooltray.config.settings.given_entries import check_entry, read_entry
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.consent.kept_file import KeptFile
+from tooltray.consent.kept_file import KeptFile, UnixTime
 from tooltray.foundation.files.json_text import digest_of
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.edited_entries import ServerUpdatePreview
@@ -46,7 +46,7 @@ class KeptProposal(msgspec.Struct, rename="camel", frozen=True):
     is_change: bool = False
     is_default: bool = True
     asked_by: str = ""
-    asked_at: float = 0.0
+    asked_at: UnixTime = 0.0
     secrets: tuple[str, ...] = ()
 
 

@@ -8,7 +8,7 @@ from tooltray.config.secrets.vaults import SecretBackend, SecretsAbsent
 from tooltray.config.settings.expansion import secret_names
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.settings_edits import secret_backend
-from tooltray.consent.tokens.trusted_tokens import TRUSTED_SECRET
+from tooltray.consent.tokens.api_tokens import TRUSTED_SECRET
 from tooltray.foundation.confirmation import confirm_widening
 from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
 from tooltray.foundation.phrases import Phrase

@@ -23,7 +23,7 @@ from tooltray.config.secrets.vaults import SecretMissing
 from tooltray.config.settings.expansion import secret_names
 from tooltray.config.settings.file_server import FILE_NAME
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.consent.tokens.trusted_tokens import TRUSTED_SECRET
+from tooltray.consent.tokens.api_tokens import TRUSTED_SECRET
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.files.atomic_file import all_set_aside
 from tooltray.foundation.files.file_text import CannotOpen, read_text

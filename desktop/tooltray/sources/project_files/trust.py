@@ -1,7 +1,6 @@
 """The user's consents to entries of projects' own files: stored in `trust.json` of the home, and in memory while the hub runs."""
 
 import asyncio
-import json
 import os
 import time
 import unicodedata
@@ -14,15 +13,14 @@ from typing import Literal
 import msgspec
 
 from tooltray.config.settings.given_entries import BUILTIN_NAMES, FORBIDDEN_IN_NAMES, MAX_NAME_LENGTH, check_name
+from tooltray.consent.kept_file import KeptFile, UnixTime
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
-from tooltray.foundation.files.atomic_file import all_set_aside, read_own, set_aside, write_atomically
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.trust import TrustedEntry
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.upstream.project_folder import shown
 
 LARGEST_BYTES = 32 * 2**20  # some hundred thousand entries
-LAST_TIME_S = 1e11  # the year 5138
 
 
 class KeptEntry(msgspec.Struct, rename="camel", frozen=True):
@@ -39,14 +37,9 @@ class KeptEntry(msgspec.Struct, rename="camel", frozen=True):
 
     server: str
     digest: str = ""
-    trusted_at: float = 0.0
+    trusted_at: UnixTime = 0.0
     is_own: bool = False
     files: Mapping[str, str] | None = None
-
-    def __post_init__(self) -> None:
-        """Rejects times out of range, which were not written by us."""
-        if not 0 <= self.trusted_at < LAST_TIME_S:
-            raise ValueError("a time is out of range")
 
 
 Kept = dict[str, dict[str, KeptEntry]]
@@ -65,24 +58,20 @@ class TrustStore:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self.kept: Kept = {}
-        self.problem: Problem | None = None
-        self._is_unreadable = False
-        try:
-            self.kept = msgspec.convert(json.loads(read_own(path, LARGEST_BYTES)), type=_File).projects
-        except FileNotFoundError:
-            pass
-        except (ValueError, RecursionError):
-            self._set_aside()
-        except OSError as error:
-            self._is_unreadable = True
-            self.problem = _unusable(f"{path}: {error.strerror or error}", "Make it readable, and start Tooltray again.")
+        self._file = KeptFile(
+            path,
+            _File,
+            most_bytes=LARGEST_BYTES,
+            unread=Phrase("what you trusted of projects' own files cannot be read, so none of it counts"),
+            remedy=Phrase("Trust the servers of your projects again."),
+            unsaved=Phrase("what is trusted cannot be saved"),
+        )
+        self.kept, self.problem = self._file.content.projects, self._file.problem
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """Paths of files whose projects are unknown: the store's file if it cannot be read, and files that were set aside."""
-        return (*([str(self._path)] if self._is_unreadable else []), *map(str, all_set_aside(self._path)))
+        """See KeptFile.lost."""
+        return self._file.lost
 
     def write(self, kept: Mapping[str, Mapping[str, KeptEntry]]) -> None:
         """Replaces all consents.
@@ -90,24 +79,7 @@ class TrustStore:
         Raises:
             TooltrayError: the file cannot be written; the earlier consents stay.
         """
-        file = {"version": 1, "projects": {folder: dict(entries) for folder, entries in kept.items() if entries}}
-        try:
-            write_atomically(self._path, json.dumps(msgspec.to_builtins(file), indent=2).encode())
-        except OSError as error:
-            message = Phrase("{place}: {reason}", place=self._path, reason=error.strerror or str(error))
-            raise TooltrayError(Phrase("what is trusted cannot be saved"), message, Phrase("Nothing has changed.")) from None
-
-    def _set_aside(self) -> None:
-        aside = set_aside(self._path)
-        self._is_unreadable = aside == self._path
-        self.problem = _unusable(
-            Phrase("what was in {file} is now in {other}", file=self._path.name, other=aside),
-            Phrase("Trust the servers of your projects again."),
-        )
-
-
-def _unusable(message: str, hint: str) -> Problem:
-    return Problem(Phrase("what you trusted of projects' own files cannot be read, so none of it counts"), message, hint)
+        self._file.write(_File(projects={folder: dict(entries) for folder, entries in kept.items() if entries}))
 
 
 class Trust:

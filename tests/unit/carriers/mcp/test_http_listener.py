@@ -22,10 +22,8 @@ from tooltray.carriers.mcp.http_listener import EndpointTokens, HttpListener
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.settings_edits import api_access, http_access
-from tooltray.consent.tokens.api_token import ApiToken
-from tooltray.consent.tokens.api_tokens import ApiTokens
+from tooltray.consent.tokens.api_tokens import ApiToken, ApiTokens, TrustedTokens
 from tooltray.consent.tokens.client_tokens import ClientTokens
-from tooltray.consent.tokens.trusted_tokens import TrustedTokens
 from tooltray.foundation.events import EventBus, HttpAddressChanged, ProblemReported, ServerStarted
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.tasks import TaskKeeper

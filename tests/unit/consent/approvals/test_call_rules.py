@@ -203,7 +203,7 @@ async def test_folders_that_are_not_there_are_told_of(tmp_path: Path) -> None:
         rules = here.parts.call_rules
         first = [each.message.partition(" (")[0] for each in rules.problems()]
         assert first == ["there is no such tool"]  # the disk is looked at meanwhile
-        await rules.look()
+        await rules.check_folders()
         told = [(each.title, each.message.partition(" (")[0]) for each in rules.problems()]
         title = "A rule on arguments of '{}' lets no call through"
         missing = "there is no folder /not/there"

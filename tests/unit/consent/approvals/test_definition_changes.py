@@ -1,4 +1,4 @@
-"""definition_changes.py"""
+"""Changed tools and skills wait until the user has reviewed them."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.fakes.scripted_server import tool
 from tests.fakes.skill_server import SkillServer, skill_entry
 
 from tooltray.catalogue.skill import Skill, read_skill
-from tooltray.consent.approvals import definition_changes
+from tooltray.consent.skills import skill_catalogue as definition_changes
 from tooltray.foundation.confirmation import asked_by
 from tooltray.foundation.errors import Conflict, TooltrayError
 from tooltray.foundation.events import GrantsChanged
@@ -120,6 +120,19 @@ async def test_a_file_that_cannot_be_read_is_no_reason_not_to_start(tmp_path: Pa
     async with hub(tmp_path) as parts:
         assert held(parts) == []
     assert "what is known of skills cannot be read" in caplog.text
+
+
+async def test_a_kept_text_that_is_no_json_is_compared_as_it_is(tmp_path: Path) -> None:
+    async with hub(tmp_path) as parts:
+        parts.skill_book.take("s", [skill("1")], is_all=True)
+        await parts.ended()
+        kept = json.loads(parts.home.skills.read_bytes())
+        kept["skills"]["s"][URI]["text"] = "{spoilt"
+        parts.home.skills.write_text(json.dumps(kept))
+    async with hub(tmp_path) as parts:
+        parts.skill_book.take("s", [skill("2")], is_all=True)
+        [change] = parts.skill_book.changes()
+        assert "-{spoilt" in change.diff
 
 
 async def test_a_skill_that_changes_while_a_person_is_asked_stays_held(tmp_path: Path) -> None:

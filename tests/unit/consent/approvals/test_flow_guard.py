@@ -18,8 +18,7 @@ from tooltray.catalogue.tool_routes import Route
 from tooltray.config.settings.settings_reading import read_settings
 from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.consent.approvals import flow_guard
-from tooltray.consent.approvals.approval_rules import in_words
-from tooltray.consent.approvals.flow_guard import NO_FLOW, Flow, FlowGuard, flow_of
+from tooltray.consent.approvals.flow_guard import NO_FLOW, Flow, FlowGuard, flow_of, in_words
 from tooltray.consent.askers import WindowAsker
 from tooltray.foundation.confirmation import UNATTENDED, asked_by
 from tooltray.foundation.events import ConfigChanged, EventBus

@@ -17,8 +17,7 @@ from tests.fakes.set_clock import SetClock
 from tooltray.catalogue.definition import fingerprint
 from tooltray.catalogue.list_times import AT_ONCE
 from tooltray.consent.approvals.grant_book import UNDO_S, GrantBook
-from tooltray.consent.approvals.grant_ends import ScreenLock
-from tooltray.consent.approvals.grants import Grant, KeptGrants, LiveGrants, grant_store
+from tooltray.consent.approvals.grants import Grant, KeptGrants, LiveGrants, ScreenLock, grant_store
 from tooltray.foundation.confirmation import asked_by
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.events import GrantsChanged

@@ -8,8 +8,7 @@ from tests.fakes.approval_desk import READ, WRITE, Desk, desk
 from tests.fakes.hub_parts import settled
 from tests.fakes.scripted_server import tool
 
-from tooltray.consent.approvals.grant_ends import LONGEST_GRANT_S
-from tooltray.consent.approvals.grants import UNREADABLE, Grant, rule_of, words_of
+from tooltray.consent.approvals.grants import LONGEST_GRANT_S, UNREADABLE, Grant, rule_of, words_of
 from tooltray.foundation.confirmation import asked_by
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.snapshots.approvals import RulePreview

@@ -14,9 +14,16 @@ from tests.fakes.hub_parts import Client
 from tooltray.catalogue import approval
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
-from tooltray.consent.approvals.approval_form import LONGEST_IN_FORM, MOST_LINES, form_answer, form_params
 from tooltray.consent.approvals.asked_call import READ_BELOW_BYTES, AskedCall, asked_call
-from tooltray.consent.approvals.question_snapshots import LONGEST_ARGUMENTS, SAME_NAME_TWICE, QuestionSnapshots
+from tooltray.consent.approvals.question_snapshots import (
+    LONGEST_ARGUMENTS,
+    LONGEST_IN_FORM,
+    MOST_LINES,
+    SAME_NAME_TWICE,
+    QuestionSnapshots,
+    form_answer,
+    form_params,
+)
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, failure, success

@@ -18,7 +18,7 @@ from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
 from tooltray.config.settings.settings_reading import read_settings
 from tooltray.consent.approvals.asked_call import AskedCall
-from tooltray.consent.approvals.grant_ends import ScreenLocked
+from tooltray.consent.approvals.grants import ScreenLocked
 from tooltray.consent.approvals.standing_grants import MOST_KEPT, RecentApprovals
 from tooltray.protocol.sessions.session_state import SessionState
 

@@ -1,4 +1,4 @@
-"""content_check.py"""
+"""Content of skills is what their entries declare."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ import pytest
 from msgspec import Raw
 
 from tooltray.catalogue.skill import SkillFile
-from tooltray.consent.skills.skill_contents import fault_of, text_of
+from tooltray.consent.skills.skills import fault_of, text_of
 
 URI = "skill://a/x"
 FILE = SkillFile(f"sha256:{hashlib.sha256('é'.encode()).hexdigest()}", 2)

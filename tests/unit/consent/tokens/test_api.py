@@ -9,10 +9,8 @@ from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.consent.tokens.api import AccessApi
-from tooltray.consent.tokens.api_token import ApiToken
-from tooltray.consent.tokens.api_tokens import ApiTokens
+from tooltray.consent.tokens.api_tokens import TRUSTED_SECRET, ApiToken, ApiTokens
 from tooltray.consent.tokens.client_tokens import ClientTokens
-from tooltray.consent.tokens.trusted_tokens import TRUSTED_SECRET
 from tooltray.foundation.confirmation import UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied, Problem, TooltrayError
 from tooltray.foundation.snapshots.http import HttpStatus

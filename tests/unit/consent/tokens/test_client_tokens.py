@@ -85,9 +85,18 @@ def test_a_name_has_to_be_one(tmp_path: Path, name: str) -> None:
         ClientTokens(tmp_path / "clients.json").create(name)
 
 
-def test_a_file_that_makes_no_sense_opens_nothing_and_is_reported(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"clients": {"a": {"sha256": 5, "createdAt": 1}}}',
+        '{"clients": {"a": {"sha256": "\\ud800", "createdAt": 1}}}',
+        '{"clients": {"a": {"sha256": "ab", "createdAt": NaN}}}',
+        '{"version": 2, "clients": {"a": {"sha256": "ab", "createdAt": 1}}}',
+    ],
+)
+def test_a_file_that_makes_no_sense_opens_nothing_and_is_reported(tmp_path: Path, content: str) -> None:
     path = tmp_path / "clients.json"
-    path.write_bytes(b'{"clients":{"a":{"sha256":5,"createdAt":1}}}')
+    path.write_text(content)
     tokens = ClientTokens(path)
     assert tokens.problem
     assert tokens.list() == []

@@ -8,7 +8,7 @@ from tests.fakes.set_clock import SetClock
 from tooltray.config.secrets.keyring_vault import SystemKeyring
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.secrets.vaults import SecretsAbsent
-from tooltray.consent.tokens.trusted_tokens import TRUSTED_SECRET, TrustedTokens
+from tooltray.consent.tokens.api_tokens import TRUSTED_SECRET, TrustedTokens
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 

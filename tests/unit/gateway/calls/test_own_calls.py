@@ -14,12 +14,14 @@ from tests.fakes.nesting import TOO_DEEP
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, tool
 
 from tooltray.catalogue.formats.contents import failed
+from tooltray.consent.questions import Inbox
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded, EventBus, ToolCallResult
 from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.gateway.calls.own_calls import MOST_OF_ONE_SERVER, MOST_WAITING, Elicitations, result_of
 from tooltray.protocol import envelope
+from tooltray.protocol.deadlines import TICK_S, DeadlineWheel
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, Envelope, dump
 from tooltray.records.journal.happenings import Happened
 
@@ -144,7 +146,7 @@ class Person:
 
     def __init__(self, *, has_window: bool = True, listens: bool = True) -> None:
         self.bus = EventBus()
-        self.elicitations = Elicitations(self.bus, has_window=has_window)
+        self.elicitations = Elicitations(inbox=Inbox(bus=self.bus, deadlines=DeadlineWheel()), bus=self.bus, has_window=has_window)
         self.seen: asyncio.Queue[ElicitationSnapshot] = asyncio.Queue()
         self.ended: list[str] = []
         if listens:
@@ -224,7 +226,7 @@ async def test_a_question_that_nobody_answers_ends_after_ten_minutes() -> None:
     person = Person()
     before = asyncio.get_running_loop().time()
     assert result(await person.ask()) == {"action": "cancel"}
-    assert asyncio.get_running_loop().time() - before == pytest.approx(600.0)
+    assert asyncio.get_running_loop().time() - before == pytest.approx(600.0, abs=TICK_S)
     assert person.ended == [person.seen.get_nowait().id]
 
 

@@ -35,7 +35,7 @@ async def parts(tmp_path: Path, program: ScriptedServer) -> AsyncIterator[HubPar
 
 
 def api_with(parts: HubParts, *, has_window: bool) -> TriesApi:
-    elicitations = Elicitations(parts.bus, has_window=has_window)
+    elicitations = Elicitations(inbox=parts.inbox, bus=parts.bus, has_window=has_window)
     return TriesApi(calls=parts.own_calls, elicitations=elicitations, bus=parts.bus, spawn=parts.keeper.spawn)
 
 
@@ -122,7 +122,7 @@ async def test_a_try_ends_with_whoever_waits_for_it(parts: HubParts, program: Sc
 
 
 async def test_a_question_of_its_server_carries_the_attempt_and_its_answer_goes_there(parts: HubParts, program: ScriptedServer) -> None:
-    asking = Elicitations(parts.bus, has_window=True)
+    asking = Elicitations(inbox=parts.inbox, bus=parts.bus, has_window=True)
     tries = TriesApi(calls=parts.own_calls, elicitations=asking, bus=parts.bus, spawn=parts.keeper.spawn)
 
     async def ask(copy: Any, params: Any) -> Any:

@@ -12,7 +12,7 @@ from tests.fakes.scripted_server import ScriptedServer
 
 from tooltray.config.secrets.secrets import BACKUP_SECRET, SecretStore
 from tooltray.config.secrets.vaults import SecretsAbsent, SecretsLocked
-from tooltray.consent.tokens.trusted_tokens import TRUSTED_SECRET
+from tooltray.consent.tokens.api_tokens import TRUSTED_SECRET
 from tooltray.foundation.confirmation import UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied, SecretsUnreachable
 from tooltray.foundation.events import ServerStarted

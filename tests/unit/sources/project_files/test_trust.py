@@ -1,7 +1,6 @@
 """trust.py: what is kept of trusted entries, in memory and on the disk, and the names of their servers."""
 
 import asyncio
-import os
 from pathlib import Path
 
 import pytest
@@ -29,11 +28,6 @@ def test_what_an_entry_does_not_say_is_what_a_person_has_not_done(tmp_path: Path
     path = tmp_path / "trust.json"
     path.write_text('{"projects": {"/p": {"one": {"server": "one"}}}}')
     assert TrustStore(path).kept == {"/p": {"one": KeptEntry("one", digest="", trusted_at=0.0, is_own=False)}}
-
-
-def test_without_a_file_nothing_is_trusted_and_nothing_is_wrong(tmp_path: Path) -> None:
-    store = TrustStore(tmp_path / "trust.json")
-    assert (store.kept, store.problem) == ({}, None)
 
 
 @pytest.mark.parametrize(
@@ -64,23 +58,6 @@ def test_what_cannot_be_read_is_set_aside_and_trusts_nothing(tmp_path: Path, con
     assert TrustStore(path).kept == {"/p": KEPT["/p"]}
     aside.unlink()
     assert TrustStore(path).lost == ()
-
-
-@pytest.mark.posix
-def test_what_is_no_file_trusts_nothing_and_stays_where_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "trust.json"
-    os.mkfifo(path)
-    store = TrustStore(path)
-    assert store.problem
-    assert "it is no file" in store.problem.message
-    assert path.exists()
-    assert store.lost == (str(path),)
-
-
-def test_what_cannot_be_written_says_so(tmp_path: Path) -> None:
-    store = TrustStore(tmp_path / "no such folder/trust.json")
-    with pytest.raises(TooltrayError, match=r"cannot be saved.*No such file"):
-        store.write(KEPT)
 
 
 def trust(path: Path, *taken: str) -> Trust:

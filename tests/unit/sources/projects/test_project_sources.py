@@ -15,8 +15,8 @@ from tests.fakes.project_hub import ProjectHub, project_hub
 from tests.fakes.scripted_server import ScriptedServer, tool
 from tests.portable import absolute
 
-from tooltray.consent.approvals.approval_form import FIELD
 from tooltray.consent.approvals.asked_call import ONCE
+from tooltray.consent.approvals.question_snapshots import FIELD
 from tooltray.foundation.events import EventBus, SessionListChanged
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.foundation.tasks import TaskKeeper

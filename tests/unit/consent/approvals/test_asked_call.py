@@ -1,4 +1,4 @@
-"""approval_rules.py: a client's own rules count in the place of a server's."""
+"""asked_call.py: a client's own rules count in the place of a server's."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,7 +9,7 @@ from tests.fakes.approval_desk import desk
 from tooltray.catalogue import approval
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
-from tooltray.consent.approvals.approval_rules import ApprovalRules
+from tooltray.consent.approvals.asked_call import ApprovalRules
 from tooltray.protocol.envelope import NOTHING
 from tooltray.protocol.sessions.session_state import SessionState
 
@@ -44,7 +44,7 @@ def test_the_servers_own_decision_counts_without_rules_of_the_client_and_for_bui
     servers = SimpleNamespace(get=lambda name: SimpleNamespace(is_builtin=is_builtin))
     tool = read_definition(b'{"name":"write_it"}')
     route = Route("s", tool, approval.decide("s", tool.name, None, ["all"]))
-    guard = SimpleNamespace(is_on=False)
+    guard = SimpleNamespace(guarded=lambda decision, *call: decision)
     found = ApprovalRules(config=None, servers=servers, modes=modes, flow_guard=guard).decision(route, SessionState("1"), NOTHING)
     assert found.is_approved is is_approved
 

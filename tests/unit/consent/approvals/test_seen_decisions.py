@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable
 from pathlib import Path
 
-from tooltray.consent.seen_decisions import SeenDecisions
+from tooltray.consent.approvals.approvals import SeenDecisions
 from tooltray.foundation.events import EventBus, GrantsChanged
 from tooltray.foundation.snapshots.approvals import GrantSnapshot
 from tooltray.records.audit.audit_trail import AuditTrail
