@@ -77,7 +77,7 @@ class ProjectCopy(ManagedServer):
     """
 
     def __init__(self, whole: "DeferredServer", project: SessionProject | None, make_instance: MakeInstance) -> None:
-        self._whole, self._project, self._reported = whole, project, Problem("")
+        self._whole, self._project = whole, project
         self.is_for_requests = self._prefers_legacy = False
         super().__init__(
             ServerEntry(whole.name, whole.config, whole.config_hash),
@@ -113,7 +113,7 @@ class ProjectCopy(ManagedServer):
 
     def wanted_in(self, era: Era) -> None:
         """Notes the era of a client that wants the copy. The copy is opened in that era, unless it is already open."""
-        if self._first.is_at_rest:
+        if self._first.is_idle:
             self._prefers_legacy = era is Era.LEGACY
 
     @property
@@ -125,15 +125,6 @@ class ProjectCopy(ManagedServer):
     def is_called(self) -> bool:
         """Reports whether a call of this copy runs, perhaps from a session that works on another project by now."""
         return any(instance.usage.is_needed for instance in self.instances)
-
-    def is_news(self, instance: Instance) -> bool:
-        """Reports whether the state is new: the same failure, repeated with each call, is reported once."""
-        if instance.state is ServerState.RUNNING:
-            self._reported = Problem("")
-        is_known = instance.problem == self._reported
-        if instance.state is ServerState.ERROR and instance.problem and not is_known:
-            self._reported = instance.problem
-        return not is_known
 
     def _check_has_not_failed(self, instance: Instance) -> None:
         if self._first.state is ServerState.NEEDS_SIGN_IN:
@@ -275,7 +266,7 @@ class DeferredServer(ManagedServer):
 
     def wake(self) -> None:
         """Sets the server idle again after the user had stopped it."""
-        self._first.rest(self.idle_state)
+        self._first.set_idle_state(self.idle_state)
 
     def start(self) -> None:
         """Starts the copies that ran before and have ended or failed. Other copies start when their project is known."""
@@ -338,17 +329,17 @@ class DeferredServer(ManagedServer):
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
         self.is_used = False
         self._resumed = tuple(copy.project for copy in self.copies) or self._resumed
-        self._first.rest(then)
+        self._first.set_idle_state(then)
         await self.end(self.copies)
 
     async def end(self, copies: Iterable[ProjectCopy]) -> None:
         """Ends some copies together; bounded. A copy that is called meanwhile starts again, and stays."""
         copies = list(copies)
         instances = [instance for copy in copies for instance in copy.instances]
-        ending = {owner for instance in instances if (owner := instance.begin_stop(then=ServerState.ON_DEMAND))}
+        ending = {owner for instance in instances if (owner := instance.start_stopping(then=ServerState.ON_DEMAND))}
         if ending:
             await asyncio.wait(ending)
         for copy in copies:
             key = copy.project.path if copy.project else WITHOUT_PROJECT
-            if self._copies.get(key) is copy and all(instance.is_at_rest for instance in copy.instances):
+            if self._copies.get(key) is copy and all(instance.is_idle for instance in copy.instances):
                 del self._copies[key]

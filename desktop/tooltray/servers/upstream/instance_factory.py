@@ -16,7 +16,8 @@ from tooltray.servers.transports.memory_transport import MemoryServer, MemoryTra
 from tooltray.servers.transports.transport import Transport
 from tooltray.servers.transports.transports import is_remote
 from tooltray.servers.upstream.deferred_server import DeferredServer, StandIn
-from tooltray.servers.upstream.instance import Failure, Instance, Program
+from tooltray.servers.upstream.instance import Instance
+from tooltray.servers.upstream.instance_status import Failure, Program
 from tooltray.servers.upstream.managed_server import InstanceOpened, ManagedServer, ServerNotified, ServerStateChanged
 from tooltray.servers.upstream.server_lives import ServerLives
 from tooltray.servers.upstream.server_transports import ServerTransports
@@ -49,7 +50,7 @@ class InstanceFactory:
         """Returns an instance of a server for an era, for one session or shared by all; the instance does not run yet."""
         kind = StandIn if isinstance(server, DeferredServer) else Instance
         return kind(
-            program=self._program_of(server, owner, builtin),
+            program=partial(self._program_of, server, owner, builtin),
             wants=era,
             owner=owner,
             services=self._services,
@@ -59,6 +60,7 @@ class InstanceFactory:
         )
 
     def _program_of(self, server: ManagedServer, owner: Session | None, builtin: MemoryServer | None) -> Program:
+        eras = self._eras.eras(server.config_hash)
         return Program(
             name=server.name,
             make_transport=partial(self._make_transport, server, builtin),
@@ -66,9 +68,10 @@ class InstanceFactory:
             start_timeout_s=server.config.start_timeout,
             is_remote=is_remote(server.config.transport),
             is_isolated=server.config.isolation == "session",
-            is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value} or (owner is None and server.prefers_legacy),
+            is_known_legacy=eras == {Era.LEGACY.value} or (owner is None and server.prefers_legacy),
             only_era=server.config.only_era,
-            is_first_start=lambda: not server.whole.is_known and not self._eras.eras(server.config_hash),
+            is_first_start=not eras and not server.whole.is_known,
+            is_retried_by_calls=server is not server.whole,
         )
 
     async def _make_transport(self, server: ManagedServer, builtin: MemoryServer | None) -> Transport:
@@ -89,8 +92,7 @@ class InstanceFactory:
             publish(InstanceOpened(whole, client))
         if self._is_current(whole):  # else only its successor is shown
             publish(ServerStateChanged(whole))
-        is_news = server.is_news(instance)  # called for each state: a success makes the next failure news again
-        if is_news and _is_problem(server, instance) and instance.problem:
+        if instance.problem and _is_problem(server, instance):
             publish(ProblemReported(instance.problem, server.name, _project_of(server)))
 
     def _on_failed(self, server: ManagedServer, instance: Instance, failure: Failure) -> None:
@@ -116,5 +118,5 @@ def _is_problem(server: ManagedServer, instance: Instance) -> bool:
     """Reports whether the user should hear of an instance's state. An instance that does not speak one of two eras is not a problem."""
     if instance.state is ServerState.NEEDS_SIGN_IN:
         return instance is server.first
-    is_only_an_era = instance.owner is not None or (instance.is_refused and instance is not server.first)
-    return instance.state is ServerState.ERROR and not is_only_an_era and not instance.is_repeated
+    is_only_an_era = instance.owner is not None or (instance.status.is_era_refused and instance is not server.first)
+    return instance.state is ServerState.ERROR and not is_only_an_era and not instance.status.is_repeated

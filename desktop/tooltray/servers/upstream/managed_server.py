@@ -78,7 +78,6 @@ class ManagedServer:
         self.refused = RefusedRequests()
         self._make_instance = make_instance
         self.idle_stop = make_idle_stop(self)
-        self._first = make_instance(self, Era.MODERN, None)
         self._legacy: Instance | None = None
         self._own: dict[Session, dict[Era, Instance]] = {}  # instances for only one session
         self._is_for_both_eras = (
@@ -89,7 +88,8 @@ class ManagedServer:
         self.saved_processes = 0  # processes of a launcher, which each instance that runs without it saves
         self.restarts = 0  # that the user has requested, and that neither run nor have failed yet
         self.idle_state = ServerState.STOPPED
-        self.rest(idle_state)
+        self._first = make_instance(self, Era.MODERN, None)
+        self.set_idle_state(idle_state)
 
     @property
     def whole(self) -> "ManagedServer":
@@ -162,7 +162,7 @@ class ManagedServer:
         """Returns the connection for an AI client's requests of an era; None if it is not open yet."""
         if session is not None and self._has_own(session):
             own = self._own.get(session, {}).get(era)
-            if own is None or not own.is_refused:
+            if own is None or not own.status.is_era_refused:
                 return own.client if own else None
         client = self._first.client
         if client is None or era is Era.MODERN or client.era is Era.LEGACY or self._is_for_both_eras:
@@ -197,13 +197,13 @@ class ManagedServer:
 
     async def _unless_refused(self, instance: Instance, timeout_s: float) -> McpClient | None:
         """Returns the connection of an instance; None if the server does not speak the era that the instance wants."""
-        if instance.is_refused:
+        if instance.status.is_era_refused:
             return None
         self._check_has_not_failed(instance)
         try:
             return await instance.running(timeout_s=timeout_s)
         except TooltrayError:
-            if instance.is_refused:
+            if instance.status.is_era_refused:
                 return None
             raise
 
@@ -217,13 +217,13 @@ class ManagedServer:
 
     def keep_stopped(self, since: float) -> None:
         """Marks the server as stopped by the user in an earlier run: only the user starts it. `since`: unix seconds; 0: unknown."""
-        self._first.rest(ServerState.STOPPED, since=since)
+        self._first.set_idle_state(ServerState.STOPPED, since=since)
 
-    def rest(self, idle_state: ServerState) -> None:
+    def set_idle_state(self, idle_state: ServerState) -> None:
         """Sets the server's state while it does not run; a server that the user stopped stays stopped until this state changes."""
         if idle_state is not self.idle_state:
             self.idle_state = idle_state
-            self._first.rest(idle_state)
+            self._first.set_idle_state(idle_state)
 
     def start(self) -> None:
         """Starts the server without waiting."""
@@ -238,10 +238,6 @@ class ManagedServer:
         self.is_used = True
         await self._first.running(timeout_s=timeout_s)
 
-    def is_news(self, instance: Instance) -> bool:
-        """Reports whether the user should hear of an instance's state."""
-        return True
-
     def require_sign_in(self, problem: Problem) -> None:
         """Closes all connections of the server until the user has signed in."""
         for instance in self.instances:
@@ -252,17 +248,17 @@ class ManagedServer:
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
         """Ends the server's instances together, from this moment on; bounded. `then` is the state afterwards."""
         self.is_used = False
-        ending = {owner for instance in self.instances if (owner := instance.begin_stop(then=then))}
+        ending = {owner for instance in self.instances if (owner := instance.start_stopping(then=then))}
         if ending:
             await asyncio.wait(ending)
-        self._forget_at_rest()
+        self._drop_idle()
 
-    def _forget_at_rest(self) -> None:
+    def _drop_idle(self) -> None:
         """Drops idle instances. An instance that was called while it ended has started again, and stays."""
-        if self._legacy and self._legacy.is_at_rest:
+        if self._legacy and self._legacy.is_idle:
             self._legacy = None
         for own in self._own.values():
-            for era in [era for era, instance in own.items() if instance.is_at_rest]:
+            for era in [era for era, instance in own.items() if instance.is_idle]:
                 del own[era]
         self._own = {session: own for session, own in self._own.items() if own}
 

@@ -11,7 +11,7 @@ from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.records.journal.happenings import START, STOP, Happened
 from tooltray.servers.upstream.causes import HUB, Cause, cause
 from tooltray.servers.upstream.instance import Instance
-from tooltray.servers.upstream.server_states import STARTS
+from tooltray.servers.upstream.instance_status import STARTS
 
 
 class _Begun(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from functools import partial
 import msgspec
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.config.settings.server_config import MCPServerConfig, config_hash
+from tooltray.config.settings.server_config import MCPServerConfig, config_hash, runs_otherwise
 from tooltray.foundation.confirmation import asker_name
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, ServerRemoved
@@ -297,7 +297,7 @@ class ServerManager:
             if server is None:
                 self._stops.on_added(name, self._hash(name, config))
                 self._servers[name] = self._make(name, config)
-            elif server.config_hash != self._hash(name, config) or config.confinement.needs_start(server.config.confinement):
+            elif server.config_hash != self._hash(name, config) or runs_otherwise(server.config, config):
                 self._replace(server, config)
             else:
                 self._adopt(server, config)
@@ -310,7 +310,7 @@ class ServerManager:
         if config.disable and server.state is not ServerState.STOPPED:
             with caused_by(SETTINGS):
                 self._spawn(server.stop(), name=f"stop '{server.name}'")
-        server.rest(_idle_state(config))
+        server.set_idle_state(_idle_state(config))
 
     def _replace(self, old: ManagedServer, config: MCPServerConfig) -> None:
         was_up = old.state not in (ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.WAITING)

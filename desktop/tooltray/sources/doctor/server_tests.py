@@ -34,7 +34,8 @@ from tooltray.servers.transports.server_output import LOG_LINES, last_attempt
 from tooltray.servers.transports.transports import is_remote
 from tooltray.servers.upstream.deferred_server import DeferredServer
 from tooltray.servers.upstream.idle_stop import IdleStop
-from tooltray.servers.upstream.instance import Instance, Program
+from tooltray.servers.upstream.instance import Instance
+from tooltray.servers.upstream.instance_status import Program
 from tooltray.servers.upstream.managed_server import ManagedServer, ServerEntry
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_manager import ServerManager
@@ -126,12 +127,12 @@ class ServerTests:
             is_launcher=downloads(command, arguments),
             is_remote=is_remote(server.config.transport),
             is_isolated=False,
-            is_known_legacy=lambda: self._services.eras.eras(server.config_hash) == {Era.LEGACY.value},
+            is_known_legacy=self._services.eras.eras(server.config_hash) == {Era.LEGACY.value},
             only_era=server.config.only_era,
-            is_first_start=lambda: True,
+            is_first_start=True,
         )
         return Instance(
-            program=program,
+            program=lambda: program,
             wants=era,
             services=self._services,
             on_changed=_nothing,

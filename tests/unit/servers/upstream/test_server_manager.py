@@ -273,6 +273,25 @@ async def test_a_server_that_is_added_is_there_and_not_started(tmp_path: Path) -
         assert states(parts) == [ServerState.ON_DEMAND]
 
 
+async def test_another_era_in_the_settings_restarts_a_running_server_in_it(tmp_path: Path) -> None:
+    program = ScriptedServer(eras=("legacy", "modern"))
+    async with hub_parts(tmp_path, **one_server(program, era="legacy")) as parts:
+        await started(parts)
+        await change(parts, era="modern")
+        await parts.heard.event(ServerStarted, count=2)
+        assert parts.servers.get("s").eras == {"modern"}
+
+
+async def test_settings_that_do_not_change_what_runs_count_from_the_next_start(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
+        await change(parts, isolation="session")
+        await parts.servers.restart("s")
+        declared = [asked.params["capabilities"] for asked in program.asked.all if asked.method == "initialize"]
+        assert ["sampling" in each for each in declared] == [False, True]
+
+
 async def test_a_server_that_is_removed_is_stopped_and_then_gone(tmp_path: Path) -> None:
     program = ScriptedServer()
     async with hub_parts(tmp_path, **one_server(program)) as parts:
