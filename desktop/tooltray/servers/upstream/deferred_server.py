@@ -330,13 +330,13 @@ class DeferredServer(ManagedServer):
         self.is_used = False
         self._resumed = tuple(copy.project for copy in self.copies) or self._resumed
         self._first.set_idle_state(then)
-        await self.end(self.copies)
+        await self.end(self.copies, then=ServerState.STOPPED if then is ServerState.STOPPED else ServerState.ON_DEMAND)
 
-    async def end(self, copies: Iterable[ProjectCopy]) -> None:
+    async def end(self, copies: Iterable[ProjectCopy], *, then: ServerState = ServerState.ON_DEMAND) -> None:
         """Ends some copies together; bounded. A copy that is called meanwhile starts again, and stays."""
         copies = list(copies)
         instances = [instance for copy in copies for instance in copy.instances]
-        ending = {owner for instance in instances if (owner := instance.start_stopping(then=ServerState.ON_DEMAND))}
+        ending = {owner for instance in instances if (owner := instance.start_stopping(then=then))}
         if ending:
             await asyncio.wait(ending)
         for copy in copies:

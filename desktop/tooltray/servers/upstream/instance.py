@@ -211,8 +211,10 @@ class Instance:
         self.start()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
-                while self.client is None and (self._is_just_lost or not self._settled.is_set()):  # it may die again before this wakes
-                    await (asyncio.sleep(0) if self._is_just_lost else self._settled.wait())
+                while self.client is None and (self._is_just_lost or not self._settled.is_set() or self._sleeps):
+                    if self._sleeps:  # a restart, or the end of a tool listing, stopped it meanwhile
+                        self.start()
+                    await (self._settled.wait() if self.is_busy or self.status.starts_again else asyncio.sleep(0))
         if client := self.client:
             return client
         if self.problem:
@@ -229,6 +231,13 @@ class Instance:
     def _is_just_lost(self) -> bool:
         """Reports whether the connection is gone and the owner does not know yet."""
         return self.client is None and self.state is ServerState.RUNNING
+
+    @property
+    def _sleeps(self) -> bool:
+        """Reports whether nothing runs, or will run soon, and the next use is to start it."""
+        status = self.status
+        state = status.then if status.state is ServerState.STOPPING and not status.starts_again else status.state
+        return state is ServerState.ON_DEMAND
 
     def _begin(self) -> None:
         self._tries = Tries(last_error=self._tries.last_error if self._program().is_retried_by_calls else None)

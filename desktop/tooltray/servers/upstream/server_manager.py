@@ -200,7 +200,13 @@ class ServerManager:
         self._look_again(server)
         await self._stops.discard(server)
         with _by_person():
-            await server.run(timeout_s=STARTED_BY_HAND_WAIT_S)
+            try:
+                await server.run(timeout_s=STARTED_BY_HAND_WAIT_S)
+            except TooltrayError:
+                successor = self._servers.get(name, server)
+                if successor is server:
+                    raise
+                await successor.run(timeout_s=STARTED_BY_HAND_WAIT_S)  # its settings changed while it was starting
 
     async def begin_start(self, name: str) -> None:
         """Starts a server for the user; does not wait until it runs.
@@ -209,8 +215,10 @@ class ServerManager:
             TooltrayError: no server has this name.
         """
         await self._stops.discard(self.get(name))
+        server = self.get(name)
+        server.is_used = True  # whoever lists its tools meanwhile leaves it running
         with _by_person():
-            self.get(name).start()
+            server.start()
 
     async def allow_start(self, server: ManagedServer) -> None:
         """Allows starts of a server again, which the caller then starts, perhaps for a project."""
@@ -317,6 +325,7 @@ class ServerManager:
         new = self._servers[old.name] = self._make(old.name, config)
         if isinstance(old, DeferredServer) and isinstance(new, DeferredServer):
             new.take_over(old)
+        new.is_used = old.is_used
         self._leaving.append(old)
         is_to_run = was_up and not config.disable and self._stops.since(old.name) is None
         self._spawn(self._swap(old, new, start=is_to_run), name=f"replace '{old.name}'")

@@ -282,6 +282,59 @@ async def test_another_era_in_the_settings_restarts_a_running_server_in_it(tmp_p
         assert parts.servers.get("s").eras == {"modern"}
 
 
+async def test_a_server_in_use_whose_settings_change_runs_on_after_its_new_tools_are_listed(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await parts.servers.begin_start("s")
+        await parts.tools.listed(parts.servers.get("s")).wait()
+        await change(parts, env={"A": "1"})
+        await program.request("tools/list", count=2)
+        await parts.tools.listed(parts.servers.get("s")).wait()
+        await settled()
+        assert parts.servers.get("s").state is ServerState.RUNNING
+
+
+async def test_a_start_whose_server_gets_other_settings_meanwhile_is_that_of_its_successor(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        go_on = program.hold("initialize")
+        starting = asyncio.create_task(parts.servers.start("s"))
+        await program.request("initialize")
+        await change(parts, env={"A": "1"})
+        await program.request("initialize", count=2)
+        assert not starting.done()
+        go_on.set()
+        await starting
+        assert len(program.running) == 1
+        assert parts.servers.get("s").first.client
+
+
+async def test_ten_restarts_at_once_all_end_with_one_running_server(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
+        go_on = program.hold("initialize")
+        restarts = [asyncio.create_task(parts.servers.restart("s")) for _ in range(9)]
+        await program.request("initialize", count=2)
+        restarts.append(asyncio.create_task(parts.servers.restart("s")))
+        await program.request("initialize", count=3)
+        go_on.set()
+        await asyncio.gather(*restarts)
+        assert len(program.running) == 1
+        assert parts.servers.get("s").first.client
+
+
+async def test_a_start_of_a_server_that_is_removed_meanwhile_fails(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        program.hold("initialize")
+        starting = asyncio.create_task(parts.servers.start("s"))
+        await program.request("initialize")
+        await parts.conf.remove_server("s")
+        with pytest.raises(TooltrayError, match="is not running"):
+            await starting
+
+
 async def test_settings_that_do_not_change_what_runs_count_from_the_next_start(tmp_path: Path) -> None:
     program = ScriptedServer()
     async with hub_parts(tmp_path, **one_server(program)) as parts:
