@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
-from tooltray.servers.upstream.causes import IDLE, caused_by
+from tooltray.servers.upstream.lifecycle_recorder import IDLE, caused_by
 
 if TYPE_CHECKING:
     from tooltray.servers.upstream.mcp_client import McpClient

@@ -18,8 +18,8 @@ from tooltray.servers.transports.transports import is_remote
 from tooltray.servers.upstream.deferred_server import DeferredServer, StandIn
 from tooltray.servers.upstream.instance import Instance
 from tooltray.servers.upstream.instance_status import Failure, Program
+from tooltray.servers.upstream.lifecycle_recorder import LifecycleRecorder
 from tooltray.servers.upstream.managed_server import InstanceOpened, ManagedServer, ServerNotified, ServerStateChanged
-from tooltray.servers.upstream.server_lives import ServerLives
 from tooltray.servers.upstream.server_transports import ServerTransports
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 
@@ -44,7 +44,7 @@ class InstanceFactory:
         """
         self._transports, self._eras, self._services = transports, services.eras, services
         self._is_current, self._before_start = is_current, before_start
-        self._lives = ServerLives(services.bus)
+        self._recorder = LifecycleRecorder(services.bus)
 
     def make(self, server: ManagedServer, era: Era, owner: Session | None, *, builtin: MemoryServer | None) -> Instance:
         """Returns an instance of a server for an era, for one session or shared by all; the instance does not run yet."""
@@ -85,7 +85,7 @@ class InstanceFactory:
     def _on_changed(self, server: ManagedServer, instance: Instance) -> None:
         whole, publish = server.whole, self._services.bus.publish
         if not server.is_builtin:
-            self._lives.changed(instance, _project_of(server))
+            self._recorder.changed(instance, _project_of(server))
         whole.idle_stop.follow()
         if instance.state is ServerState.RUNNING and (client := instance.client):
             self._remember_eras(whole)

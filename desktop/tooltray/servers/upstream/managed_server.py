@@ -26,6 +26,7 @@ from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.protocol.eras import Era
 from tooltray.protocol.sessions.caller import Session
 from tooltray.servers.transports.refused_requests import RefusedRequests
+from tooltray.servers.transports.server_output import LOG_LINES, SEPARATOR
 from tooltray.servers.upstream.idle_stop import IdleStop
 from tooltray.servers.upstream.instance import Instance, not_running
 from tooltray.servers.upstream.mcp_client import McpClient
@@ -308,3 +309,20 @@ class ServerNotified(Event, frozen=True):
 
 class ServersConfigured(Event, frozen=True):
     """The event that ServerManager has taken over the settings of the last ConfigChanged."""
+
+
+class ServerLog(deque[str]):
+    """The last lines of one server. Belongs to the engine's loop."""
+
+    def __init__(self, keep: Callable[[str], None]) -> None:
+        """
+        Args:
+            keep: called with each line, except the line that separates one process from the next.
+        """
+        super().__init__(maxlen=LOG_LINES)
+        self._keep = keep
+
+    def append(self, line: str) -> None:
+        super().append(line)
+        if not line.startswith(SEPARATOR):
+            self._keep(line)

@@ -19,13 +19,12 @@ from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.transports.memory_transport import MemoryServer
-from tooltray.servers.upstream.causes import BY_PERSON, CLIENT, HUB, PERSON, SETTINGS, caused_by
 from tooltray.servers.upstream.deferred_server import DeferredServer, ProjectSource
 from tooltray.servers.upstream.idle_stop import IdleStop
 from tooltray.servers.upstream.instance_factory import InstanceFactory
-from tooltray.servers.upstream.managed_server import ManagedServer, ServerEntry, ServersConfigured, ServerStateChanged
+from tooltray.servers.upstream.lifecycle_recorder import BY_PERSON, CLIENT, HUB, PERSON, SETTINGS, caused_by
+from tooltray.servers.upstream.managed_server import ManagedServer, ServerEntry, ServerLog, ServersConfigured, ServerStateChanged
 from tooltray.servers.upstream.mcp_client import McpClient
-from tooltray.servers.upstream.server_log import ServerLog
 from tooltray.servers.upstream.server_transports import ServerTransports
 from tooltray.servers.upstream.stops import Stops
 from tooltray.servers.upstream.upstream_services import UpstreamServices
