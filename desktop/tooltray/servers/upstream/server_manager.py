@@ -25,6 +25,7 @@ from tooltray.servers.upstream.instance_factory import InstanceFactory
 from tooltray.servers.upstream.lifecycle_recorder import BY_PERSON, CLIENT, HUB, PERSON, SETTINGS, caused_by
 from tooltray.servers.upstream.managed_server import ManagedServer, ServerEntry, ServerLog, ServersConfigured, ServerStateChanged
 from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.server_copy import ServerCopy
 from tooltray.servers.upstream.server_transports import ServerTransports
 from tooltray.servers.upstream.stops import Stops
 from tooltray.servers.upstream.upstream_services import UpstreamServices
@@ -399,11 +400,11 @@ class ServerManager:
         """Reports whether a server is the present one of its name; true of a removed server too, which has no successor."""
         return self._servers.get(server.name, server) is server
 
-    async def _before_start(self, server: ManagedServer) -> None:
-        for predecessor in [each for each in self._leaving if each.name == server.name]:
+    async def _before_start(self, copy: ServerCopy) -> None:
+        for predecessor in [each for each in self._leaving if each.name == copy.server.name]:
             await predecessor.stop()  # its port, its database are to be free
-        if server.project:
-            await self._needs.get_projects().check(server.project)
+        if copy.project:
+            await self._needs.get_projects().check(copy.project)
 
 
 def _by_person() -> AbstractContextManager[None]:
