@@ -180,10 +180,6 @@ class McpClient:
         """The number of lines on stdout that were no messages."""
         return self.dispatcher.noise_lines
 
-    @property
-    def calls_in_flight(self) -> int:
-        return len(self._calls)
-
     def orderly_end(self, *, is_old: bool) -> str:
         """Returns the text for an end that is not a failure: the server starts again at once. Empty: it is a failure.
 

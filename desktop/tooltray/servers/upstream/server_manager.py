@@ -22,6 +22,7 @@ from tooltray.servers.transports.memory_transport import MemoryServer
 from tooltray.servers.upstream.deferred_server import DeferredServer, ProjectSource
 from tooltray.servers.upstream.idle_stop import IdleStop
 from tooltray.servers.upstream.instance_factory import InstanceFactory
+from tooltray.servers.upstream.instance_status import IDLE
 from tooltray.servers.upstream.lifecycle_recorder import BY_PERSON, CLIENT, HUB, PERSON, SETTINGS, caused_by
 from tooltray.servers.upstream.managed_server import ManagedServer, ServerEntry, ServerLog, ServersConfigured, ServerStateChanged
 from tooltray.servers.upstream.mcp_client import McpClient
@@ -79,6 +80,7 @@ class ServerManager:
         self._servers: dict[str, ManagedServer] = {}
         self.changes = 0
         self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
+        self._to_start: set[ManagedServer] = set()  # as soon as their predecessors have ended
         self._needs = needs
 
     # what there is
@@ -109,10 +111,6 @@ class ServerManager:
     def is_default(self, name: str) -> bool:
         server = self._servers[name]
         return server.is_builtin or name in self._config.settings.default_servers
-
-    def default_clients(self) -> list[McpClient]:
-        """Returns the running connections of the servers that start with Tooltray."""
-        return [client for client in self.running_clients() if self.is_default(client.name)]
 
     def running_clients(self) -> list[McpClient]:
         return [instance.client for server in self for instance in server.instances if instance.client]
@@ -321,22 +319,25 @@ class ServerManager:
         server.set_idle_state(_idle_state(config))
 
     def _replace(self, old: ManagedServer, config: MCPServerConfig) -> None:
-        was_up = old.state not in (ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.WAITING)
+        was_up = old.state not in IDLE or old in self._to_start
         new = self._servers[old.name] = self._make(old.name, config)
         if isinstance(old, DeferredServer) and isinstance(new, DeferredServer):
             new.take_over(old)
         new.is_used = old.is_used
         self._leaving.append(old)
-        is_to_run = was_up and not config.disable and self._stops.since(old.name) is None
-        self._spawn(self._swap(old, new, start=is_to_run), name=f"replace '{old.name}'")
+        self._to_start.discard(old)
+        if was_up and new.refusal is None:
+            self._to_start.add(new)
+        self._spawn(self._swap(old, new), name=f"replace '{old.name}'")
 
-    async def _swap(self, old: ManagedServer, new: ManagedServer, *, start: bool) -> None:
+    async def _swap(self, old: ManagedServer, new: ManagedServer) -> None:
         with caused_by(SETTINGS):
             await self._end(old)
             if self._servers.get(new.name) is new:
                 self.publish_changed(new.name)
-                if start:
+                if new in self._to_start and new.refusal is None:  # the user may have stopped it meanwhile
                     new.start()
+            self._to_start.discard(new)
 
     async def _remove(self, server: ManagedServer) -> None:
         with caused_by(SETTINGS):

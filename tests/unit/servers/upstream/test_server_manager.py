@@ -55,7 +55,7 @@ async def test_loading_makes_all_servers_and_starts_none(tmp_path: Path) -> None
         assert [parts.servers.is_default(name) for name in ("hub", "a", "off")] == [True, True, False]
         assert parts.servers.find("a") is parts.servers.get("a")
         assert parts.servers.find("b") is None
-        assert (parts.servers.running_clients(), parts.servers.default_clients(), parts.servers.pids) == ([], [], frozenset())
+        assert (parts.servers.running_clients(), parts.servers.pids) == ([], frozenset())
 
 
 async def test_asking_for_a_server_that_is_not_there_says_which_are(tmp_path: Path) -> None:
@@ -72,13 +72,12 @@ async def test_asking_for_a_server_whose_entry_cannot_be_used_says_why(tmp_path:
             parts.servers.get("odd")
 
 
-async def test_the_running_connections_are_known_and_those_that_start_with_the_hub(tmp_path: Path) -> None:
+async def test_the_running_connections_are_known(tmp_path: Path) -> None:
     programs = {"a": ScriptedServer(), "b": ScriptedServer(eras=("legacy", "modern"))}
     async with hub_parts(tmp_path, servers={"a": entry("a"), "b": entry("b")}, default=("a",), programs=programs) as parts:
         await started(parts, "a", "b")
         await parts.servers.get("b").running(Era.LEGACY, timeout_s=10)
         assert [client.name for client in parts.servers.running_clients()] == ["a", "b", "b"]
-        assert [client.name for client in parts.servers.default_clients()] == ["a"]
         assert len(parts.servers.pids) == 3
 
 
@@ -333,6 +332,34 @@ async def test_a_start_of_a_server_that_is_removed_meanwhile_fails(tmp_path: Pat
         await parts.conf.remove_server("s")
         with pytest.raises(TooltrayError, match="is not running"):
             await starting
+
+
+async def test_settings_that_change_twice_while_the_old_server_ends_start_the_last_one(tmp_path: Path) -> None:
+    program = ScriptedServer(eras=("legacy", "modern"))
+    async with hub_parts(tmp_path, **one_server(program, era="legacy")) as parts:
+        await started(parts)
+        program.may_end.clear()
+        await change(parts, era="modern")
+        await program.closing.wait()
+        await change(parts, era="legacy")
+        program.may_end.set()
+        await program.request("initialize", count=2)
+        await parts.servers.get("s").first.running(timeout_s=10)
+        assert (parts.servers.get("s").eras, len(program.running)) == ({"legacy"}, 1)
+
+
+async def test_a_stop_by_the_user_while_the_server_before_other_settings_ends_counts(tmp_path: Path) -> None:
+    program = ScriptedServer(eras=("legacy", "modern"))
+    async with hub_parts(tmp_path, **one_server(program, era="legacy")) as parts:
+        await started(parts)
+        program.may_end.clear()
+        await change(parts, era="modern")
+        await program.closing.wait()
+        await parts.servers.stop("s")
+        program.may_end.set()
+        await program.copies.until(lambda: not program.running)
+        await settled()
+        assert (parts.servers.get("s").state, len(program.copies.all)) == (ServerState.STOPPED, 1)
 
 
 async def test_settings_that_do_not_change_what_runs_count_from_the_next_start(tmp_path: Path) -> None:
