@@ -275,6 +275,8 @@ async def test_a_copy_that_is_called_for_while_it_ends_begins_again_and_stays(tm
         hub.program.may_end.set()
         await asyncio.gather(ending, opening)
         assert len(hub.server.copies) == len(hub.program.running) == 1
+        hub.server.copies[0].first.usage.begin()
+        assert hub.server.copies[0].is_called
 
 
 async def test_an_idle_copy_is_stopped_also_where_the_server_is_one_of_those_that_start_with_the_hub(tmp_path: Path) -> None:

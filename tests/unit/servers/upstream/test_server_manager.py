@@ -12,7 +12,7 @@ from tests.fakes import fake_server
 from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts, one_server, settled, started
 from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
-from tooltray.foundation.errors import NotFound, TooltrayError
+from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.events import (
     ClientListUpdated,
     ProblemReported,
@@ -614,3 +614,19 @@ async def test_a_call_that_is_cancelled_is_cancelled_in_the_process(tmp_path: Pa
         while not (after := await seen(parts))["cancelled"]:
             pass
         assert after["cancelled"] == before["hanging"]
+
+
+async def test_what_only_some_servers_are(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        state = parts.client().state
+        assert (parts.servers.sees(state, "s"), parts.servers.is_for_all("s")) == (True, True)
+        assert [config.command for config in parts.servers.configs if config.command] == ["program"]
+        with pytest.raises(TooltrayError, match="'s' is no server that starts for a project"):
+            parts.servers.find_deferred("s")
+        await started(parts)
+        parts.servers.require_sign_in("gone", Problem("unknown"))
+        parts.servers.publish_changed("gone")
+        parts.servers.require_sign_in("s", Problem("'s' wants you to sign in"))
+        await parts.heard.event(ServerStopped)
+        assert parts.servers.get("s").state is ServerState.NEEDS_SIGN_IN
