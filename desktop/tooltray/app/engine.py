@@ -95,7 +95,7 @@ class Engine:
         RequiredServers(config=hub.config, bus=hub.bus, on_failed=self.fail)
         if self._options.configs:
             ServedCallLog(config=hub.config, bus=hub.bus)
-        await hub.starts.initialize()  # before the first request: a first list waits for servers that are starting
+        await hub.starts.start_all()  # before the first request: a first list waits for servers that are starting
         hub.live_settings.start()
         hub.pauses.start()
         hub.client_edits.start()

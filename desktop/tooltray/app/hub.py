@@ -178,13 +178,12 @@ from tooltray.servers.sign_ins.sign_ins import ResolveTarget, SignIns
 from tooltray.servers.sign_ins.token_store import TokenStore
 from tooltray.servers.transports.memory_transport import MemoryServer
 from tooltray.servers.transports.stdio_transport import StdioTransport
-from tooltray.servers.upstream.client_extensions import ClientExtensions
-from tooltray.servers.upstream.era_memory import EraMemory
+from tooltray.servers.upstream.client_extensions import ClientExtensions, SharedConnections
+from tooltray.servers.upstream.handshake import EraMemory
 from tooltray.servers.upstream.mcp_client import AskPerson
 from tooltray.servers.upstream.server_listen import ServerListens
 from tooltray.servers.upstream.server_manager import ServerManager, SessionNeeds
 from tooltray.servers.upstream.server_transports import ProgramStarts, ServerTransports, StartProcess
-from tooltray.servers.upstream.shared_connections import SharedConnections
 from tooltray.servers.upstream.stops import StoppedServers, Stops
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.servers.upstream.visibility import Visibility

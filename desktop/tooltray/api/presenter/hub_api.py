@@ -33,7 +33,7 @@ class HubApi:
 
         May be called again: servers that run already are left as they are.
         """
-        await self._starts.initialize()
+        await self._starts.start_all()
 
     async def get_snapshot(self) -> HubSnapshot:
         return self._snapshots.now()

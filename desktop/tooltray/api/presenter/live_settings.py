@@ -17,8 +17,8 @@ from tooltray.servers.upstream.managed_server import ServersConfigured
 class Hub(Protocol):
     """The part that starts servers, now or again: ServerStarts."""
 
-    async def initialize(self) -> None: ...
-    def begin_to_start(self, servers: Iterable[str]) -> None: ...
+    async def start_all(self) -> None: ...
+    def start_new(self, servers: Iterable[str]) -> None: ...
     def use_secret_backend(self) -> None: ...
 
 
@@ -43,9 +43,9 @@ class LiveSettings:
         if now.secrets.backend != before.secrets.backend:
             self._hub.use_secret_backend()
         if now.mcp_enabled and not before.mcp_enabled:
-            self._spawn(self._hub.initialize(), name="start servers again")
+            self._spawn(self._hub.start_all(), name="start servers again")
         elif now.mcp_enabled and (others := dict(_others(before.mcp_servers, now.mcp_servers))):
-            self._hub.begin_to_start([name for name, is_new in others.items() if is_new])
+            self._hub.start_new([name for name, is_new in others.items() if is_new])
 
     def _follow_names(self) -> None:
         """Retires the published names of servers that left the settings, which frees them after a while; projects' servers come and go."""

@@ -290,7 +290,7 @@ class NoStarts(ServerStarts):
     def __init__(self, parts: UnstartedParts) -> None:
         self._parts = parts
 
-    async def initialize(self) -> None:
+    async def start_all(self) -> None:
         pass
 
     def use_secret_backend(self) -> None:

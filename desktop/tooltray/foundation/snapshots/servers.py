@@ -12,7 +12,7 @@ from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 
 
 class ServerState(Enum):
-    """The state of one server. Its transition table is in server_manager."""
+    """The state of one server. `instance_status` has the table of which state may follow which."""
 
     STOPPED = "stopped"  # a person stopped or disabled it
     ON_DEMAND = "on_demand"  # not running; its first use starts it

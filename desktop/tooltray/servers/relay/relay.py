@@ -11,7 +11,7 @@ from tooltray.protocol.eras import LOG_LEVEL_KEY, Era
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.servers.relay.input_required import answer_in_place, answer_in_rounds, needs_user
 from tooltray.servers.relay.log_levels import LogLevels
-from tooltray.servers.upstream.causes import CLIENT, caused_by
+from tooltray.servers.upstream.lifecycle_recorder import CLIENT, caused_by
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.mcp_client import McpClient
 

@@ -1,10 +1,6 @@
-"""A server that starts when a project is known (`deferredStartup`), as one thing with one state: it has a copy for each project.
-
-Each copy is a ManagedServer, which serves the sessions of its project as any other server serves all sessions; `isolation: session` and
-`idleStop` count for it, too. Unlike other servers it has no second instance for clients of the other era: each copy is one process, since
-what a server holds of a project (an index, locks, language servers) must not exist twice. It is opened in the era of the first client that
-wants it, if the server speaks that era, and serves clients of both. No session ever gets the copy of another project. As a whole the server
-shows the state and the lists of one of its copies.
+"""A server that starts when a project is known (`deferredStartup`): it has a copy for each project, which serves the sessions of its
+project as the one copy of any other server serves all sessions; `isolation: session` and `idleStop` count for it, too. No session ever gets
+the copy of another project. As a whole the server shows the state and the lists of one of its copies.
 """
 
 import asyncio
@@ -14,9 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from tooltray.config.settings.expansion import needs_project
-from tooltray.config.settings.file_server import FileServer
-from tooltray.config.settings.server_config import MCPServerConfig
-from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import quoted
 from tooltray.foundation.snapshots.clients import SessionProject
@@ -26,9 +20,10 @@ from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.upstream.idle_stop import IdleStop
 from tooltray.servers.upstream.instance import Instance
-from tooltray.servers.upstream.managed_server import RESTARTED_THROUGH, ManagedServer, ServerEntry
+from tooltray.servers.upstream.managed_server import ManagedServer, ServerEntry
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.project_folder import is_inside
+from tooltray.servers.upstream.server_copy import MakeInstance, ServerCopy
 
 MOST_COPIES = 16  # of one server at once: each is a process, and a model that may use a folder could name all folders inside
 WITHOUT_PROJECT = ""  # the key of the copy that the user has started for sessions without a known project
@@ -37,9 +32,6 @@ MOST_TELLING = (
     *(ServerState.NEEDS_SIGN_IN, ServerState.ERROR, ServerState.STOPPING),
 )
 """The copy whose state comes first here represents all copies; an idle copy never does."""
-
-
-MakeInstance = Callable[[ManagedServer, Era, Session | None], Instance]
 
 
 class ProjectSource(Protocol):
@@ -69,77 +61,6 @@ class StandIn(Instance):
         """Does nothing: without a project there is nothing to start."""
 
 
-class ProjectCopy(ManagedServer):
-    """A deferred server's copy for one project, or for none. After a failure each call tries to start the copy again.
-
-    Attributes:
-        is_for_requests: requests without a lasting session have used the copy; their clients are never seen to disconnect.
-    """
-
-    def __init__(self, whole: "DeferredServer", project: SessionProject | None, make_instance: MakeInstance) -> None:
-        self._whole, self._project, self._reported = whole, project, Problem("")
-        self.is_for_requests = self._prefers_legacy = False
-        super().__init__(
-            ServerEntry(whole.name, whole.config, whole.config_hash),
-            log=whole.log,
-            idle_state=ServerState.ON_DEMAND,
-            make_instance=make_instance,
-            make_idle_stop=lambda copy: whole.idle_stop,
-        )
-        self._is_for_both_eras = True
-
-    @property
-    def whole(self) -> ManagedServer:
-        return self._whole
-
-    @property
-    def project(self) -> SessionProject | None:
-        return self._project
-
-    @property
-    def shown_state(self) -> ServerState:
-        """Returns the state for screens. A restart is a restart of the whole server."""
-        return ServerState.RESTARTING if self._whole.restarts and self.state in RESTARTED_THROUGH else self.state
-
-    @property
-    def prefers_legacy(self) -> bool:
-        return self._prefers_legacy
-
-    @property
-    def eras(self) -> frozenset[str]:
-        """Returns the known eras. An instance that was opened in the legacy era for a client does not show what else the server speaks."""
-        telling = (instance for instance in self.instances if not (instance is self._first and self._prefers_legacy))
-        return frozenset(instance.client.era.value for instance in telling if instance.client)
-
-    def wanted_in(self, era: Era) -> None:
-        """Notes the era of a client that wants the copy. The copy is opened in that era, unless it is already open."""
-        if self._first.is_at_rest:
-            self._prefers_legacy = era is Era.LEGACY
-
-    @property
-    def idle_s(self) -> float:
-        """Returns for how many seconds no part of the copy was used; 0 while the copy starts."""
-        return min(0.0 if instance.is_busy else instance.usage.idle_s for instance in self.instances)
-
-    @property
-    def is_called(self) -> bool:
-        """Reports whether a call of this copy runs, perhaps from a session that works on another project by now."""
-        return any(instance.usage.is_needed for instance in self.instances)
-
-    def is_news(self, instance: Instance) -> bool:
-        """Reports whether the state is new: the same failure, repeated with each call, is reported once."""
-        if instance.state is ServerState.RUNNING:
-            self._reported = Problem("")
-        is_known = instance.problem == self._reported
-        if instance.state is ServerState.ERROR and instance.problem and not is_known:
-            self._reported = instance.problem
-        return not is_known
-
-    def _check_has_not_failed(self, instance: Instance) -> None:
-        if self._first.state is ServerState.NEEDS_SIGN_IN:
-            super()._check_has_not_failed(instance)
-
-
 class DeferredServer(ManagedServer):
     """A server with one copy for each project. Methods may be called from any task of the loop.
 
@@ -147,6 +68,8 @@ class DeferredServer(ManagedServer):
         chosen: the project that the user has chosen for sessions without a known project.
         is_without_project: the user has started the server with its plain `args`, for such sessions.
     """
+
+    runs_only_for_projects = True
 
     def __init__(
         self,
@@ -158,7 +81,7 @@ class DeferredServer(ManagedServer):
         make_idle_stop: Callable[[ManagedServer], IdleStop],
         source: Callable[[], ProjectSource],
     ) -> None:
-        self._copies: dict[str, ProjectCopy] = {}  # by the path of the project
+        self._copies: dict[str, ServerCopy] = {}  # by the path of the project
         self._resumed: tuple[SessionProject | None, ...] = ()  # the projects for which it runs when it is started again
         self.chosen: SessionProject | None = None
         self.is_without_project = False
@@ -166,35 +89,17 @@ class DeferredServer(ManagedServer):
         super().__init__(entry, log=log, idle_state=idle_state, make_instance=make_instance, make_idle_stop=make_idle_stop)
 
     @property
-    def copies(self) -> Sequence[ProjectCopy]:
+    def copies(self) -> Sequence[ServerCopy]:
         return tuple(self._copies.values())
 
     @property
     def first(self) -> Instance:
         telling = [copy.first for copy in self._copies.values() if copy.state in MOST_TELLING]
-        return min(telling, key=lambda instance: MOST_TELLING.index(instance.state), default=self._first)
-
-    @property
-    def groups(self) -> list[Sequence[Instance]]:
-        return [group for copy in self._copies.values() for group in copy.groups]
-
-    @property
-    def eras(self) -> frozenset[str]:
-        return frozenset(era for copy in self._copies.values() for era in copy.eras)
-
-    def adopt(self, config: MCPServerConfig, file: FileServer | None = None) -> None:
-        for copy in self._copies.values():
-            copy.config = config
-        super().adopt(config, file)
-
-    @property
-    def is_stopped(self) -> bool:
-        """Reports whether the user stopped the server, so that no AI client starts it."""
-        return self._first.is_stopped
+        return min(telling, key=lambda instance: MOST_TELLING.index(instance.state), default=self._copy.first)
 
     # for whom
 
-    def uses(self, state: SessionState, copy: ProjectCopy) -> bool:
+    def uses(self, state: SessionState, copy: ServerCopy) -> bool:
         """Reports whether a session is served by a copy."""
         key = self._key(state)
         return key is not None and self._copies.get(key) is copy
@@ -219,18 +124,18 @@ class DeferredServer(ManagedServer):
         return copy.client_for(era, session) if copy else None
 
     async def running(self, era: Era, *, timeout_s: float, session: Session | None = None) -> McpClient:
-        self._check_may_start()
+        self.check_may_start()
         if session is None:
             return await self.first.running(timeout_s=timeout_s)
         await self._source().settle(session)
-        self._check_may_start()
+        self.check_may_start()
         key = self._key(session.state)
         if key is None:
             raise self._source().missing(self.name, session)
         self.is_used = True
         copy = self._copies.get(key) or self._new_copy(session.state.project or self.chosen)
         copy.is_for_requests |= not session.is_lasting
-        copy.wanted_in(era)
+        copy.prefer(era)
         return await copy.running(era, timeout_s=timeout_s, session=session)
 
     async def run_for(self, project: SessionProject | None, *, timeout_s: float) -> None:
@@ -239,10 +144,10 @@ class DeferredServer(ManagedServer):
         Raises:
             TooltrayError: the server is disabled, needs a project, or does not run after `timeout_s`; the error gives the reason.
         """
-        self._check_may_start()
-        await self.copy_for(project).run(timeout_s=timeout_s)
+        self.check_may_start()
+        await self.copy_for(project).first.running(timeout_s=timeout_s)
 
-    def copy_for(self, project: SessionProject | None) -> ProjectCopy:
+    def copy_for(self, project: SessionProject | None) -> ServerCopy:
         """Returns the copy for a project, or for none. A missing copy is made, and not started.
 
         Raises:
@@ -250,14 +155,14 @@ class DeferredServer(ManagedServer):
         """
         return self._copies.get(project.path if project else WITHOUT_PROJECT) or self._new_copy(project)
 
-    def _new_copy(self, project: SessionProject | None) -> ProjectCopy:
+    def _new_copy(self, project: SessionProject | None) -> ServerCopy:
         if project is None:
             self.check_needs_no_project()
         if len(self._copies) >= MOST_COPIES:
             reason = Phrase("it has a copy for each of {number} projects, and more are not started", number=len(self._copies))
             hint = Phrase("Close AI clients of other projects, and try again in a minute. This ends all copies: tooltray projects reset")
             raise TooltrayError(Phrase("server '{name}' is not started for another project", name=self.name), reason, hint)
-        copy = ProjectCopy(self, project, self._make_instance)
+        copy = ServerCopy(self, project, self._make_instance)
         self._copies[project.path if project else WITHOUT_PROJECT] = copy
         return copy
 
@@ -275,7 +180,7 @@ class DeferredServer(ManagedServer):
 
     def wake(self) -> None:
         """Sets the server idle again after the user had stopped it."""
-        self._first.rest(self.idle_state)
+        self._copy.first.set_idle_state(self.idle_state)
 
     def start(self) -> None:
         """Starts the copies that ran before and have ended or failed. Other copies start when their project is known."""
@@ -294,13 +199,13 @@ class DeferredServer(ManagedServer):
                 Phrase("'{name}' waits for a project", name=self.name), Phrase("it starts when an AI client works on one"), hint
             )
         for copy in begun:
-            await copy.run(timeout_s=timeout_s)
+            await copy.first.running(timeout_s=timeout_s)
 
     @property
     def _is_up(self) -> bool:
         return any(instance.client for instance in self.instances)
 
-    def _begin(self) -> list[ProjectCopy]:
+    def _begin(self) -> list[ServerCopy]:
         self.wake()
         resumed, self._resumed = self._resumed, ()
         for project in resumed:
@@ -310,7 +215,7 @@ class DeferredServer(ManagedServer):
         failed = (ServerState.ERROR, ServerState.NEEDS_SIGN_IN)
         begun = [copy for key, copy in self._copies.items() if key in keys or copy.state in failed]
         for copy in begun:
-            copy.start()
+            copy.first.start()
         return begun
 
     def take_over(self, old: "DeferredServer") -> None:
@@ -328,27 +233,18 @@ class DeferredServer(ManagedServer):
         """Drops the projects for which the server was started, and the user's choices."""
         self.chosen, self.is_without_project, self._resumed = None, False, ()
 
-    def require_sign_in(self, problem: Problem) -> None:
-        for copy in self.copies:
-            copy.require_sign_in(problem)
-
-    async def end_session(self, session: Session) -> None:
-        await asyncio.gather(*(copy.end_session(session) for copy in self.copies))
-
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
         self.is_used = False
         self._resumed = tuple(copy.project for copy in self.copies) or self._resumed
-        self._first.rest(then)
-        await self.end(self.copies)
+        self._copy.first.set_idle_state(then)
+        await self.end(self.copies, then=ServerState.STOPPED if then is ServerState.STOPPED else ServerState.ON_DEMAND)
 
-    async def end(self, copies: Iterable[ProjectCopy]) -> None:
+    async def end(self, copies: Iterable[ServerCopy], *, then: ServerState = ServerState.ON_DEMAND) -> None:
         """Ends some copies together; bounded. A copy that is called meanwhile starts again, and stays."""
         copies = list(copies)
-        instances = [instance for copy in copies for instance in copy.instances]
-        ending = {owner for instance in instances if (owner := instance.begin_stop(then=ServerState.ON_DEMAND))}
-        if ending:
+        if ending := {owner for copy in copies for owner in copy.start_stopping(then=then)}:
             await asyncio.wait(ending)
         for copy in copies:
             key = copy.project.path if copy.project else WITHOUT_PROJECT
-            if self._copies.get(key) is copy and all(instance.is_at_rest for instance in copy.instances):
+            if self._copies.get(key) is copy and copy.is_idle:
                 del self._copies[key]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
-from tooltray.servers.upstream.causes import IDLE, caused_by
+from tooltray.servers.upstream.lifecycle_recorder import IDLE, caused_by
 
 if TYPE_CHECKING:
     from tooltray.servers.upstream.mcp_client import McpClient
@@ -65,7 +65,7 @@ class Stoppable(Protocol):
     def client(self) -> "McpClient | None": ...
     @property
     def is_busy(self) -> bool: ...
-    def begin_stop(self, *, then: ServerState) -> object: ...
+    def start_stopping(self, *, then: ServerState) -> object: ...
 
 
 class IdleStop:
@@ -107,7 +107,7 @@ class IdleStop:
             if limit_s is not None and _is_running(group) and self._idle_s(group) >= limit_s:
                 with caused_by(IDLE):
                     for instance in [instance for instance in group if instance.client]:
-                        instance.begin_stop(then=ServerState.ON_DEMAND)
+                        instance.start_stopping(then=ServerState.ON_DEMAND)
         self.follow()
 
     def _idle_s(self, group: Sequence[Stoppable]) -> float:

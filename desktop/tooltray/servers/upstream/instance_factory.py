@@ -15,10 +15,12 @@ from tooltray.servers.launch.command_lookup import downloads
 from tooltray.servers.transports.memory_transport import MemoryServer, MemoryTransport
 from tooltray.servers.transports.transport import Transport
 from tooltray.servers.transports.transports import is_remote
-from tooltray.servers.upstream.deferred_server import DeferredServer, StandIn
-from tooltray.servers.upstream.instance import Failure, Instance, Program
+from tooltray.servers.upstream.deferred_server import StandIn
+from tooltray.servers.upstream.instance import Instance
+from tooltray.servers.upstream.instance_status import Failure, Program
+from tooltray.servers.upstream.lifecycle_recorder import LifecycleRecorder
 from tooltray.servers.upstream.managed_server import InstanceOpened, ManagedServer, ServerNotified, ServerStateChanged
-from tooltray.servers.upstream.server_lives import ServerLives
+from tooltray.servers.upstream.server_copy import ServerCopy
 from tooltray.servers.upstream.server_transports import ServerTransports
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 
@@ -34,7 +36,7 @@ class InstanceFactory:
         transports: ServerTransports,
         services: UpstreamServices,
         is_current: Callable[[ManagedServer], bool],
-        before_start: Callable[[ManagedServer], Awaitable[None]],
+        before_start: Callable[[ServerCopy], Awaitable[None]],
     ) -> None:
         """
         Args:
@@ -43,59 +45,61 @@ class InstanceFactory:
         """
         self._transports, self._eras, self._services = transports, services.eras, services
         self._is_current, self._before_start = is_current, before_start
-        self._lives = ServerLives(services.bus)
+        self._recorder = LifecycleRecorder(services.bus)
 
-    def make(self, server: ManagedServer, era: Era, owner: Session | None, *, builtin: MemoryServer | None) -> Instance:
-        """Returns an instance of a server for an era, for one session or shared by all; the instance does not run yet."""
-        kind = StandIn if isinstance(server, DeferredServer) else Instance
+    def make(self, copy: ServerCopy, era: Era, owner: Session | None, *, builtin: MemoryServer | None) -> Instance:
+        """Returns an instance of a copy for an era, for one session or shared by all; the instance does not run yet."""
+        kind = StandIn if copy.never_runs else Instance
         return kind(
-            program=self._program_of(server, owner, builtin),
+            program=partial(self._program_of, copy, owner, builtin),
             wants=era,
             owner=owner,
             services=self._services,
-            on_changed=partial(self._on_changed, server),
-            on_failed=partial(self._on_failed, server),
+            on_changed=partial(self._on_changed, copy),
+            on_failed=partial(self._on_failed, copy),
             on_notification=self._on_notification,
         )
 
-    def _program_of(self, server: ManagedServer, owner: Session | None, builtin: MemoryServer | None) -> Program:
+    def _program_of(self, copy: ServerCopy, owner: Session | None, builtin: MemoryServer | None) -> Program:
+        server = copy.server
+        eras = self._eras.eras(server.config_hash)
         return Program(
             name=server.name,
-            make_transport=partial(self._make_transport, server, builtin),
+            make_transport=partial(self._make_transport, copy, builtin),
             is_launcher=downloads(server.config.command or "", server.config.arguments),
             start_timeout_s=server.config.start_timeout,
             is_remote=is_remote(server.config.transport),
             is_isolated=server.config.isolation == "session",
-            is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value} or (owner is None and server.prefers_legacy),
+            is_known_legacy=eras == {Era.LEGACY.value} or (owner is None and copy.prefers_legacy),
             only_era=server.config.only_era,
-            is_first_start=lambda: not server.whole.is_known and not self._eras.eras(server.config_hash),
+            is_first_start=not eras and not server.is_known,
+            is_retried_by_calls=server.runs_only_for_projects,
         )
 
-    async def _make_transport(self, server: ManagedServer, builtin: MemoryServer | None) -> Transport:
+    async def _make_transport(self, copy: ServerCopy, builtin: MemoryServer | None) -> Transport:
         if builtin is not None:
-            return MemoryTransport(name=server.name, server=builtin, deadlines=self._services.deadlines)
-        await self._before_start(server)
-        return await self._transports.make(server)
+            return MemoryTransport(name=copy.server.name, server=builtin, deadlines=self._services.deadlines)
+        await self._before_start(copy)
+        return await self._transports.make(copy)
 
     # what instances do
 
-    def _on_changed(self, server: ManagedServer, instance: Instance) -> None:
-        whole, publish = server.whole, self._services.bus.publish
+    def _on_changed(self, copy: ServerCopy, instance: Instance) -> None:
+        server, publish = copy.server, self._services.bus.publish
         if not server.is_builtin:
-            self._lives.changed(instance, _project_of(server))
-        whole.idle_stop.follow()
+            self._recorder.changed(instance, _project_of(copy))
+        server.idle_stop.follow()
         if instance.state is ServerState.RUNNING and (client := instance.client):
-            self._remember_eras(whole)
-            publish(InstanceOpened(whole, client))
-        if self._is_current(whole):  # else only its successor is shown
-            publish(ServerStateChanged(whole))
-        is_news = server.is_news(instance)  # called for each state: a success makes the next failure news again
-        if is_news and _is_problem(server, instance) and instance.problem:
-            publish(ProblemReported(instance.problem, server.name, _project_of(server)))
+            self._remember_eras(server)
+            publish(InstanceOpened(server, client))
+        if self._is_current(server):  # else only its successor is shown
+            publish(ServerStateChanged(server))
+        if instance.problem and _is_problem(copy, instance):
+            publish(ProblemReported(instance.problem, server.name, _project_of(copy)))
 
-    def _on_failed(self, server: ManagedServer, instance: Instance, failure: Failure) -> None:
+    def _on_failed(self, copy: ServerCopy, instance: Instance, failure: Failure) -> None:
         problem, is_start, attempt, exit_code = failure.problem, failure.is_start, failure.attempt, failure.exit_code
-        self._services.bus.publish(ServerFailed(server.name, problem, is_start, attempt, exit_code, _project_of(server)))
+        self._services.bus.publish(ServerFailed(copy.server.name, problem, is_start, attempt, exit_code, _project_of(copy)))
 
     def _on_notification(self, instance: Instance, method: str, params: Raw) -> None:
         if client := instance.client:
@@ -107,14 +111,14 @@ class InstanceFactory:
             self._services.spawn(finish_in_thread(self._eras.save), name="save eras")
 
 
-def _project_of(server: ManagedServer) -> str:
-    """Returns the folder of the project for which a server runs; empty if the server runs for no project."""
-    return server.project.path if server.project else ""
+def _project_of(copy: ServerCopy) -> str:
+    """Returns the folder of the project for which a copy runs; empty if it runs for no project."""
+    return copy.project.path if copy.project else ""
 
 
-def _is_problem(server: ManagedServer, instance: Instance) -> bool:
+def _is_problem(copy: ServerCopy, instance: Instance) -> bool:
     """Reports whether the user should hear of an instance's state. An instance that does not speak one of two eras is not a problem."""
     if instance.state is ServerState.NEEDS_SIGN_IN:
-        return instance is server.first
-    is_only_an_era = instance.owner is not None or (instance.is_refused and instance is not server.first)
-    return instance.state is ServerState.ERROR and not is_only_an_era and not instance.is_repeated
+        return instance is copy.first
+    is_only_an_era = instance.owner is not None or (instance.status.is_era_refused and instance is not copy.first)
+    return instance.state is ServerState.ERROR and not is_only_an_era and not instance.status.is_repeated

@@ -29,11 +29,9 @@ from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.task_messages import read_begun
 from tooltray.records.journal.happenings import Happened
 from tooltray.servers.transports.transport import Output, Transport
-from tooltray.servers.upstream.asked_persons import at_person, noted
-from tooltray.servers.upstream.client_tasks import ClientTasks
+from tooltray.servers.upstream.elicitation_record import ClientTasks, UrlQuestions, at_person, recorded
 from tooltray.servers.upstream.handshake import Greeting, GreetingPlan, Introduction, greet
 from tooltray.servers.upstream.idle_stop import Usage
-from tooltray.servers.upstream.url_questions import UrlQuestions
 
 logger = logging.getLogger(__name__)
 NO_CLIENT_TO_ASK = -32603
@@ -103,7 +101,7 @@ class McpClient:
         era: the era in which the connection was opened.
         client_tasks: the tasks that AI clients have begun for the server's questions.
         dispatcher: serves requests that stay open, and the transport.
-        told: the names of the extensions that were declared to the server when it was opened.
+        declared_extensions: the names of the extensions that were declared to the server when it was opened.
         url_questions: the sessions whose users were sent to a page.
     """
 
@@ -129,7 +127,7 @@ class McpClient:
         self._plan, self.owner, self._ask_person = plan, audience.owner, audience.ask_person
         self._of_task = audience.of_task
         self._own = DECLARED_TO_ISOLATED if audience.is_isolated else DECLARED
-        self._extensions, self.told = audience.declared, frozenset[str]()
+        self._extensions, self.declared_extensions = audience.declared, frozenset[str]()
         self._is_person_there = audience.is_person_there
         self._on_notification = on_notification
         self.usage = usage or Usage()
@@ -160,7 +158,7 @@ class McpClient:
             TimeoutError: no greeting within `timeout_s`.
         """
         await self.transport.open(self.dispatcher)
-        self.told = declarations.names(self._extensions())
+        self.declared_extensions = declarations.names(self._extensions())
         async with asyncio.timeout(timeout_s):
             self.greeting = await greet(
                 self.dispatcher,
@@ -181,10 +179,6 @@ class McpClient:
     def noise_lines(self) -> int:
         """The number of lines on stdout that were no messages."""
         return self.dispatcher.noise_lines
-
-    @property
-    def calls_in_flight(self) -> int:
-        return len(self._calls)
 
     def orderly_end(self, *, is_old: bool) -> str:
         """Returns the text for an end that is not a failure: the server starts again at once. Empty: it is a failure.
@@ -463,7 +457,7 @@ class McpClient:
                     return self.client_tasks.noted(session, await asking)
                 self.url_questions.asked(request.params, session)
                 with at_person(call.exchange for call in calls):
-                    return self.client_tasks.noted(session, await noted(asking, self.name, session, self._on_question))
+                    return self.client_tasks.noted(session, await recorded(asking, self.name, session, self._on_question))
         finally:
             self._asking.remove(session)
 

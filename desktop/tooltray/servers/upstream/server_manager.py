@@ -8,7 +8,7 @@ from functools import partial
 import msgspec
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.config.settings.server_config import MCPServerConfig, config_hash
+from tooltray.config.settings.server_config import MCPServerConfig, config_hash, runs_otherwise
 from tooltray.foundation.confirmation import asker_name
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, ServerRemoved
@@ -19,13 +19,14 @@ from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.transports.memory_transport import MemoryServer
-from tooltray.servers.upstream.causes import BY_PERSON, CLIENT, HUB, PERSON, SETTINGS, caused_by
 from tooltray.servers.upstream.deferred_server import DeferredServer, ProjectSource
 from tooltray.servers.upstream.idle_stop import IdleStop
 from tooltray.servers.upstream.instance_factory import InstanceFactory
-from tooltray.servers.upstream.managed_server import ManagedServer, ServerEntry, ServersConfigured, ServerStateChanged
+from tooltray.servers.upstream.instance_status import IDLE
+from tooltray.servers.upstream.lifecycle_recorder import BY_PERSON, CLIENT, HUB, PERSON, SETTINGS, caused_by
+from tooltray.servers.upstream.managed_server import ManagedServer, ServerEntry, ServerLog, ServersConfigured, ServerStateChanged
 from tooltray.servers.upstream.mcp_client import McpClient
-from tooltray.servers.upstream.server_log import ServerLog
+from tooltray.servers.upstream.server_copy import ServerCopy
 from tooltray.servers.upstream.server_transports import ServerTransports
 from tooltray.servers.upstream.stops import Stops
 from tooltray.servers.upstream.upstream_services import UpstreamServices
@@ -79,6 +80,7 @@ class ServerManager:
         self._servers: dict[str, ManagedServer] = {}
         self.changes = 0
         self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
+        self._to_start: set[ManagedServer] = set()  # as soon as their predecessors have ended
         self._needs = needs
 
     # what there is
@@ -109,10 +111,6 @@ class ServerManager:
     def is_default(self, name: str) -> bool:
         server = self._servers[name]
         return server.is_builtin or name in self._config.settings.default_servers
-
-    def default_clients(self) -> list[McpClient]:
-        """Returns the running connections of the servers that start with Tooltray."""
-        return [client for client in self.running_clients() if self.is_default(client.name)]
 
     def running_clients(self) -> list[McpClient]:
         return [instance.client for server in self for instance in server.instances if instance.client]
@@ -200,7 +198,13 @@ class ServerManager:
         self._look_again(server)
         await self._stops.discard(server)
         with _by_person():
-            await server.run(timeout_s=STARTED_BY_HAND_WAIT_S)
+            try:
+                await server.run(timeout_s=STARTED_BY_HAND_WAIT_S)
+            except TooltrayError:
+                successor = self._servers.get(name, server)
+                if successor is server:
+                    raise
+                await successor.run(timeout_s=STARTED_BY_HAND_WAIT_S)  # its settings changed while it was starting
 
     async def begin_start(self, name: str) -> None:
         """Starts a server for the user; does not wait until it runs.
@@ -209,8 +213,10 @@ class ServerManager:
             TooltrayError: no server has this name.
         """
         await self._stops.discard(self.get(name))
+        server = self.get(name)
+        server.is_used = True  # whoever lists its tools meanwhile leaves it running
         with _by_person():
-            self.get(name).start()
+            server.start()
 
     async def allow_start(self, server: ManagedServer) -> None:
         """Allows starts of a server again, which the caller then starts, perhaps for a project."""
@@ -297,7 +303,7 @@ class ServerManager:
             if server is None:
                 self._stops.on_added(name, self._hash(name, config))
                 self._servers[name] = self._make(name, config)
-            elif server.config_hash != self._hash(name, config) or config.confinement.needs_start(server.config.confinement):
+            elif server.config_hash != self._hash(name, config) or runs_otherwise(server.config, config):
                 self._replace(server, config)
             else:
                 self._adopt(server, config)
@@ -310,24 +316,28 @@ class ServerManager:
         if config.disable and server.state is not ServerState.STOPPED:
             with caused_by(SETTINGS):
                 self._spawn(server.stop(), name=f"stop '{server.name}'")
-        server.rest(_idle_state(config))
+        server.set_idle_state(_idle_state(config))
 
     def _replace(self, old: ManagedServer, config: MCPServerConfig) -> None:
-        was_up = old.state not in (ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.WAITING)
+        was_up = old.state not in IDLE or old in self._to_start
         new = self._servers[old.name] = self._make(old.name, config)
         if isinstance(old, DeferredServer) and isinstance(new, DeferredServer):
             new.take_over(old)
+        new.is_used = old.is_used
         self._leaving.append(old)
-        is_to_run = was_up and not config.disable and self._stops.since(old.name) is None
-        self._spawn(self._swap(old, new, start=is_to_run), name=f"replace '{old.name}'")
+        self._to_start.discard(old)
+        if was_up and new.refusal is None:
+            self._to_start.add(new)
+        self._spawn(self._swap(old, new), name=f"replace '{old.name}'")
 
-    async def _swap(self, old: ManagedServer, new: ManagedServer, *, start: bool) -> None:
+    async def _swap(self, old: ManagedServer, new: ManagedServer) -> None:
         with caused_by(SETTINGS):
             await self._end(old)
             if self._servers.get(new.name) is new:
                 self.publish_changed(new.name)
-                if start:
+                if new in self._to_start and new.refusal is None:  # the user may have stopped it meanwhile
                     new.start()
+            self._to_start.discard(new)
 
     async def _remove(self, server: ManagedServer) -> None:
         with caused_by(SETTINGS):
@@ -391,11 +401,11 @@ class ServerManager:
         """Reports whether a server is the present one of its name; true of a removed server too, which has no successor."""
         return self._servers.get(server.name, server) is server
 
-    async def _before_start(self, server: ManagedServer) -> None:
-        for predecessor in [each for each in self._leaving if each.name == server.name]:
+    async def _before_start(self, copy: ServerCopy) -> None:
+        for predecessor in [each for each in self._leaving if each.name == copy.server.name]:
             await predecessor.stop()  # its port, its database are to be free
-        if server.project:
-            await self._needs.get_projects().check(server.project)
+        if copy.project:
+            await self._needs.get_projects().check(copy.project)
 
 
 def _by_person() -> AbstractContextManager[None]:

@@ -25,7 +25,7 @@ from tooltray.servers.launch.login_shell import LoginShell
 from tooltray.servers.launch.program_launch import CannotStart, Launch
 from tooltray.servers.transports.transport import Authorization, Transport, TransportOrder
 from tooltray.servers.transports.transports import make_transport
-from tooltray.servers.upstream.managed_server import ManagedServer
+from tooltray.servers.upstream.server_copy import ServerCopy
 
 
 class StartProcess(Protocol):
@@ -99,19 +99,19 @@ class ServerTransports:
         """Drops the user's variables, to be read again: a missing program may have been installed, and PATH may have changed."""
         self._starts.login_shell.expire()
 
-    async def make(self, server: ManagedServer) -> Transport:
+    async def make(self, copy: ServerCopy) -> Transport:
         """
         Raises:
             TooltrayError: the server cannot be started with its present settings; the error gives the reason.
         """
-        config = server.config
+        server, config = copy.server, copy.server.config
         if not self._may_run(server.name, config):
             title = Phrase("'{name}' waits for your yes", name=server.name)
             message = Phrase("It runs inside Tooltray and can read every secret")
             raise CannotStart(title, message, Phrase("Look at it in the window, or with: tooltray trust"))
         environ = await self._starts.login_shell.environ()
-        variables = placeholder_variables(server.whole.file, environ)
-        resolved = await resolve(config, secrets=self._secrets, environ=variables, server=server.name, project=server.project)
+        variables = placeholder_variables(server.file, environ)
+        resolved = await resolve(config, secrets=self._secrets, environ=variables, server=server.name, project=copy.project)
         order = TransportOrder(
             name=server.name,
             config=config,
@@ -120,31 +120,32 @@ class ServerTransports:
             own_url=self._own_url(),
             mask=self._mask,
             tool_schema=partial(self._tool_schema, server.name),
-            prepare_launch=partial(self._prepare_launch, server, resolved, environ),
+            prepare_launch=partial(self._prepare_launch, copy, resolved, environ),
             start_process=lambda launch: self._starts.start_process(name=server.name, launch=launch, log=server.log, mask=self._mask),
             authorize=partial(self._authorize, server.name, config, resolved, environ),
-            refused=server.refused,
+            refused=copy.refused,
             log=server.log,
             packages=self._starts.packages,
         )
         return await make_transport(order)
 
-    async def _prepare_launch(self, server: ManagedServer, resolved: ResolvedServer, environ: Mapping[str, str]) -> Launch:
+    async def _prepare_launch(self, copy: ServerCopy, resolved: ResolvedServer, environ: Mapping[str, str]) -> Launch:
+        server = copy.server
         variables, folder = await self._starts.registry_variables(server.config, environ), str(self._starts.folder)
-        confined = await self._starts.confined.begin(server.name, server.config, _project_of(server), environ)
+        confined = await self._starts.confined.begin(server.name, server.config, _project_of(copy), environ)
         if confined:
             environ, variables, folder = confined.environment, confined.variables(variables), confined.folder
-        launch = prepare_launch(resolved, environ=environ, variables=variables, folder=folder, file=server.whole.file)
+        launch = prepare_launch(resolved, environ=environ, variables=variables, folder=folder, file=server.file)
         launch = confined.put_around(launch) if confined else launch
         if server.config.direct_start and is_launcher(launch.command):
             launch = await finish_in_thread(self._direct_starts.shorten, launch)
-        server.whole.saved_processes = launch.saved_processes
-        if server.whole.file:
-            await self._starts.check_files(server.whole.file)
+        server.saved_processes = launch.saved_processes
+        if server.file:
+            await self._starts.check_files(server.file)
         return launch
 
 
-def _project_of(server: ManagedServer) -> str:
+def _project_of(copy: ServerCopy) -> str:
     """Returns the folder that a server works for: a copy's project, or the project whose own file has the server; empty: none."""
-    file = server.whole.file
-    return server.project.path if server.project else file.folder if file and file.origin == "project" else ""
+    file = copy.server.file
+    return copy.project.path if copy.project else file.folder if file and file.origin == "project" else ""

@@ -14,8 +14,7 @@ from tooltray.foundation.tasks import Spawn
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.dispatcher import Tap
-from tooltray.servers.upstream.era_memory import EraMemory
-from tooltray.servers.upstream.handshake import DISCOVER_TIMEOUT_S
+from tooltray.servers.upstream.handshake import DISCOVER_TIMEOUT_S, EraMemory
 from tooltray.servers.upstream.mcp_client import AskPerson, McpClient, OfTask  # noqa: F401 (OfTask names McpClient, for those who read types)
 from tooltray.servers.upstream.start_watch import StartLimits
 

@@ -34,8 +34,9 @@ from tooltray.servers.launch.login_shell import LoginShell
 from tooltray.servers.launch.variable_sources import ServerEnvironment
 from tooltray.servers.transports.self_reference import leads_back, refusal
 from tooltray.servers.transports.server_output import last_attempt
-from tooltray.servers.upstream.deferred_server import DeferredServer, ProjectCopy
+from tooltray.servers.upstream.deferred_server import DeferredServer
 from tooltray.servers.upstream.managed_server import ManagedServer
+from tooltray.servers.upstream.server_copy import ServerCopy
 from tooltray.servers.upstream.server_manager import ServerManager
 from tooltray.sources.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.sources.doctor.remedies import Remedies
@@ -98,7 +99,7 @@ class Doctor:
         reached = Reached()
         problem = server.problem
         config = server.config
-        cwd = "" if config.transport in ("http", "sse") else str(config.cwd or folder_of(server.whole.file, str(self._folder)))
+        cwd = "" if config.transport in ("http", "sse") else str(config.cwd or folder_of(server.file, str(self._folder)))
         if config.transport == "stdio":
             try:
                 lookup, cwd = await self._look_up(server)
@@ -144,7 +145,7 @@ class Doctor:
             remark=project_remark(config) or await self._needs(server),
             projects=tuple(_words_of(copy) for copy in server.copies) if isinstance(server, DeferredServer) else (),
             flaws=flaws,
-            variables=variable_origins(config, server.whole.file, await self._login_shell.environ(), self._environment.origin),
+            variables=variable_origins(config, server.file, await self._login_shell.environ(), self._environment.origin),
         )
 
     def _moving(self, server: str) -> Iterator[Remedy]:
@@ -166,14 +167,14 @@ class Doctor:
         command = resolved.command or ""
         if leads_back(command, resolved.args):
             raise refusal(server.name)
-        launch = prepare_launch(resolved, environ=environ, variables={}, folder=str(self._folder), file=server.whole.file)
+        launch = prepare_launch(resolved, environ=environ, variables={}, folder=str(self._folder), file=server.file)
         cwd = launch.cwd if server.config.confinement.is_open or server.config.cwd else ""
         return await asyncio.to_thread(look_up, command, env=launch.env, cwd=launch.cwd), cwd
 
     async def _resolve(self, server: ManagedServer, environ: Mapping[str, str]) -> ResolvedServer:
         """Resolves a server's entry as for a start; an unknown project keeps its placeholders."""
         project = _project_of(server)
-        variables = placeholder_variables(server.whole.file, environ)
+        variables = placeholder_variables(server.file, environ)
         return await resolve(server.config, secrets=self._secrets, environ=variables, server=server.name, project=project)
 
     async def _reach(self, server: ManagedServer) -> Reached:
@@ -214,7 +215,7 @@ def _without_secrets(problem: Problem) -> Problem:
     return msgspec.structs.replace(problem, **texts)
 
 
-def _words_of(copy: ProjectCopy) -> str:
+def _words_of(copy: ServerCopy) -> str:
     state = copy.state.value.replace("_", " ")
     return f"{copy.project.name} ({copy.project.path}): {state}" if copy.project else f"started without a project: {state}"
 

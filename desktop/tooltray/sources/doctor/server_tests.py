@@ -34,9 +34,11 @@ from tooltray.servers.transports.server_output import LOG_LINES, last_attempt
 from tooltray.servers.transports.transports import is_remote
 from tooltray.servers.upstream.deferred_server import DeferredServer
 from tooltray.servers.upstream.idle_stop import IdleStop
-from tooltray.servers.upstream.instance import Instance, Program
+from tooltray.servers.upstream.instance import Instance
+from tooltray.servers.upstream.instance_status import Program
 from tooltray.servers.upstream.managed_server import ManagedServer, ServerEntry
 from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.server_copy import ServerCopy
 from tooltray.servers.upstream.server_manager import ServerManager
 from tooltray.servers.upstream.server_transports import ServerTransports
 from tooltray.servers.upstream.upstream_services import UpstreamServices
@@ -118,20 +120,21 @@ class ServerTests:
     def _tell(self, test: str, lines: tuple[str, ...]) -> None:
         self._services.bus.publish(ServerTestOutput(test, lines))
 
-    def _make_instance(self, server: ManagedServer, era: Era, owner: Session | None) -> Instance:
+    def _make_instance(self, copy: ServerCopy, era: Era, owner: Session | None) -> Instance:
+        server = copy.server
         command, arguments = server.config.command or "", server.config.arguments
         program = Program(
             name=server.name,
-            make_transport=lambda: self._transports.make(server),
+            make_transport=lambda: self._transports.make(copy),
             is_launcher=downloads(command, arguments),
             is_remote=is_remote(server.config.transport),
             is_isolated=False,
-            is_known_legacy=lambda: self._services.eras.eras(server.config_hash) == {Era.LEGACY.value},
+            is_known_legacy=self._services.eras.eras(server.config_hash) == {Era.LEGACY.value},
             only_era=server.config.only_era,
-            is_first_start=lambda: True,
+            is_first_start=True,
         )
         return Instance(
-            program=program,
+            program=lambda: program,
             wants=era,
             services=self._services,
             on_changed=_nothing,
@@ -197,17 +200,12 @@ class _TestedServer(ManagedServer):
     """The server of one test; `project` is the one for which it starts, if it starts for one."""
 
     def __init__(self, entry: ServerEntry, *, log: deque[str], project: SessionProject | None, **making: Any) -> None:
-        self._project = project
-        super().__init__(entry, log=log, idle_state=ServerState.ON_DEMAND, **making)
-
-    @property
-    def project(self) -> SessionProject | None:
-        return self._project
+        super().__init__(entry, log=log, idle_state=ServerState.ON_DEMAND, project=project, **making)
 
     @property
     def lacks_project(self) -> bool:
         """Whether the server starts for a project, and none is known."""
-        return self.config.deferred_startup and self._project is None
+        return self.config.deferred_startup and self.project is None
 
 
 class _ReportingLog(deque[str]):

@@ -33,7 +33,7 @@ class ServerStarts:
         self._config, self._secrets, self._servers = config, secrets, servers
         self._tools, self._registries, self._sign_ins, self._spawn = tools, registries, sign_ins, spawn
 
-    async def initialize(self) -> None:
+    async def start_all(self) -> None:
         """Measures npm registries and starts the servers that start with the hub, both in the background; a paused hub starts none.
 
         May be called again: servers that run already are left unchanged.
@@ -43,7 +43,7 @@ class ServerStarts:
             self._servers.start_defaults()
             self._tools.list_unknown_servers()
 
-    def begin_to_start(self, servers: Iterable[str]) -> None:
+    def start_new(self, servers: Iterable[str]) -> None:
         """Starts those of the new servers that start with the hub, and once every server whose tools were never listed; does not wait."""
         self._servers.start_defaults(servers)
         self._tools.list_unknown_servers()

@@ -98,7 +98,7 @@ class SetupApi:
             TooltrayError: this is not a set-up, or the settings cannot be written.
         """
         changes = await self._setup.take_over(setup, replace=replace)
-        await self._starts.initialize()
+        await self._starts.start_all()
         return changes
 
     async def preview_reset(self) -> list[SetupChange]:
@@ -113,7 +113,7 @@ class SetupApi:
             TooltrayError: the settings cannot be written.
         """
         changes = await self._setup.reset()
-        await self._starts.initialize()
+        await self._starts.start_all()
         return changes
 
     @verb(trusted=_changes_what_runs)

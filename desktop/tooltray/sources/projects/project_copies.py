@@ -20,9 +20,10 @@ from tooltray.protocol.sessions.session_state import (
     SessionState,
     SessionStates,
 )
-from tooltray.servers.upstream.deferred_server import DeferredServer, ProjectCopy
+from tooltray.servers.upstream.deferred_server import DeferredServer
 from tooltray.servers.upstream.managed_server import InstanceOpened, ManagedServer, ServerStateChanged
 from tooltray.servers.upstream.project_folder import is_inside
+from tooltray.servers.upstream.server_copy import ServerCopy
 from tooltray.servers.upstream.server_manager import ServerManager
 from tooltray.sources.projects.project_folders import ProjectFolders
 from tooltray.sources.projects.project_sources import ProjectSources
@@ -54,7 +55,7 @@ class ProjectCopies:
         self._servers, self._states = servers, states
         self._folders, self._sources = folders, sources
         self._deadlines, self._spawn, self._bus = deadlines, spawn, bus
-        self._leases: dict[ProjectCopy, Deadline] = {}  # of the copies that no session needs
+        self._leases: dict[ServerCopy, Deadline] = {}  # of the copies that no session needs
         self._allowed = set(folders.allowed())
         self._withdrawals: set[asyncio.Task[None]] = set()
         bus.subscribe(ConfigChanged, self._on_config_changed)
@@ -75,14 +76,14 @@ class ProjectCopies:
             if copy not in self._leases:
                 self._add(copy, server, UNCALLED_S if copy.is_for_requests else UNUSED_S)
 
-    def _unneeded(self) -> dict[ProjectCopy, DeferredServer]:
+    def _unneeded(self) -> dict[ServerCopy, DeferredServer]:
         worked_on = {state.project.path for state in self._states if state.connections and state.project}
         return {copy: server for server in self._servers.deferred() for copy in server.copies if _is_unneeded(copy, server, worked_on)}
 
-    def _add(self, copy: ProjectCopy, server: DeferredServer, seconds: float) -> None:
+    def _add(self, copy: ServerCopy, server: DeferredServer, seconds: float) -> None:
         self._leases[copy] = self._deadlines.add(seconds, partial(self._on_over, copy, server))
 
-    def _on_over(self, copy: ProjectCopy, server: DeferredServer) -> None:
+    def _on_over(self, copy: ServerCopy, server: DeferredServer) -> None:
         del self._leases[copy]
         left_s = UNCALLED_S - copy.idle_s if copy.is_for_requests else UNUSED_S if copy.is_called else 0.0
         if left_s > 0:
@@ -90,7 +91,7 @@ class ProjectCopies:
         else:
             self._spawn(self._end(copy, server), name=f"end '{server.name}' for a project")
 
-    async def _end(self, copy: ProjectCopy, server: DeferredServer) -> None:
+    async def _end(self, copy: ServerCopy, server: DeferredServer) -> None:
         if copy not in self._unneeded():
             return  # a session has come in this moment
         await server.end([copy])
@@ -150,7 +151,7 @@ class ProjectSnapshots:
         """Returns the copies of a server, one for each project."""
         return tuple(self._copy_snapshot(copy, server) for copy in server.copies) if isinstance(server, DeferredServer) else ()
 
-    def _copy_snapshot(self, copy: ProjectCopy, server: DeferredServer) -> ProjectCopySnapshot:
+    def _copy_snapshot(self, copy: ServerCopy, server: DeferredServer) -> ProjectCopySnapshot:
         project = copy.project or SessionProject("", "", "person")
         users = [state for state in self._states if state.connections and server.uses(state, copy)]
         return ProjectCopySnapshot(
@@ -158,8 +159,8 @@ class ProjectSnapshots:
             name=project.name,
             state=copy.shown_state,
             session_count=len(users),
-            target=shown_target(copy.config, copy.project),
-            problem=copy.problem,
+            target=shown_target(server.config, copy.project),
+            problem=copy.first.problem,
             pids=copy.pids,
         )
 
@@ -169,7 +170,7 @@ def has_server(state: SessionState, server: ManagedServer, includes: Includes) -
     return state.server in (None, server.name) and includes(state, server.name)
 
 
-def _is_unneeded(copy: ProjectCopy, server: DeferredServer, worked_on: set[str]) -> bool:
+def _is_unneeded(copy: ServerCopy, server: DeferredServer, worked_on: set[str]) -> bool:
     if copy.state is ServerState.STOPPING:
         return False
     if copy.project is None:

@@ -126,7 +126,7 @@ class Projects:
         if project := session.state.project:
             for server in unlisted:
                 with contextlib.suppress(TooltrayError):  # it has too many copies: a call reports that
-                    server.copy_for(project).start()
+                    server.copy_for(project).first.start()
 
     async def reported(self, state: SessionState, name: str, path: str) -> ProjectReport:
         """Records the project that a model reports for its session, starts the deferred servers for it, and waits for the outcome.

@@ -26,10 +26,10 @@ class RecordingHub:
     def __init__(self) -> None:
         self.calls: list[Any] = []
 
-    async def initialize(self) -> None:
-        self.calls.append("initialize")
+    async def start_all(self) -> None:
+        self.calls.append("start_all")
 
-    def begin_to_start(self, servers: Iterable[str]) -> None:
+    def start_new(self, servers: Iterable[str]) -> None:
         self.calls.append(list(servers))
 
     def use_secret_backend(self) -> None:
@@ -77,7 +77,7 @@ async def test_one_that_is_another_program_now_is_listed_anew_and_not_begun(live
 async def test_what_is_new_while_everything_is_off_begins_when_it_is_on_again(live: Live) -> None:
     assert await live.edit(mcpEnabled=False) == []
     assert await live.edit(mcpServers={"new": {"command": "x"}}) == []
-    assert await live.edit(mcpEnabled=True) == ["initialize"]
+    assert await live.edit(mcpEnabled=True) == ["start_all"]
 
 
 async def test_tools_are_named_as_the_settings_say_from_then_on(live: Live) -> None:

@@ -33,9 +33,9 @@ from tooltray.protocol.eras import Era
 from tooltray.protocol.sessions.client_limits import KnownLimits
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionState, SessionStates
+from tooltray.servers.upstream.elicitation_record import UrlQuestions
 from tooltray.servers.upstream.handshake import Greeting
 from tooltray.servers.upstream.managed_server import ServerNotified
-from tooltray.servers.upstream.url_questions import UrlQuestions
 
 NO_PROCESS = 2**22 + 1  # beyond the largest pid that Linux gives
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}

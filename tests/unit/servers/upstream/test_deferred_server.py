@@ -228,7 +228,7 @@ async def test_settings_that_do_not_change_what_runs_are_taken_over_by_each_copy
     async with project_hub(tmp_path) as hub:
         await hub.opened(await hub.session(hub.folder("one")))
         await hub.parts.conf.change_server("s", isolation="session")
-        assert [copy.config.isolation for copy in hub.server.copies] == ["session"]
+        assert [copy.server.config.isolation for copy in hub.server.copies] == ["session"]
         assert len(hub.program.copies.all) == 1
 
 
@@ -275,6 +275,8 @@ async def test_a_copy_that_is_called_for_while_it_ends_begins_again_and_stays(tm
         hub.program.may_end.set()
         await asyncio.gather(ending, opening)
         assert len(hub.server.copies) == len(hub.program.running) == 1
+        hub.server.copies[0].first.usage.begin()
+        assert hub.server.copies[0].is_called
 
 
 async def test_an_idle_copy_is_stopped_also_where_the_server_is_one_of_those_that_start_with_the_hub(tmp_path: Path) -> None:
@@ -400,3 +402,14 @@ async def test_one_that_has_too_many_copies_is_not_started_to_be_listed(tmp_path
             hub.server.copy_for(SessionProject(hub.folder(f"p{number}"), "", "person"))
         assert await hub.listed(await hub.session(hub.folder("late"))) == []
         assert hub.program.copies.all == []
+
+
+async def test_a_call_that_waits_for_a_copy_does_not_start_it_again_after_a_stop_by_the_user(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        hub.program.hold("initialize")
+        opening = asyncio.ensure_future(hub.opened(await hub.session(hub.folder("one"))))
+        await hub.program.request("initialize")
+        await hub.parts.servers.stop("s")
+        with pytest.raises(TooltrayError, match="is not running"):
+            await opening
+        assert (hub.server.state, hub.server.copies, hub.program.running) == (ServerState.STOPPED, (), [])

@@ -76,7 +76,7 @@ class OneCopy:
         self.stopped = asyncio.Event()
         self.lived_s = 0.0
 
-    def begin_stop(self, *, then: ServerState) -> None:
+    def start_stopping(self, *, then: ServerState) -> None:
         assert then is ServerState.ON_DEMAND
         self.client = None
         self.lived_s = self.loop.time() - self.started_at

@@ -21,8 +21,8 @@ from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.eras import Era
 from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.transports.transport import ConnectionFailure
-from tooltray.servers.upstream.instance import Failure, Instance, Program
-from tooltray.servers.upstream.server_states import TRANSITIONS
+from tooltray.servers.upstream.instance import Instance
+from tooltray.servers.upstream.instance_status import TRANSITIONS, Failure, Program
 from tooltray.servers.upstream.start_watch import StartLimits
 from tooltray.servers.upstream.upstream_services import Patience, UpstreamServices
 
@@ -64,14 +64,14 @@ class Life:
         wheel: Any = ManualWheel()
         unused: Any = None
         self.instance = Instance(
-            program=Program(
+            program=lambda: Program(
                 name="s",
                 make_transport=self._make_transport,
                 is_launcher=is_launcher,
                 is_remote=is_remote,
                 start_timeout_s=start_timeout_s,
-                is_known_legacy=lambda: self.is_known_legacy,
-                is_first_start=lambda: self.is_first_start,
+                is_known_legacy=self.is_known_legacy,
+                is_first_start=self.is_first_start,
             ),
             wants=wants,
             services=UpstreamServices(
@@ -449,11 +449,11 @@ async def test_a_server_that_refuses_the_era_is_given_up_at_once_and_says_so(liv
     life = live(ScriptedServer(eras=("modern",)), wants=Era.LEGACY)
     with pytest.raises(TooltrayError, match="does not speak the legacy protocol"):
         await life.instance.running(timeout_s=10)
-    assert life.instance.is_refused
+    assert life.instance.status.is_era_refused
     assert life.states.all == [STARTING, ERROR]
     life.server.eras = ("legacy",)
     await life.run()
-    assert not life.instance.is_refused
+    assert not life.instance.status.is_era_refused
 
 
 @pytest.mark.expected_warnings("running 's' failed")
@@ -510,11 +510,11 @@ async def test_stopping_what_does_not_run_changes_nothing(live: Callable[..., Li
 
 async def test_it_can_wait_for_its_first_use_instead_of_being_stopped(live: Callable[..., Life]) -> None:
     life = live()
-    life.instance.rest(ON_DEMAND)
-    life.instance.rest(ON_DEMAND)
+    life.instance.set_idle_state(ON_DEMAND)
+    life.instance.set_idle_state(ON_DEMAND)
     assert not life.instance.is_stopped
     await life.run()
-    life.instance.rest(STOPPED)  # for later
+    life.instance.set_idle_state(STOPPED)  # for later
     assert life.instance.state is RUNNING
     await life.instance.stop(then=ON_DEMAND)
     await life.instance.stop()
@@ -630,7 +630,7 @@ async def test_where_it_rests_can_change_while_it_is_being_stopped(live: Callabl
     stopping = life.spawn(life.instance.stop())
     await life.server.closing.wait()
     assert life.instance.is_stopped
-    life.instance.rest(ON_DEMAND)
+    life.instance.set_idle_state(ON_DEMAND)
     life.server.may_end.set()
     await stopping
     assert life.instance.state is ON_DEMAND
@@ -802,7 +802,7 @@ async def test_no_secret_is_in_the_reason(live: Callable[..., Life]) -> None:
 async def test_a_failure_that_is_told_already_is_known_as_such_until_it_has_run_or_somebody_acts(live: Callable[..., Life]) -> None:
     life = live(patience=replace(QUICK, restart_after_s=(), remote_retry_after_s=(0.0,)), is_remote=True)
     repeated: list[bool] = []
-    life.on_state[ERROR] = lambda: repeated.append(life.instance.is_repeated)
+    life.on_state[ERROR] = lambda: repeated.append(life.instance.status.is_repeated)
     life.server.fails_to_open = TooltrayError("out of reach")
     life.instance.start()
     await life.state(ERROR, count=3)
@@ -1026,3 +1026,45 @@ async def test_a_connection_that_is_lost_is_no_connection_from_that_moment_on(li
     second = await life.instance.running(timeout_s=10)
     assert second is not first
     assert life.instance.client is second
+
+
+async def test_a_connection_that_was_to_be_opened_again_and_is_stopped_first_excuses_no_later_end(live: Callable[..., Life]) -> None:
+    life = live(patience=LONG_PAUSES)
+    await life.run()
+    life.instance.reopen("for a new extension")
+    await life.instance.stop()
+    (await life.run()).die()
+    await life.state(RESTARTING)
+    assert [failure.attempt for failure in life.failures] == [1]
+
+
+async def test_starts_and_a_stop_while_a_failed_process_ends_wait_for_its_end(live: Callable[..., Life]) -> None:
+    life = live(patience=replace(QUICK, restart_after_s=()))
+    life.die_when_running(1)
+    life.server.may_end.clear()
+    life.instance.start()
+    await life.state(ERROR)
+    life.instance.start()
+    life.instance.start()
+    stopping = life.spawn(life.instance.stop())
+    await turns()
+    assert not stopping.done()
+    life.instance.start()
+    life.server.may_end.set()
+    await life.state(RUNNING, count=2)
+    assert life.states.all == [STARTING, RUNNING, ERROR, STOPPING, STOPPED, STARTING, RUNNING]
+    await stopping
+
+
+async def test_what_a_user_starts_again_while_it_is_being_stopped_is_not_stopped(live: Callable[..., Life]) -> None:
+    life = live()
+    await life.run()
+    life.server.may_end.clear()
+    stopping = life.spawn(life.instance.stop())
+    await life.server.closing.wait()
+    assert life.instance.is_stopped
+    life.instance.start()
+    assert not life.instance.is_stopped
+    life.server.may_end.set()
+    await stopping
+    await life.state(RUNNING, count=2)

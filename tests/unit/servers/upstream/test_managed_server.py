@@ -348,5 +348,5 @@ async def test_a_server_that_a_person_stopped_stays_so_when_it_is_told_again_how
     one = await hub(ScriptedServer())
     resting = one.server.idle_state
     await one.server.stop()
-    one.server.rest(resting)
+    one.server.set_idle_state(resting)
     assert (resting, one.server.state) == (ServerState.ON_DEMAND, ServerState.STOPPED)

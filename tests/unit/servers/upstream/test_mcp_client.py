@@ -101,11 +101,11 @@ async def test_a_call_that_nobody_waits_for_any_more_is_cancelled_at_the_server(
     relay = await connect(ScriptedServer(tool("t")))
     first, second = relay.calling("hang"), relay.calling("hang", arguments={"n": 2})
     wanted = await relay.server.call("hang", count=2)
-    assert relay.client.calls_in_flight == 2
+    assert len(relay.client.exchanges()) == 2
     second.cancel()
     assert (await relay.server.cancelled.wait()).id == wanted.id
     assert not first.done()
-    assert relay.client.calls_in_flight == 1
+    assert len(relay.client.exchanges()) == 1
 
 
 async def test_a_call_without_progress_ends_in_time_and_is_cancelled_at_the_server(connect: Any) -> None:
@@ -438,7 +438,7 @@ async def test_a_server_that_clients_share_is_told_of_their_extensions_in_either
     relay = await connect(ScriptedServer(tool("t")), declared=lambda: EXTENDED)
     [greeted] = [asked.params for asked in relay.server.asked.all if asked.method == "initialize"]
     assert greeted["capabilities"] == {"roots": {"listChanged": True}, "elicitation": {"form": {}, "url": {}}, **EXTENDED}
-    assert relay.client.told == {"com.example/foo", "bar"}
+    assert relay.client.declared_extensions == {"com.example/foo", "bar"}
     declared: dict[str, Any] = {}
     modern = await connect(ScriptedServer(tool("t"), eras=("modern",)), declared=lambda: declared)
     declared |= EXTENDED

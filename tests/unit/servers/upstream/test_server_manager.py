@@ -12,7 +12,7 @@ from tests.fakes import fake_server
 from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts, one_server, settled, started
 from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
-from tooltray.foundation.errors import NotFound, TooltrayError
+from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.events import (
     ClientListUpdated,
     ProblemReported,
@@ -55,7 +55,7 @@ async def test_loading_makes_all_servers_and_starts_none(tmp_path: Path) -> None
         assert [parts.servers.is_default(name) for name in ("hub", "a", "off")] == [True, True, False]
         assert parts.servers.find("a") is parts.servers.get("a")
         assert parts.servers.find("b") is None
-        assert (parts.servers.running_clients(), parts.servers.default_clients(), parts.servers.pids) == ([], [], frozenset())
+        assert (parts.servers.running_clients(), parts.servers.pids) == ([], frozenset())
 
 
 async def test_asking_for_a_server_that_is_not_there_says_which_are(tmp_path: Path) -> None:
@@ -72,13 +72,12 @@ async def test_asking_for_a_server_whose_entry_cannot_be_used_says_why(tmp_path:
             parts.servers.get("odd")
 
 
-async def test_the_running_connections_are_known_and_those_that_start_with_the_hub(tmp_path: Path) -> None:
+async def test_the_running_connections_are_known(tmp_path: Path) -> None:
     programs = {"a": ScriptedServer(), "b": ScriptedServer(eras=("legacy", "modern"))}
     async with hub_parts(tmp_path, servers={"a": entry("a"), "b": entry("b")}, default=("a",), programs=programs) as parts:
         await started(parts, "a", "b")
         await parts.servers.get("b").running(Era.LEGACY, timeout_s=10)
         assert [client.name for client in parts.servers.running_clients()] == ["a", "b", "b"]
-        assert [client.name for client in parts.servers.default_clients()] == ["a"]
         assert len(parts.servers.pids) == 3
 
 
@@ -271,6 +270,106 @@ async def test_a_server_that_is_added_is_there_and_not_started(tmp_path: Path) -
         await parts.conf.set_server("s", entry("program"))
         assert parts.servers.get("s").state is ServerState.ON_DEMAND
         assert states(parts) == [ServerState.ON_DEMAND]
+
+
+async def test_another_era_in_the_settings_restarts_a_running_server_in_it(tmp_path: Path) -> None:
+    program = ScriptedServer(eras=("legacy", "modern"))
+    async with hub_parts(tmp_path, **one_server(program, era="legacy")) as parts:
+        await started(parts)
+        await change(parts, era="modern")
+        await parts.heard.event(ServerStarted, count=2)
+        assert parts.servers.get("s").eras == {"modern"}
+
+
+async def test_a_server_in_use_whose_settings_change_runs_on_after_its_new_tools_are_listed(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await parts.servers.begin_start("s")
+        await parts.tools.listed(parts.servers.get("s")).wait()
+        await change(parts, env={"A": "1"})
+        await program.request("tools/list", count=2)
+        await parts.tools.listed(parts.servers.get("s")).wait()
+        await settled()
+        assert parts.servers.get("s").state is ServerState.RUNNING
+
+
+async def test_a_start_whose_server_gets_other_settings_meanwhile_is_that_of_its_successor(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        go_on = program.hold("initialize")
+        starting = asyncio.create_task(parts.servers.start("s"))
+        await program.request("initialize")
+        await change(parts, env={"A": "1"})
+        await program.request("initialize", count=2)
+        assert not starting.done()
+        go_on.set()
+        await starting
+        assert len(program.running) == 1
+        assert parts.servers.get("s").first.client
+
+
+async def test_ten_restarts_at_once_all_end_with_one_running_server(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
+        go_on = program.hold("initialize")
+        restarts = [asyncio.create_task(parts.servers.restart("s")) for _ in range(9)]
+        await program.request("initialize", count=2)
+        restarts.append(asyncio.create_task(parts.servers.restart("s")))
+        await program.request("initialize", count=3)
+        go_on.set()
+        await asyncio.gather(*restarts)
+        assert len(program.running) == 1
+        assert parts.servers.get("s").first.client
+
+
+async def test_a_start_of_a_server_that_is_removed_meanwhile_fails(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        program.hold("initialize")
+        starting = asyncio.create_task(parts.servers.start("s"))
+        await program.request("initialize")
+        await parts.conf.remove_server("s")
+        with pytest.raises(TooltrayError, match="is not running"):
+            await starting
+
+
+async def test_settings_that_change_twice_while_the_old_server_ends_start_the_last_one(tmp_path: Path) -> None:
+    program = ScriptedServer(eras=("legacy", "modern"))
+    async with hub_parts(tmp_path, **one_server(program, era="legacy")) as parts:
+        await started(parts)
+        program.may_end.clear()
+        await change(parts, era="modern")
+        await program.closing.wait()
+        await change(parts, era="legacy")
+        program.may_end.set()
+        await program.request("initialize", count=2)
+        await parts.servers.get("s").first.running(timeout_s=10)
+        assert (parts.servers.get("s").eras, len(program.running)) == ({"legacy"}, 1)
+
+
+async def test_a_stop_by_the_user_while_the_server_before_other_settings_ends_counts(tmp_path: Path) -> None:
+    program = ScriptedServer(eras=("legacy", "modern"))
+    async with hub_parts(tmp_path, **one_server(program, era="legacy")) as parts:
+        await started(parts)
+        program.may_end.clear()
+        await change(parts, era="modern")
+        await program.closing.wait()
+        await parts.servers.stop("s")
+        program.may_end.set()
+        await program.copies.until(lambda: not program.running)
+        await settled()
+        assert (parts.servers.get("s").state, len(program.copies.all)) == (ServerState.STOPPED, 1)
+
+
+async def test_settings_that_do_not_change_what_runs_count_from_the_next_start(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
+        await change(parts, isolation="session")
+        await parts.servers.restart("s")
+        declared = [asked.params["capabilities"] for asked in program.asked.all if asked.method == "initialize"]
+        assert ["sampling" in each for each in declared] == [False, True]
 
 
 async def test_a_server_that_is_removed_is_stopped_and_then_gone(tmp_path: Path) -> None:
@@ -515,3 +614,19 @@ async def test_a_call_that_is_cancelled_is_cancelled_in_the_process(tmp_path: Pa
         while not (after := await seen(parts))["cancelled"]:
             pass
         assert after["cancelled"] == before["hanging"]
+
+
+async def test_what_only_some_servers_are(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        state = parts.client().state
+        assert (parts.servers.sees(state, "s"), parts.servers.is_for_all("s")) == (True, True)
+        assert [config.command for config in parts.servers.configs if config.command] == ["program"]
+        with pytest.raises(TooltrayError, match="'s' is no server that starts for a project"):
+            parts.servers.find_deferred("s")
+        await started(parts)
+        parts.servers.require_sign_in("gone", Problem("unknown"))
+        parts.servers.publish_changed("gone")
+        parts.servers.require_sign_in("s", Problem("'s' wants you to sign in"))
+        await parts.heard.event(ServerStopped)
+        assert parts.servers.get("s").state is ServerState.NEEDS_SIGN_IN

@@ -20,6 +20,7 @@ from tooltray.servers.confinement.policy import Policy
 from tooltray.servers.confinement.state_folders import state_folder
 from tooltray.servers.launch.command_lookup import look_up, not_found
 from tooltray.servers.transports.server_output import begin_attempt
+from tooltray.servers.upstream.instance_status import Status
 from tooltray.sources.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.sources.doctor.doctor import variable_origins
 
@@ -234,7 +235,7 @@ async def test_the_doctor_waits_for_servers_on_their_way_to_running_as_long_as_i
 
 async def test_a_server_that_is_tried_again_says_when(sick: Any) -> None:
     async with sick() as parts:
-        parts.servers.get("s").first.detail = "Starts again in 2 s"
+        parts.servers.get("s").first.status = Status(ServerState.STOPPED, detail="Starts again in 2 s")
         assert (await examine(parts)).detail == "Starts again in 2 s"
 
 

@@ -12,6 +12,7 @@ from tooltray.foundation.snapshots.registries import NpmRegistryStatus, Registry
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.confinement.state_folders import state_folder
 from tooltray.servers.transports.transport import ConnectionFailure
+from tooltray.servers.upstream.instance_status import Status
 from tooltray.sources.doctor.diagnosis import Remedy
 from tooltray.sources.doctor.remedies import PAGES, moving_line
 
@@ -196,9 +197,9 @@ async def test_who_has_to_sign_in_is_told_how(tmp_path: Path) -> None:
     far = {"url": "http://127.0.0.1:1/"}
     async with hub_parts(tmp_path / "home", servers={"s": far}) as parts:
         server = parts.servers.get("s")
-        server.first.state, server.first.problem = ServerState.NEEDS_SIGN_IN, Problem("'s' wants you to sign in")
+        server.first.status = Status(ServerState.NEEDS_SIGN_IN, problem=Problem("'s' wants you to sign in"))
         assert await offered(parts) == (Remedy("sign_in", "Sign in", "tooltray servers sign-in s"),)
-        server.first.state = ServerState.STOPPED
+        server.first.status = Status(ServerState.STOPPED)
 
 
 @pytest.mark.parametrize(

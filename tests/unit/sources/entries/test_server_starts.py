@@ -60,19 +60,19 @@ class Server:
 
 async def test_with_the_hub_registries_are_measured_and_servers_started_and_listed() -> None:
     hub = Hub()
-    await hub.starts.initialize()
+    await hub.starts.start_all()
     assert hub.done == ["measure", ("defaults", "all"), "list"]
 
 
 async def test_a_paused_hub_starts_no_server() -> None:
     hub = Hub(is_enabled=False)
-    await hub.starts.initialize()
+    await hub.starts.start_all()
     assert hub.done == ["measure"]
 
 
 def test_of_new_servers_those_that_start_with_the_hub_are_started_and_all_are_listed_once() -> None:
     hub = Hub()
-    hub.starts.begin_to_start(["a"])
+    hub.starts.start_new(["a"])
     assert hub.done == [("defaults", ["a"]), "list"]
 
 

@@ -1,4 +1,4 @@
-"""The journal hears of each start and each stop of a server, and why."""
+"""lifecycle_recorder.py"""
 
 from pathlib import Path
 
@@ -9,8 +9,16 @@ from tooltray.foundation.confirmation import asked_by
 from tooltray.foundation.events import EventBus, ServerStarted
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.records.journal.happenings import START, STOP, Happened
-from tooltray.servers.upstream.causes import IDLE, caused_by
-from tooltray.servers.upstream.server_lives import ServerLives
+from tooltray.servers.upstream.lifecycle_recorder import CLIENT, HUB, IDLE, PERSON, Cause, LifecycleRecorder, cause, caused_by
+
+
+def test_the_innermost_reason_counts_and_without_one_it_is_the_hub() -> None:
+    assert cause() == Cause(HUB)
+    with caused_by(PERSON, "tooltray"):
+        with caused_by(CLIENT, "Cursor"):
+            assert cause() == Cause("client", "Cursor")
+        assert cause() == Cause("person", "tooltray")
+    assert cause() == Cause(HUB)
 
 
 def listening(parts: HubParts) -> list[Happened]:
@@ -73,7 +81,7 @@ class Instance:
 
     name, owner = "files", None
 
-    def __init__(self, lives: ServerLives) -> None:
+    def __init__(self, lives: LifecycleRecorder) -> None:
         self.state, self._lives = ServerState.ON_DEMAND, lives
 
     def becomes(self, *states: ServerState) -> None:
@@ -84,7 +92,7 @@ class Instance:
 def alone() -> tuple[Instance, list[Happened]]:
     bus, found = EventBus(), list[Happened]()
     bus.subscribe(Happened, found.append)
-    return Instance(ServerLives(bus)), found
+    return Instance(LifecycleRecorder(bus)), found
 
 
 S = ServerState
