@@ -12,7 +12,9 @@ from collections.abc import Iterator
 import msgspec
 
 from tooltray.carriers.control.control_client import ControlClient, HubLost
+from tooltray.cli import values
 from tooltray.cli.hubs import Hub, any_hub
+from tooltray.cli.parsers import Usage
 from tooltray.cli.person import check_terminal
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, clean_line, count, print_json, print_table, to_json
@@ -35,6 +37,44 @@ _PARTS = {
     "back_s": Phrase("back to the AI client"),
 }
 _ALLOWED = {"rules": Phrase("the settings"), "grant": Phrase("an earlier yes"), "person": Phrase("a person")}
+KINDS = ("call", "question", "approval", "start", "stop", "failure")
+ROWS = 50
+
+
+def declare(parser: Usage) -> None:
+    parser.runs(activity, check=_check)
+    parser.usage = "tooltray activity [FILTER ...] [--limit N] [--each] [--follow]\n       tooltray activity show ID"
+    parser.usage += "\n       tooltray activity export FILE [FILTER ...]\n       tooltray activity clear | undo-clear"
+    about = tr(
+        "show ID: one entry in full, by its number or the id of its call; "
+        "export FILE: write entries as JSON Lines; clear: empty the journal; undo-clear: bring it back"
+    )
+    parser.add_argument("words", metavar="WORDS", nargs="*", help=about)
+    for name in ("server", "client", "tool", "project"):
+        parser.add_argument(
+            f"--{name}", metavar=name.upper(), action="append", default=[], help=tr("of this {name} alone; may be repeated", name=name)
+        )
+    parser.add_argument("--kind", action="append", default=[], choices=KINDS, help=tr("of this kind alone; may be repeated"))
+    parser.add_argument(
+        "--text", metavar="TEXT", default="", help=tr("that have this text in a name, in what was touched, or in the reason")
+    )
+    parser.flag("--failed", tr("that failed or were refused"))
+    parser.add_argument("--since", metavar="TIME", type=values.time, help=tr("of so long: 90s, 30m, 8h or 7d"))
+    parser.add_argument("--limit", metavar="N", type=values.number, default=ROWS, help=tr("so many rows ({rows})", rows=ROWS))
+    parser.flag("--each", tr("a row for each, also where several in a row are the same"))
+    parser.flag("--follow", tr("go on with what happens from now on, until Ctrl-C"))
+
+
+def _check(usage: Usage, args: argparse.Namespace) -> None:
+    match args.words:
+        case [] | ["export", _] | ["clear" | "undo-clear"]:
+            pass
+        case ["show", _]:
+            pass
+        case _:
+            usage.error(tr("behind `activity` stands nothing, show ID, export FILE, clear or undo-clear"))
+    if args.follow and args.words:
+        usage.error(tr("--follow does not go with {words}", words=args.words[0]))
 
 
 def activity(args: argparse.Namespace, home: Home) -> int:

@@ -10,8 +10,9 @@ import math
 import time
 from collections.abc import Sequence
 
-from tooltray.cli import auto_approve
+from tooltray.cli import auto_approve, values
 from tooltray.cli.hubs import Hub, any_hub, started_hub
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.person import NO, YES, check_terminal, typed_answer
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, cut, day, print_json, print_table
@@ -26,6 +27,76 @@ DESCRIPTION_COLUMNS = 100  # of each tool that consent covers; there may be doze
 SOON_S = 7 * 86_400.0  # if the end is sooner, the time left is shown
 QUESTION = Phrase("Allow this?")
 RULE = "rule"  # of `--rule`
+
+
+def declare(parser: Usage) -> None:
+    parser.runs(approve, check=_check)
+    parser.usage = (
+        "tooltray approve [list] | refuse ID\n"
+        "       tooltray approve ID [--once | --like | --session | --hour | --day | --until-lock | --always | --reads | --rule]\n"
+        "       tooltray approve SERVER TOOL [--client NAME] [--for TIME | --until-lock]\n"
+        "       tooltray approve SERVER --all-reads [--client NAME] [--for TIME | --until-lock]\n"
+        "       tooltray approve [--client NAME] [--for TIME] -- SERVER TOOL   (also where a server is called refuse)"
+    )
+    parser.add_argument("words", metavar="WORDS", nargs="*", help=tr("which call, as `tooltray approve list` names it, or which tool"))
+    for each, text in (
+        ("once", tr("this call alone (the default)")),
+        ("like", tr("the like of it for some seconds, as `approvals.sameForSeconds` says")),
+        ("session", tr("this tool, until the AI client ends")),
+        ("hour", tr("this tool, for an hour")),
+        ("day", tr("this tool, for a day")),
+        ("always", tr("this tool, for this AI client, until it is taken back")),
+        ("reads", tr("every tool of the server that reads, for this AI client, until it is taken back")),
+    ):
+        parser.add_argument(f"--{each}", dest="answer", action="store_const", const=each, help=f"with ID: {text}")
+    parser.add_argument(
+        "--rule", dest="answer", action="store_const", const="rule", help=tr("with ID: every call like this one, by the rule that is shown")
+    )
+    parser.flag("--all-reads", tr("with SERVER: every tool of it that reads now"))
+    parser.add_argument("--client", metavar="NAME", help=tr("for this AI client alone, as it names itself"))
+    parser.add_argument("--for", dest="duration", metavar="TIME", type=values.time, help=tr("for so long: 90s, 30m, 8h or 7d"))
+    parser.flag("--until-lock", tr("until the screen locks; where Tooltray's window runs"))
+
+
+def declare_grants(parser: Usage) -> None:
+    grants = parser.subcommands()
+    command(grants, "list", tr("list what is allowed for longer than one call"), list_grants)
+    rule = command(grants, "rule", tr("let calls through that a rule on arguments covers"), "rule_command:add_rule")
+    rule.epilog = tr(
+        "A rule names a tool and says of arguments what they must be, each by one of {conditions}: {example}",
+        conditions="inside, hosts, command, number, equals, oneOf",
+        example='{"tool": "read_file", "arguments": {"path": {"inside": ["~/notes"]}}, "others": ["limit"]}',
+    )
+    rule.add_argument("server", metavar="SERVER")
+    rule.add_argument("rule", metavar="JSON", help=tr("the rule, as callRules has it"))
+    rule.flag("--preview", tr("say what it means and what it would have covered, and allow nothing"))
+    rule.add_argument("--client", metavar="NAME", help=tr("for this AI client alone, as it names itself"))
+    rule.add_argument("--for", dest="duration", metavar="TIME", type=values.time, help=tr("for so long: 90s, 30m, 8h or 7d"))
+    rule.flag("--until-lock", tr("until the screen locks; where Tooltray's window runs"))
+    command(grants, "remove", tr("take back what was allowed"), remove).add_argument("id", metavar="ID")
+    previewing = command(grants, "preview", tr("list the tools that a grant would allow"), preview)
+    previewing.add_argument("server", metavar="SERVER")
+    previewing.add_argument("tool", metavar="TOOL", nargs="?", help=tr("this one; without it: every tool that reads"))
+    command(grants, "changes", tr("show how tools differ from what was allowed"), changes)
+    accepting = command(grants, "accept", tr("let what was allowed count for a tool as it is now"), accept, has_json=False)
+    accepting.add_argument("server", metavar="SERVER")
+    accepting.add_argument("tool", metavar="TOOL")
+
+
+def _check(usage: Usage, args: argparse.Namespace) -> None:
+    args.is_refusal = len(args.words) == 2 and args.words[0] == "refuse" and not args.is_marked
+    lasts = args.duration is not None or args.until_lock
+    if args.is_refusal and (args.client or lasts):
+        usage.error(tr("--client, --for and --until-lock do not go with refuse ID; a server called refuse is named so: -- refuse TOOL"))
+    is_for_tools = args.client or args.duration is not None or (args.until_lock and len(args.words) != 1)
+    if len(args.words) != (1 if args.all_reads else 2) and (args.all_reads or is_for_tools):
+        usage.error(tr("--all-reads goes with SERVER alone, --client and --for with SERVER TOOL or SERVER --all-reads"))
+    if args.answer and (len(args.words) != 1 or args.all_reads or args.until_lock):
+        usage.error(tr("--once, --like, --session, --hour, --day, --always and --reads go with an ID, one of them"))
+    if len(args.words) > 2:
+        usage.error(tr("an ID, or SERVER TOOL; quote a name that has spaces"))
+    if args.json and args.words not in ([], ["list"]):
+        usage.error(tr("--json goes with the list: a yes is given by a person who reads what it is for"))
 
 
 def approve(args: argparse.Namespace, home: Home) -> int:

@@ -6,7 +6,9 @@ Where no hub runs, the record is read from the home's files.
 import argparse
 import time
 
+from tooltray.cli import values
 from tooltray.cli.hubs import Hub, any_hub
+from tooltray.cli.parsers import Usage
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, answer_list, clean_line
 from tooltray.foundation.errors import TooltrayError
@@ -31,6 +33,13 @@ WAYS = {
     "client": Phrase("a form of the AI client"),
     "script": Phrase("a script"),
 }
+ROWS = 50
+
+
+def declare(parser: Usage) -> None:
+    parser.runs(audit)
+    parser.flag("--verify", tr("say whether the record is as it was written; exit code 1 if not"))
+    parser.add_argument("--limit", metavar="N", type=values.number, default=ROWS, help=tr("so many rows ({rows})", rows=ROWS))
 
 
 def audit(args: argparse.Namespace, home: Home) -> int:

@@ -10,19 +10,47 @@ from collections.abc import Iterable, Sequence
 from tooltray.cli.commands.secrets_command import going
 from tooltray.cli.commands.servers_command import note_start, progress_shown, running_in_words, server_snapshot, tools_once_started
 from tooltray.cli.hubs import Hub, started_hub
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.person import confirmed, is_person_there
 from tooltray.cli.secret_place import SecretPlace
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean_line, day, print_error, print_json, print_note
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.phrases import as_json
+from tooltray.foundation.phrases import Phrase, as_json
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot
 from tooltray.foundation.snapshots.forms import FieldValue, FormField
 
 READ_TIMEOUT_S = 1860.0  # a download may take half an hour; the hub's own limit is shorter and gives a reason
 SHOWN_CHARACTERS = 16  # of a SHA-256, in a list
+SOURCE = Phrase("a .mcpb or .dxt file, or its address")
+
+
+def declare(parser: Usage) -> None:
+    bundles = parser.subcommands()
+    command(bundles, "show", tr("say what is in a bundle and what it would run, and install nothing"), show).add_argument(
+        "source", metavar="FILE", help=SOURCE
+    )
+    installing = command(bundles, "install", tr("install a bundle, or a newer one in the place of an older one"), install)
+    installing.add_argument("source", metavar="FILE", help=SOURCE)
+    installing.add_argument("--name", metavar="NAME", default="", help=tr("what the server is called here, or which one is updated"))
+    installing.add_argument(
+        "--set", metavar="KEY=VALUE", action="append", default=[], type=setting, help=tr("one of its settings; again for several values")
+    )
+    installing.flag("--secret-stdin", tr("read the secrets from standard input, one a line"))
+    installing.flag("--yes", tr("do not ask"))
+    command(bundles, "list", tr("list the servers that came as bundles"), list_bundles)
+    removing = command(bundles, "remove", tr("remove a bundle's server, its secrets and its files"), remove)
+    removing.add_argument("name", metavar="SERVER")
+    removing.flag("--yes", tr("do not ask"))
+
+
+def setting(text: str) -> tuple[str, str]:
+    key, mark, value = text.partition("=")
+    if not key or not mark:
+        raise argparse.ArgumentTypeError(tr("KEY=VALUE expected"))
+    return key, value
 
 
 def show(args: argparse.Namespace, home: Home) -> int:

@@ -6,6 +6,7 @@ The user sees what would run before anything is added, and is prompted for secre
 import argparse
 from collections.abc import Sequence
 
+from tooltray.cli import values
 from tooltray.cli.commands.servers_command import (
     note_log,
     note_start,
@@ -15,6 +16,7 @@ from tooltray.cli.commands.servers_command import (
     tools_once_started,
 )
 from tooltray.cli.hubs import Hub, any_hub, started_hub
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.person import confirmed, is_person_there
 from tooltray.cli.secret_place import KEYRING_TIMEOUT_S, SecretPlace
 from tooltray.cli.speech import tr
@@ -42,6 +44,39 @@ FETCH_TIMEOUT_S = 930.0  # all of a registry, over a slow line
 BUNDLE = "mcpb"
 ASK_TIMEOUT_S = 60.0  # one server of it
 Values = dict[str, FieldValue]
+HITS = 20
+
+
+def declare(parser: Usage) -> None:
+    discover = parser.subcommands()
+    searching = command(discover, "search", tr("search the registry, in the copy on this disk"), search)
+    searching.add_argument("text", metavar="TEXT", nargs="*", help=tr("words or their beginnings; none: all servers"))
+    searching.add_argument("-n", "--lines", metavar="COUNT", type=values.line_count, default=HITS, help=tr("default: {value}", value=HITS))
+    showing = command(discover, "show", tr("show one server of the registry, and what it asks for"), show)
+    showing.add_argument("name", metavar="NAME", help=tr("as `discover search` shows it, such as io.github.owner/server"))
+    showing.add_argument("--version", metavar="VERSION", default="", help=tr("default: the latest"))
+    adding = command(discover, "add", tr("add a server of the registry, pinned to its version; it is shown first"), add)
+    adding.add_argument("name", metavar="NAME", help=tr("as `discover search` shows it"))
+    adding.add_argument("--version", metavar="VERSION", default="", help=tr("default: the latest"))
+    adding.add_argument("--option", metavar="ID", default="", help=tr("which way to have it (default: the first that works here)"))
+    _declare_adding(adding)
+    adding.flag("--dry-run", tr("show it, and add nothing"))
+    command(discover, "starters", tr("list well-known servers"), starters)
+    starting = command(discover, "start", tr("add a well-known server; it is shown first"), add_starter)
+    starting.add_argument("id", metavar="ID", help=tr("as `discover starters` shows it"))
+    _declare_adding(starting)
+    command(discover, "refresh", tr("ask the registry for what has changed"), refresh)
+    command(discover, "updates", tr("list servers whose registry has a newer version"), updates)
+    updating = command(discover, "update", tr("pin a server to its newest version"), update)
+    updating.add_argument("server", metavar="SERVER", help=tr("its name here"))
+    updating.flag("--yes", tr("do not ask"))
+
+
+def _declare_adding(add: Usage) -> None:
+    text = tr("a value that it asks for; may be given several times, also for one key that takes several. Secrets are asked for")
+    add.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], type=values.field_value, dest="values", help=text)
+    add.add_argument("--name", metavar="NAME", default="", dest="server", help=tr("its name here (default: made of its own)"))
+    add.flag("--yes", tr("do not ask whether to add it"))
 
 
 def search(args: argparse.Namespace, home: Home) -> int:

@@ -10,7 +10,9 @@ import stat
 import time
 from pathlib import Path
 
+from tooltray.cli import values
 from tooltray.cli.hubs import RunningHub, running_hub
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer as answer_with
 from tooltray.cli.terminal import answer_list, clean, clean_line, count, day, print_json
@@ -28,6 +30,24 @@ LONGEST_FIRST_LINE = 80  # characters of a summary in a list
 
 
 Report = FeedbackSnapshot | FeedbackEntry
+FEEDBACK_LINES = 20
+
+
+def declare(parser: Usage) -> None:
+    feedback = parser.subcommands()
+    command(feedback, "list", tr("list the reports that wait for an answer"), list_reports)
+    command(feedback, "show", tr("show one report whole"), show).add_argument("id", metavar="ID")
+    reply = command(feedback, "answer", tr("answer a report"), answer)
+    reply.add_argument("id", metavar="ID", help=tr("as `feedback list` shows it"))
+    reply.add_argument("text", metavar="TEXT", nargs="?", help=tr("what the model is to know"))
+    reply.add_argument("--image", metavar="FILE", action="append", default=[], help=tr("a picture to go with it: PNG, JPEG, GIF or WebP"))
+    reply.add_argument("--file", metavar="FILE", action="append", default=[], help=tr("a file to go with it; of a large one the path"))
+    command(feedback, "dismiss", tr("put a report away without an answer"), dismiss).add_argument("id", metavar="ID")
+    past = command(feedback, "history", tr("list earlier reports and how they ended"), history)
+    past.add_argument("--project", metavar="DIR", help=tr("of this project alone"))
+    past.add_argument(
+        "-n", "--lines", metavar="LINES", type=values.line_count, default=FEEDBACK_LINES, help=tr("default: {value}", value=FEEDBACK_LINES)
+    )
 
 
 def list_reports(args: argparse.Namespace, home: Home) -> int:

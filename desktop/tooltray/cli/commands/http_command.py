@@ -8,7 +8,9 @@ import argparse
 import json
 from collections.abc import Sequence
 
+from tooltray.cli import values
 from tooltray.cli.hubs import Hub, any_hub
+from tooltray.cli.parsers import Usage, command, later
 from tooltray.cli.person import check_terminal
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean_line, day, print_json, print_note, print_notes, problem_line
@@ -23,6 +25,42 @@ SENT_AS = Phrase("Programs send it as the header `Authorization: Bearer TOKEN`; 
 SHOWN_ONCE = Phrase("It is shown this once.")
 OF_THIS_RUN = Phrase("It is trusted until the hub ends: where secrets are kept cannot be reached, or ends with the hub.")
 ROTATED = Phrase("The token of before opens nothing any more; give this one to your programs.")
+
+
+def declare(parser: Usage) -> None:
+    http = parser.subcommands()
+    opening = command(http, "on", tr("open the endpoints, now and whenever a hub runs"), on)
+    opening.add_argument("--port", metavar="PORT", type=values.port, help=tr("where, from now on; 0: any that is free"))
+    command(http, "off", tr("close them"), off)
+    command(http, "status", tr("say whether and where they are open"), status)
+    api = later(http, "api", tr("let other programs do over HTTP what you can do here (REST)")).subcommands()
+    api_opening = command(api, "on", tr("switch it on, and HTTP too if it is off"), api_on)
+    text = tr("make a token whose holder may also approve calls, trust servers and allow folders; --no-trusted: no token may any more")
+    api_opening.add_argument("--trusted", action=argparse.BooleanOptionalAction, help=text)
+    command(api, "off", tr("switch it off; HTTP stays as it is"), api_off)
+    token = command(
+        api,
+        "token",
+        tr("print the default token, which stays the same, or make one with a name, shown once"),
+        api_token,
+        check=_check,
+    )
+    token.add_argument("name", metavar="NAME", nargs="?", type=values.some_text, help=tr("of the program that gets it"))
+    scopes = tr("what it may: read (look), call (and call tools) or manage (and change things; this is the default)")
+    token.add_argument("--scope", choices=("read", "call", "manage"), help=scopes)
+    token.add_argument("--for", dest="duration", metavar="TIME", type=values.time, help=tr("for so long: 90s, 30m, 8h or 30d"))
+    token.flag("--trusted", tr("it may also approve calls, trust servers and allow folders"))
+    command(api, "tokens", tr("list the tokens"), api_tokens)
+    revoke = command(api, "revoke", tr("end one of them"), api_revoke)
+    revoke.add_argument("name", metavar="NAME", type=values.some_text)
+    command(api, "rotate", tr("make another default token, and print it"), api_rotate)
+
+
+def _check(usage: Usage, args: argparse.Namespace) -> None:
+    if not args.name and not args.trusted and (args.scope or args.duration):
+        usage.error(tr("--scope and --for go with NAME: the default token may manage, and lasts"))
+    if args.trusted and args.scope not in (None, "manage"):
+        usage.error(tr("--trusted goes with the scope manage"))
 
 
 # the endpoints

@@ -8,7 +8,9 @@ import contextlib
 import time
 from collections.abc import Iterator, Sequence
 
+from tooltray.cli import values
 from tooltray.cli.hubs import Hub, any_hub, started_hub
+from tooltray.cli.parsers import Usage
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean, clean_line, print_json, print_note, problem_line, to_json
 from tooltray.foundation import phrases
@@ -19,6 +21,24 @@ FOLLOW_EVERY_S = 0.5
 RECORD_S = 600.0  # of messages; renewed in time while the command follows
 RENEW_BEFORE_S = 300.0
 SEARCH_TIMEOUT_S = 60.0  # of one turn of a search
+LINES = 200
+
+
+def declare(parser: Usage) -> None:
+    parser.runs(show, check=_check)
+    parser.add_argument("server", metavar="SERVER", nargs="?", default="", help=tr("without it: Tooltray's own log"))
+    lines = tr("how many of the last lines (default: {lines})", lines=LINES)
+    parser.add_argument("-n", "--lines", metavar="LINES", type=values.line_count, default=LINES, help=lines)
+    parser.add_argument("-f", "--follow", action="store_true", help=tr("go on with new lines until Ctrl-C"))
+    parser.add_argument("--level", choices=LEVELS, default="", help=tr("lines of this level and worse ones"))
+    parser.add_argument("--search", metavar="TEXT", type=values.some_text, help=tr("lines with this text, in whatever case"))
+    parser.add_argument("--since", metavar="TIME", type=values.time, default=0.0, help=tr("not older than this, such as 30m, 2h or 1d"))
+    parser.flag("--messages", tr("the protocol messages with SERVER, recorded until Ctrl-C"))
+
+
+def _check(usage: Usage, args: argparse.Namespace) -> None:
+    if args.messages and not args.server:
+        usage.error(tr("--messages goes with a SERVER"))
 
 
 def show(args: argparse.Namespace, home: Home) -> int:

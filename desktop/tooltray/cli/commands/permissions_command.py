@@ -7,6 +7,7 @@ import argparse
 from collections.abc import Iterator
 
 from tooltray.cli.hubs import Hub, started_hub
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.person import YES, check_terminal, typed_answer
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, answer_list, clean_line
@@ -19,6 +20,19 @@ from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 LIST_TIMEOUT_S = 60.0  # of thousands of tools
 ASK = "ask"
 QUESTION = Phrase("Allow this?")
+
+
+def declare(parser: Usage) -> None:
+    permissions = parser.subcommands()
+    listed = command(permissions, "list", tr("list which tools run without asking, and why"), list_permissions)
+    listed.add_argument("server", metavar="SERVER", nargs="?", help=tr("of this one alone"))
+    chosen = command(permissions, "set", tr("choose for one tool"), set_permission, has_json=False)
+    chosen.add_argument("server", metavar="SERVER")
+    chosen.add_argument("tool", metavar="TOOL", help=tr("the server's own name for it"))
+    choices = ("always", "ask", "default")
+    chosen.add_argument(
+        "choice", choices=choices, help=tr("it runs without asking; it asks first, whatever else is allowed; as its server")
+    )
 
 
 def list_permissions(args: argparse.Namespace, home: Home) -> int:

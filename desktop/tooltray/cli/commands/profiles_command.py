@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from tooltray.cli.effects import check_effect, warn_of_missing
 from tooltray.cli.hubs import started_hub
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean_line, count, print_note
 from tooltray.foundation.home.home import Home
@@ -12,6 +13,35 @@ from tooltray.foundation.snapshots.clients import ProfileSnapshot
 
 EVERY = "*"
 """In the place of a server's name: all servers."""
+
+
+def declare(parser: Usage) -> None:
+    profiles = parser.subcommands()
+    command(profiles, "list", tr("list the profiles"), list_profiles)
+    setting = command(profiles, "set", tr("make a profile, or another one in its place"), set_profile)
+    setting.add_argument("name", metavar="NAME")
+    text = tr("a server that is in it; '*', or no --server and no --tool: all are")
+    setting.add_argument("--server", metavar="SERVER", action="append", default=[], help=text)
+    setting.add_argument(
+        "--tool",
+        metavar=("SERVER", "TOOL"),
+        nargs=2,
+        action="append",
+        default=[],
+        help=tr(
+            "a tool that is in it, by the server's own name for it, and its server with it; of a server of which none is given, all are"
+        ),
+    )
+    setting.add_argument(
+        "--skill",
+        metavar=("SERVER", "SKILL"),
+        nargs=2,
+        action="append",
+        default=[],
+        help=tr("the same of a skill, by its name, or by its URI as its server has it"),
+    )
+    setting.add_argument("--description", metavar="TEXT", default="")
+    command(profiles, "remove", tr("remove a profile"), remove).add_argument("name", metavar="NAME")
 
 
 def list_profiles(args: argparse.Namespace, home: Home) -> int:

@@ -4,6 +4,7 @@ import argparse
 import time
 
 from tooltray.cli.hubs import started_hub
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, answer_list, clean_line
 from tooltray.foundation.home.home import Home
@@ -17,6 +18,13 @@ STATES = {
     "failed": Phrase("failed"),
     "cancelled": Phrase("cancelled"),
 }
+
+
+def declare(parser: Usage) -> None:
+    tasks = parser.subcommands()
+    command(tasks, "list", tr("list the tasks that servers have begun for AI clients"), list_tasks)
+    cancelled = command(tasks, "cancel", tr("tell a server that nobody wants a task any more"), cancel)
+    cancelled.add_argument("id", metavar="ID", help=tr("as `tooltray tasks list` names it"))
 
 
 def list_tasks(args: argparse.Namespace, home: Home) -> int:

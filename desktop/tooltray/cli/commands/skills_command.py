@@ -3,12 +3,27 @@
 import argparse
 
 from tooltray.cli.hubs import started_hub
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, print_json
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.skills import SkillSnapshot
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
+
+
+def declare(parser: Usage) -> None:
+    skills = parser.subcommands()
+    command(skills, "list", tr("list the skills, also those that are off or held"), list_skills).add_argument(
+        "--server", metavar="NAME", help=tr("of this server only")
+    )
+    command(skills, "show", tr("print the text of a skill as its server has it now"), show).add_argument(
+        "skill", metavar="SKILL", help=tr("its name, or its URI as `skills list` shows it")
+    )
+    for name, words in (("enable", tr("offer a skill to AI clients")), ("disable", tr("offer it no longer"))):
+        switch = command(skills, name, words, f"skills_command:{name}")
+        switch.add_argument("server", metavar="SERVER")
+        switch.add_argument("skill", metavar="SKILL", help=tr("its name, or its URI as its server has it"))
 
 
 def list_skills(args: argparse.Namespace, home: Home) -> int:

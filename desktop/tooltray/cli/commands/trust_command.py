@@ -10,8 +10,10 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from tooltray.cli import values
 from tooltray.cli.commands.confine_command import confinement_words
 from tooltray.cli.hubs import Hub, any_hub, folder_path
+from tooltray.cli.parsers import Usage
 from tooltray.cli.person import YES, check_terminal, typed_answer
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, day, print_json
@@ -29,6 +31,26 @@ VARIABLE_STATES = {
     "missing": Phrase("not set: it cannot start without"),
 }
 NOTHING_WAITS = Phrase("Nothing waits for a yes")
+
+
+def declare(parser: Usage) -> None:
+    parser.runs(trust, check=_check)
+    parser.usage = "tooltray trust [DIR [ENTRY ...]] | list | remove DIR [ENTRY] | refuse NAME"
+    what = tr(
+        "the project's folder and, if not all, the names in its file; a folder called list is named so: ./list; without: all that waits"
+    )
+    parser.add_argument("words", metavar="DIR", nargs="*", type=values.some_text, help=what)
+
+
+def _check(usage: Usage, args: argparse.Namespace) -> None:
+    if not args.words:
+        return
+    if args.words[0] == "refuse" and len(args.words) != 2:
+        usage.error(tr("refuse goes with NAME, of what a program has proposed; a folder called refuse is named so: ./refuse"))
+    if args.words == ["remove"] or (args.words[0] == "remove" and len(args.words) > 3):
+        usage.error(tr("remove goes with DIR, or with DIR and ENTRY; a folder called remove is named so: ./remove"))
+    if args.words[0] == "list" and len(args.words) > 1:
+        usage.error(tr("list stands alone; a folder called list is named so: ./list"))
 
 
 def trust(args: argparse.Namespace, home: Home) -> int:

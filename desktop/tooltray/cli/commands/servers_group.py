@@ -1,25 +1,25 @@
-"""The options of `tooltray servers`."""
+"""`tooltray servers`: its commands with their options. What they do is in other modules, each imported when it runs."""
 
 import argparse
 
-from tooltray.cli.options import values
-from tooltray.cli.options.parsers import COMMAND_MARK, Commands, Usage, command, group
+from tooltray.cli import values
+from tooltray.cli.parsers import COMMAND_MARK, Commands, Usage, command
 from tooltray.cli.speech import tr
 
 LOG_LINES = 200
 WATCHED_S = 300.0
 
 
-def declare(commands: Commands) -> None:
-    servers = group(commands, "servers", tr("list, add, remove, start and stop servers"))
+def declare(parser: Usage) -> None:
+    servers = parser.subcommands()
     command(servers, "list", tr("list the servers and how they are"), "servers_command:list_servers")
     _declare_add(servers)
     _declare_set(servers)
     command(servers, "inmemory", tr("list the servers of installed packages that can run inside Tooltray"), "servers_command:list_inmemory")
     removing = command(servers, "remove", tr("remove a server from the file where it is, and its secrets"), "servers_command:remove")
     removing.add_argument("name", metavar="NAME")
-    removing.add_argument("--keep-secrets", action="store_true", help=tr("leave what is stored for it alone, to bring it back later"))
-    removing.add_argument("--yes", action="store_true", help=tr("do not ask"))
+    removing.flag("--keep-secrets", tr("leave what is stored for it alone, to bring it back later"))
+    removing.flag("--yes", tr("do not ask"))
     for name, text in (
         ("start", tr("start a server and wait until it runs")),
         ("stop", tr("stop a server")),
@@ -33,7 +33,7 @@ def declare(commands: Commands) -> None:
     watching.add_argument(
         "--for", dest="duration_s", metavar="TIME", type=values.time, default=WATCHED_S, help=tr("how long, as 90s or 5m (default: 5m)")
     )
-    watching.add_argument("--yes", action="store_true", help=tr("use what is proposed, do not ask"))
+    watching.flag("--yes", tr("use what is proposed, do not ask"))
     copying = command(servers, "duplicate", tr("add a copy of a server, for another account"), "server_testing:duplicate")
     copying.add_argument("name", metavar="NAME")
     copying.add_argument("new_name", metavar="NEW_NAME")
@@ -42,13 +42,11 @@ def declare(commands: Commands) -> None:
     links = command(servers, "links", tr("print the links that add a server to AI clients"), "servers_command:links")
     links.add_argument("name", metavar="NAME", nargs="?", default="", help=tr("without it: Tooltray itself, with all its servers"))
     reset = command(servers, "reset", tr("put the servers that come with Tooltray back; your own stay"), "setup_command:reset")
-    reset.add_argument("--yes", action="store_true", help=tr("do not ask"))
+    reset.flag("--yes", tr("do not ask"))
     signing_in = command(servers, "sign-in", tr("sign in to a server elsewhere, with a browser"), "sign_in_command:sign_in")
     signing_in.add_argument("name", metavar="NAME")
-    signing_in.add_argument("--no-browser", action="store_true", help=tr("print the page's address, and open nothing"))
-    signing_in.add_argument(
-        "--paste", action="store_true", help=tr("end a sign-in that has begun with the address at which the browser ended (standard input)")
-    )
+    signing_in.flag("--no-browser", tr("print the page's address, and open nothing"))
+    signing_in.flag("--paste", tr("end a sign-in that has begun with the address at which the browser ended (standard input)"))
     command(servers, "sign-out", tr("forget a sign-in, here and there, and stop the server"), "sign_in_command:sign_out").add_argument(
         "name", metavar="NAME"
     )
@@ -72,14 +70,14 @@ def _declare_showing(servers: Commands) -> None:
         "approve",
         tr("choose which calls of a server go through unasked"),
         "approve_command:server_rules",
-        check=check_server_rules,
+        check=_check_server_rules,
         has_json=False,
     )
     unasked.add_argument("name", metavar="NAME")
     unasked.add_argument(
         "rules", metavar="RULE", nargs="*", type=values.some_text, help=tr("read, write, all, a tool's name, names:PATTERN, ...")
     )
-    unasked.add_argument("--nothing", action="store_true", help=tr("ask about each call"))
+    unasked.flag("--nothing", tr("ask about each call"))
     lazy = command(servers, "lazy", tr("show clients one small tool of a server; using it loads the rest"), "views_command:lazy")
     lazy.add_argument("name", metavar="NAME", help=tr("'*': every server that does not say otherwise"))
     lazy.add_argument("switch", choices=("on", "off", "default"))
@@ -108,7 +106,7 @@ def _declare_confining(servers: Commands) -> None:
 
 
 def _declare_add(servers: Commands) -> None:
-    add = command(servers, "add", tr("add a server by its command line"), "server_adding:add", check=check_add)
+    add = command(servers, "add", tr("add a server by its command line"), "server_adding:add", check=_check_add)
     add.usage = "tooltray servers add NAME [options] -- COMMAND [ARGS ...]"
     add.add_argument("name", metavar="NAME")
     _declare_source(add)
@@ -116,14 +114,14 @@ def _declare_add(servers: Commands) -> None:
 
 
 def _declare_set(servers: Commands) -> None:
-    setting = command(servers, "set", tr("change some fields of a server; the others stay"), "server_setting:change", check=check_set)
+    setting = command(servers, "set", tr("change some fields of a server; the others stay"), "server_setting:change", check=_check_set)
     setting.add_argument("name", metavar="NAME")
     setting.add_argument(
         "--env", metavar="KEY=VALUE", action="append", default=[], type=values.assignment, help=tr("an environment variable")
     )
     secret = tr("an environment variable whose value is asked for and kept secret")
     setting.add_argument("--secret", metavar="KEY", action="append", default=[], type=values.variable, help=secret)
-    setting.add_argument("--secret-stdin", action="store_true", help=tr("read the secrets from standard input, one a line"))
+    setting.flag("--secret-stdin", tr("read the secrets from standard input, one a line"))
     setting.add_argument("--arg", metavar="ARG", action="append", help=tr("an argument; these replace those before"))
     setting.add_argument("--url", metavar="URL", type=values.url, help=tr("the address of a server that runs elsewhere"))
     header = tr("a header to send to a server that runs elsewhere")
@@ -140,7 +138,7 @@ def _declare_set(servers: Commands) -> None:
     )
 
 
-def check_set(usage: Usage, args: argparse.Namespace) -> None:
+def _check_set(usage: Usage, args: argparse.Namespace) -> None:
     of_urls = args.url or args.header or args.header_secret
     if of_urls and (args.env or args.secret or args.arg or args.cwd):
         usage.error(tr("a server has a command or a URL: --env, --secret, --arg and --cwd do not go with --url and headers"))
@@ -164,7 +162,7 @@ def _declare_source(add: Usage) -> None:
         help=tr("a server of an installed package that runs inside Tooltray, in place of a command; its arguments stand after --"),
     )
     add.add_argument("--url", metavar="URL", type=values.url, help=tr("the address of a server that runs elsewhere, in place of a command"))
-    add.add_argument("--sse", action="store_true", help=tr("with --url: it speaks the older HTTP+SSE transport"))
+    add.flag("--sse", tr("with --url: it speaks the older HTTP+SSE transport"))
     add.add_argument(
         "--header", metavar="'NAME: VALUE'", action="append", default=[], type=values.header, help=tr("with --url: a header to send")
     )
@@ -176,10 +174,10 @@ def _declare_source(add: Usage) -> None:
         type=values.header_name,
         help=tr("with --url: a header whose value is asked for and kept secret"),
     )
-    add.add_argument("--bearer-secret", action="store_true", help=tr("with --url: a bearer token, which is asked for and kept secret"))
+    add.flag("--bearer-secret", tr("with --url: a bearer token, which is asked for and kept secret"))
     add.add_argument("--client-id", metavar="ID", help=tr("with --url: sign in as this client, which was registered there by hand"))
-    add.add_argument("--client-secret", action="store_true", help=tr("the secret of such a client, which is asked for and kept secret"))
-    add.add_argument("--client-credentials", action="store_true", help=tr("such a client signs in by itself, without a person"))
+    add.flag("--client-secret", tr("the secret of such a client, which is asked for and kept secret"))
+    add.flag("--client-credentials", tr("such a client signs in by itself, without a person"))
     add.add_argument("--scope", metavar="SCOPE", action="append", default=[], help=tr("with --url: what to ask for when signing in"))
     add.add_argument("--redirect-port", metavar="PORT", type=values.port, help=tr("with --url: the port that the browser comes back to"))
 
@@ -187,13 +185,13 @@ def _declare_source(add: Usage) -> None:
 def _declare_running(add: Usage) -> None:
     """Adds options for where and when a server runs, and how it is shown."""
     add.add_argument("--isolation", choices=("shared", "session"), help=tr("one copy for all AI clients (the default), or one for each"))
-    add.add_argument("--secret-stdin", action="store_true", help=tr("read the secrets from standard input, one a line"))
+    add.flag("--secret-stdin", tr("read the secrets from standard input, one a line"))
     add.add_argument("--env", metavar="KEY=VALUE", action="append", default=[], type=values.assignment, help=tr("an environment variable"))
-    add.add_argument("--plain", action="store_true", help=tr("save what looks like a secret in plain text, not with your secrets"))
+    add.flag("--plain", tr("save what looks like a secret in plain text, not with your secrets"))
     add.add_argument("--cwd", metavar="DIR", help=tr("the folder in which the server runs"))
     add.add_argument("--project", metavar="DIR", help=tr("write it into this folder's .mcp.json, for AI clients that work there alone"))
-    add.add_argument("--on-demand", action="store_true", help=tr("start it when it is first used, not with the hub"))
-    add.add_argument("--deferred", action="store_true", help=tr("start it when a project is known, one copy for each"))
+    add.flag("--on-demand", tr("start it when it is first used, not with the hub"))
+    add.flag("--deferred", tr("start it when a project is known, one copy for each"))
     add.add_argument(
         "--template",
         metavar="ARGS",
@@ -219,10 +217,10 @@ def _declare_running(add: Usage) -> None:
         type=values.some_text,
         help=tr("what runs without asking: read (the default), write, all, a tool's name, names:PATTERN, ...; may be given again"),
     )
-    add.add_argument("--replace", action="store_true", help=tr("replace a server of this name; what runs without asking stays"))
+    add.flag("--replace", tr("replace a server of this name; what runs without asking stays"))
 
 
-def check_add(usage: Usage, args: argparse.Namespace) -> None:
+def _check_add(usage: Usage, args: argparse.Namespace) -> None:
     if args.inmemory:
         _check_inside(usage, args)
         return
@@ -270,7 +268,7 @@ def _check_inside(usage: Usage, args: argparse.Namespace) -> None:
         usage.error(tr("--idle-stop goes with --on-demand: what starts with the hub stays up"))
 
 
-def check_server_rules(usage: Usage, args: argparse.Namespace) -> None:
+def _check_server_rules(usage: Usage, args: argparse.Namespace) -> None:
     """Checks the options of `servers approve`."""
     if bool(args.rules) == args.nothing:
         usage.error(tr("give RULE ... or --nothing"))

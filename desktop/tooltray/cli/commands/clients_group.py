@@ -1,0 +1,79 @@
+"""`tooltray clients`: its commands with their options. What they do is in other modules, each imported when it runs."""
+
+import argparse
+
+from tooltray.cli import values
+from tooltray.cli.parsers import Commands, Usage, command
+from tooltray.cli.speech import tr
+
+MODES = ("everything", "lazy", "search", "automatic", "default")
+
+
+def declare(parser: Usage) -> None:
+    clients = parser.subcommands()
+    _declare_scan(clients)
+    _declare_changes(clients)
+    token = command(
+        clients, "token", tr("make a token for an AI client, or a new one in the place of its old one"), "http_command:client_token"
+    )
+    token.add_argument("name", metavar="NAME", help=tr("by which you know the client again"))
+    command(clients, "list", tr("list who has a token, never tokens"), "http_command:list_clients")
+    command(clients, "remove", tr("end a client's token"), "http_command:remove_client").add_argument("name", metavar="NAME")
+    command(clients, "modes", tr("list how tools are shown to each kind of AI client, and why"), "views_command:modes")
+    mode = command(clients, "mode", tr("choose how tools are shown to a kind of AI client, and its profile"), "views_command:mode")
+    text = tr("as `clients modes` says it names itself; '*': all that have no mode of their own")
+    mode.add_argument("client", metavar="CLIENT", type=values.some_text, help=text)
+    mode.add_argument(
+        "mode", metavar="MODE", nargs="?", choices=MODES, help=tr("one of: {modes} (as the servers' settings say)", modes=", ".join(MODES))
+    )
+    text = tr("choose which calls of a kind of AI client go through unasked, in the place of the servers' own rules")
+    rules = command(clients, "approve", text, "approve_command:rules", check=_check_rules, has_json=False)
+    rules.add_argument("client", metavar="CLIENT", type=values.some_text, help=tr("as `clients modes` says it names itself"))
+    rules.add_argument("rules", metavar="RULE", nargs="*", help=tr("as in autoApprove: read, write, all, a tool's name, ..."))
+    rules.flag("--nothing", tr("ask about each call"))
+    rules.flag("--default", tr("as each server's autoApprove says"))
+    profile = mode.add_mutually_exclusive_group()
+    profile.add_argument("--profile", metavar="NAME", help=tr("that its sessions get unless they ask for another"))
+    profile.add_argument("--no-profile", action="store_true", help=tr("they get all servers and tools again"))
+
+
+def _declare_scan(clients: Commands) -> None:
+    text = tr("list the AI clients on this computer, whether they use Tooltray, and the servers in their files")
+    scan = command(clients, "scan", text, "ai_clients_command:scan")
+    text = tr("a folder whose own files (.mcp.json, .vscode/mcp.json, ...) are read, too, besides those of known projects")
+    scan.add_argument("--project", metavar="DIR", action="append", default=[], help=text)
+    scan.flag("--all", tr("also the clients that are not installed"))
+
+
+def _declare_changes(clients: Commands) -> None:
+    for name, text in (
+        (
+            "connect",
+            tr("write the entry of Tooltray into the files of AI clients, or mend one that is outdated; each change is shown first"),
+        ),
+        ("disconnect", tr("take the entry of Tooltray out of the files of AI clients, those of projects included")),
+    ):
+        change = command(clients, name, text, f"client_changes_command:{name}", check=_check_change)
+        change.add_argument(
+            "client", metavar="CLIENT", nargs="*", help=tr("as `clients scan` lists it; a file under version control needs it")
+        )
+        change.flag("--all", tr("all that are installed"))
+        change.flag("--dry-run", tr("show what would change, and change nothing"))
+        change.flag("--yes", tr("do not ask"))
+    text = tr("undo a change: the file becomes what it was; if somebody has written it since, the change alone is reversed")
+    undo = command(clients, "undo", text, "client_changes_command:undo")
+    undo.add_argument("change", metavar="CHANGE", nargs="?", default="", help=tr("as `clients changes` lists it (the newest)"))
+    undo.flag("--yes", tr("do not ask"))
+    command(clients, "changes", tr("list the changes of the last 30 days in AI clients' files"), "client_changes_command:changes")
+
+
+def _check_change(usage: Usage, args: argparse.Namespace) -> None:
+    """Checks the options of `clients connect` and `disconnect`."""
+    if bool(args.client) == args.all:
+        usage.error(tr("give CLIENT ... or --all"))
+
+
+def _check_rules(usage: Usage, args: argparse.Namespace) -> None:
+    """Checks the options of `clients approve`."""
+    if (bool(args.rules), args.nothing, args.default).count(True) != 1:
+        usage.error(tr("give RULE ..., --nothing or --default"))
