@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 
 from tooltray.cli import auto_approve, values
+from tooltray.cli.derived_commands import VerbCommands, done, table
 from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.parsers import Usage, command
 from tooltray.cli.person import NO, YES, check_terminal, typed_answer
@@ -60,7 +61,10 @@ def declare(parser: Usage) -> None:
 
 def declare_grants(parser: Usage) -> None:
     grants = parser.subcommands()
-    command(grants, "list", tr("list what is allowed for longer than one call"), list_grants)
+    verbs = VerbCommands(grants)
+    titles = (tr("ID"), tr("SERVER"), tr("WHAT"), tr("FOR"), tr("SINCE"), tr("UNTIL"), tr("HELD"))
+    listed = table(titles, _grant_row, tr("No standing permissions beyond each server's own."))
+    verbs.add("list", tr("list what is allowed for longer than one call"), "get_grants", listed)
     rule = command(grants, "rule", tr("let calls through that a rule on arguments covers"), "rule_command:add_rule")
     rule.epilog = tr(
         "A rule names a tool and says of arguments what they must be, each by one of {conditions}: {example}",
@@ -73,7 +77,8 @@ def declare_grants(parser: Usage) -> None:
     rule.add_argument("--client", metavar="NAME", help=tr("for this AI client alone, as it names itself"))
     rule.add_argument("--for", dest="duration", metavar="TIME", type=values.time, help=tr("for so long: 90s, 30m, 8h or 7d"))
     rule.flag("--until-lock", tr("until the screen locks; where Tooltray's window runs"))
-    command(grants, "remove", tr("take back what was allowed"), remove).add_argument("id", metavar="ID")
+    removed = done(lambda *_: tr("Taken back."), removed=lambda args, _: args.id)
+    verbs.add("remove", tr("take back what was allowed"), "remove_grant", removed)
     previewing = command(grants, "preview", tr("list the tools that a grant would allow"), preview)
     previewing.add_argument("server", metavar="SERVER")
     previewing.add_argument("tool", metavar="TOOL", nargs="?", help=tr("this one; without it: every tool that reads"))
@@ -255,19 +260,6 @@ def _rules(rules: Sequence[str] | None) -> str:
     return ", ".join(clean_line(rule) for rule in rules) or tr("nothing")
 
 
-def list_grants(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        grants = hub.ask(hub.api.approvals.get_grants())
-    titles = (tr("ID"), tr("SERVER"), tr("WHAT"), tr("FOR"), tr("SINCE"), tr("UNTIL"), tr("HELD"))
-    return answer_list(args, grants, titles, _grant_row, empty=tr("No standing permissions beyond each server's own."))
-
-
-def remove(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        hub.ask(hub.api.approvals.remove_grant(id=args.id))
-    return answer(args, {"removed": args.id}, tr("Taken back."))
-
-
 def preview(args: argparse.Namespace, home: Home) -> int:
     """Shows which tools `tooltray approve` with the same words would allow."""
     kind = "tool" if args.tool else "reads"
@@ -378,8 +370,7 @@ def _print_lines(title: str, lines: Sequence[str]) -> None:
 def _grant_row(grant: GrantSnapshot) -> list[str]:
     what = tr("all reads") if grant.kind == "reads" else grant.words or grant.tool
     for_whom = (grant.client or tr("every client")) + (tr(" (this session)") if grant.session else "")
-    until = _ends(grant)
-    return [grant.id, grant.server, what, for_whom, day(grant.created_at), until, ", ".join(grant.held_tools)]
+    return [grant.id, grant.server, what, for_whom, day(grant.created_at), _ends(grant), ", ".join(grant.held_tools)]
 
 
 def _ends(grant: GrantSnapshot) -> str:

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Sequence
 
 from tooltray.cli.commands.secrets_command import going
 from tooltray.cli.commands.servers_command import note_start, progress_shown, running_in_words, server_snapshot, tools_once_started
+from tooltray.cli.derived_commands import VerbCommands, table
 from tooltray.cli.hubs import Hub, started_hub
 from tooltray.cli.parsers import Usage, command
 from tooltray.cli.person import confirmed, is_person_there
 from tooltray.cli.secret_place import SecretPlace
 from tooltray.cli.speech import tr
-from tooltray.cli.terminal import answer, answer_list, clean_line, day, print_error, print_json, print_note
+from tooltray.cli.terminal import answer, clean_line, day, print_error, print_json, print_note
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase, as_json
@@ -40,7 +41,9 @@ def declare(parser: Usage) -> None:
     )
     installing.flag("--secret-stdin", tr("read the secrets from standard input, one a line"))
     installing.flag("--yes", tr("do not ask"))
-    command(bundles, "list", tr("list the servers that came as bundles"), list_bundles)
+    titles = (tr("SERVER"), tr("BUNDLE"), tr("VERSION"), tr("PUBLISHER"), tr("INSTALLED"), "SHA-256")
+    listed = table(titles, _row, tr("There are no bundles yet. Install one with: tooltray bundle install FILE"))
+    VerbCommands(bundles).add("list", tr("list the servers that came as bundles"), "get_bundles", listed)
     removing = command(bundles, "remove", tr("remove a bundle's server, its secrets and its files"), remove)
     removing.add_argument("name", metavar="SERVER")
     removing.flag("--yes", tr("do not ask"))
@@ -81,13 +84,6 @@ def install(args: argparse.Namespace, home: Home) -> int:
         installing = hub.api.bundles.install_bundle(source=offer.source, sha256=offer.sha256, values=values, server=args.name)
         server = hub.ask(installing, timeout_s=None)  # the keyring may ask to be unlocked
         return _started(args, home, hub, server, offer)
-
-
-def list_bundles(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        bundles = hub.ask(hub.api.bundles.get_bundles())
-    titles = (tr("SERVER"), tr("BUNDLE"), tr("VERSION"), tr("PUBLISHER"), tr("INSTALLED"), "SHA-256")
-    return answer_list(args, bundles, titles, _row, empty=tr("There are no bundles yet. Install one with: tooltray bundle install FILE"))
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:

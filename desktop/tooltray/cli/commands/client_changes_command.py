@@ -1,13 +1,12 @@
 """`tooltray clients connect`, `disconnect`, `undo` and `changes`: changes files of AI clients, and shows each change before it is made."""
 
 import argparse
-import time
 from collections.abc import Callable, Coroutine, Iterable
 
 from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.person import check_terminal, confirmed
 from tooltray.cli.speech import tr
-from tooltray.cli.terminal import clean, clean_line, print_json, print_table, problem_line
+from tooltray.cli.terminal import clean, clean_line, print_json, problem_line
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
@@ -15,7 +14,6 @@ from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit
 
 TIMEOUT_S = 120.0  # a keyring may prompt the user first, and a client's own command takes up to ten seconds
 CHANGING = Phrase("A change of an AI client's file")
-_UNDO = {"exact": "whole", "entries": Phrase("this change alone"), "none": "-"}
 
 
 def connect(args: argparse.Namespace, home: Home) -> int:
@@ -43,26 +41,6 @@ def undo(args: argparse.Namespace, home: Home) -> int:
         undone = hub.ask(hub.api.ai_clients.undo_client_change(id=change.id), timeout_s=TIMEOUT_S)
     _tell([undone], is_json=args.json)
     return 0
-
-
-def changes(args: argparse.Namespace, home: Home) -> int:
-    with any_hub(home) as hub:
-        found = hub.ask(hub.api.ai_clients.get_client_changes(), timeout_s=TIMEOUT_S)
-    if args.json:
-        print_json(found)
-    elif found:
-        print_table(
-            (tr("CHANGE"), tr("WHEN"), tr("CLIENT"), tr("WHAT"), tr("SERVERS"), tr("CAN BE UNDONE"), tr("FILE")),
-            [_row(change) for change in found],
-        )
-    else:
-        print(tr("Tooltray has changed no AI client's file in the last 30 days."))
-    return 0
-
-
-def _row(change: ClientChange) -> list[str]:
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(change.at))
-    return [change.id, when, change.client, change.action, ", ".join(change.servers), _UNDO[change.undo], change.path]
 
 
 def _change(args: argparse.Namespace, home: Home, preview: Callable[[Hub], Coroutine[object, None, list[ClientEdit]]]) -> int:

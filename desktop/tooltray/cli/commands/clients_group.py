@@ -1,11 +1,21 @@
 """`tooltray clients`: its commands with their options. What they do is in other modules, each imported when it runs."""
 
 import argparse
+import time
 
 from tooltray.cli import values
+from tooltray.cli.derived_commands import VerbCommands, done, table
+from tooltray.cli.hubs import any_hub
 from tooltray.cli.parsers import Commands, Usage, command
 from tooltray.cli.speech import tr
+from tooltray.cli.terminal import day
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.ai_clients import ClientChange
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 
+EVERY, DEFAULT = "*", "default"
+_UNDO = {"exact": "whole", "entries": Phrase("this change alone"), "none": "-"}
+TIMEOUT_S = 120.0  # a keyring may prompt the user first
 MODES = ("everything", "lazy", "search", "automatic", "default")
 
 
@@ -17,9 +27,14 @@ def declare(parser: Usage) -> None:
         clients, "token", tr("make a token for an AI client, or a new one in the place of its old one"), "http_command:client_token"
     )
     token.add_argument("name", metavar="NAME", help=tr("by which you know the client again"))
-    command(clients, "list", tr("list who has a token, never tokens"), "http_command:list_clients")
-    command(clients, "remove", tr("end a client's token"), "http_command:remove_client").add_argument("name", metavar="NAME")
-    command(clients, "modes", tr("list how tools are shown to each kind of AI client, and why"), "views_command:modes")
+    verbs, columns = VerbCommands(clients, any_hub), (tr("CLIENT"), tr("TOKEN MADE"))
+    empty = tr("No AI client has a token yet. Make one with: tooltray clients token NAME")
+    listed = table(columns, lambda each: (each.name, day(each.created_at)), empty)
+    verbs.add("list", tr("list who has a token, never tokens"), "list_client_tokens", listed)
+    verbs.add("remove", tr("end a client's token"), "remove_client_token", done(_removed, client=lambda args, _: args.name, removed=True))
+    titles = (tr("CLIENT"), tr("NAMES ITSELF"), tr("MODE"), tr("SHOWN"), tr("PROFILE"), tr("WHY"))
+    text = tr("list how tools are shown to each kind of AI client, and why")
+    VerbCommands(clients).add("modes", text, "get_client_modes", table(titles, _mode_row, ""))
     mode = command(clients, "mode", tr("choose how tools are shown to a kind of AI client, and its profile"), "views_command:mode")
     text = tr("as `clients modes` says it names itself; '*': all that have no mode of their own")
     mode.add_argument("client", metavar="CLIENT", type=values.some_text, help=text)
@@ -64,7 +79,10 @@ def _declare_changes(clients: Commands) -> None:
     undo = command(clients, "undo", text, "client_changes_command:undo")
     undo.add_argument("change", metavar="CHANGE", nargs="?", default="", help=tr("as `clients changes` lists it (the newest)"))
     undo.flag("--yes", tr("do not ask"))
-    command(clients, "changes", tr("list the changes of the last 30 days in AI clients' files"), "client_changes_command:changes")
+    titles = (tr("CHANGE"), tr("WHEN"), tr("CLIENT"), tr("WHAT"), tr("SERVERS"), tr("CAN BE UNDONE"), tr("FILE"))
+    listed = table(titles, _change_row, tr("Tooltray has changed no AI client's file in the last 30 days."))
+    verbs = VerbCommands(clients, any_hub, timeout_s=TIMEOUT_S)
+    verbs.add("changes", tr("list the changes of the last 30 days in AI clients' files"), "get_client_changes", listed)
 
 
 def _check_change(usage: Usage, args: argparse.Namespace) -> None:
@@ -77,3 +95,17 @@ def _check_rules(usage: Usage, args: argparse.Namespace) -> None:
     """Checks the options of `clients approve`."""
     if (bool(args.rules), args.nothing, args.default).count(True) != 1:
         usage.error(tr("give RULE ..., --nothing or --default"))
+
+
+def _removed(args: argparse.Namespace, _: object) -> str:
+    return tr("{name} cannot connect over HTTP any more.", name=args.name)
+
+
+def _mode_row(client: ClientModeSnapshot) -> list[str]:
+    title = client.title + ("" if client.is_seen else tr(" (not seen)"))
+    return [title, client.client or EVERY, client.mode or DEFAULT, client.shown_mode, client.profile or "-", client.reason]
+
+
+def _change_row(change: ClientChange) -> list[str]:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(change.at))
+    return [change.id, when, change.client, change.action, ", ".join(change.servers), _UNDO[change.undo], change.path]

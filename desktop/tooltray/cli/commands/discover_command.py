@@ -15,6 +15,7 @@ from tooltray.cli.commands.servers_command import (
     server_snapshot,
     tools_once_started,
 )
+from tooltray.cli.derived_commands import VerbCommands, table
 from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.parsers import Usage, command
 from tooltray.cli.person import confirmed, is_person_there
@@ -52,21 +53,27 @@ def declare(parser: Usage) -> None:
     searching = command(discover, "search", tr("search the registry, in the copy on this disk"), search)
     searching.add_argument("text", metavar="TEXT", nargs="*", help=tr("words or their beginnings; none: all servers"))
     searching.add_argument("-n", "--lines", metavar="COUNT", type=values.line_count, default=HITS, help=tr("default: {value}", value=HITS))
-    showing = command(discover, "show", tr("show one server of the registry, and what it asks for"), show)
-    showing.add_argument("name", metavar="NAME", help=tr("as `discover search` shows it, such as io.github.owner/server"))
-    showing.add_argument("--version", metavar="VERSION", default="", help=tr("default: the latest"))
+    verbs = VerbCommands(discover, timeout_s=ASK_TIMEOUT_S)
+    text, latest = tr("show one server of the registry, and what it asks for"), tr("default: the latest")
+    named = tr("as `discover search` shows it, such as io.github.owner/server")
+    verbs.add("show", text, "get_registry_server", _show, name=named, version=latest)
     adding = command(discover, "add", tr("add a server of the registry, pinned to its version; it is shown first"), add)
     adding.add_argument("name", metavar="NAME", help=tr("as `discover search` shows it"))
-    adding.add_argument("--version", metavar="VERSION", default="", help=tr("default: the latest"))
+    adding.add_argument("--version", metavar="VERSION", default="", help=latest)
     adding.add_argument("--option", metavar="ID", default="", help=tr("which way to have it (default: the first that works here)"))
     _declare_adding(adding)
     adding.flag("--dry-run", tr("show it, and add nothing"))
-    command(discover, "starters", tr("list well-known servers"), starters)
+    titles = (tr("ID"), tr("CATEGORY"), tr("HERE"), tr("NEEDS"), tr("GOOD FOR"))
+    listed = table(titles, lambda each: (each.id, each.category, each.here or "-", each.needs or "-", each.good_for), "-")
+    VerbCommands(discover, any_hub).add("starters", tr("list well-known servers"), "get_starter_servers", listed)
     starting = command(discover, "start", tr("add a well-known server; it is shown first"), add_starter)
     starting.add_argument("id", metavar="ID", help=tr("as `discover starters` shows it"))
     _declare_adding(starting)
-    command(discover, "refresh", tr("ask the registry for what has changed"), refresh)
-    command(discover, "updates", tr("list servers whose registry has a newer version"), updates)
+    fetching = VerbCommands(discover, timeout_s=FETCH_TIMEOUT_S)
+    fetching.add("refresh", tr("ask the registry for what has changed"), "refresh_registry", _show_refreshed)
+    columns, empty = (tr("SERVER"), tr("VERSION"), tr("NEWEST"), tr("TOOLS")), tr("Every server from the registry has the newest version.")
+    listed = table(columns, lambda each: (each.server, each.version, each.newest, "; ".join(each.tools) or "-"), empty)
+    verbs.add("updates", tr("list servers whose registry has a newer version"), "get_registry_updates", listed)
     updating = command(discover, "update", tr("pin a server to its newest version"), update)
     updating.add_argument("server", metavar="SERVER", help=tr("its name here"))
     updating.flag("--yes", tr("do not ask"))
@@ -105,9 +112,7 @@ def _about(status: RegistryStatus, total: int, shown: int) -> list[str]:
     return more + age + [line for line in [problem_line(status.problem)] if line]
 
 
-def show(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        server = hub.ask(hub.api.discovery.get_registry_server(name=args.name, version=args.version), timeout_s=ASK_TIMEOUT_S)
+def _show(args: argparse.Namespace, server: RegistryServer) -> int:
     return answer(args, server, *_lines(server))
 
 
@@ -214,15 +219,6 @@ def _is_wanted(args: argparse.Namespace, lines: list[str]) -> bool:
     return confirmed(tr("Add it?"), yes=args.yes)
 
 
-def starters(args: argparse.Namespace, home: Home) -> int:
-    with any_hub(home) as hub:
-        servers = hub.ask(hub.api.discovery.get_starter_servers())
-    titles = (tr("ID"), tr("CATEGORY"), tr("HERE"), tr("NEEDS"), tr("GOOD FOR"))
-    return answer_list(
-        args, servers, titles, lambda each: (each.id, each.category, each.here or "-", each.needs or "-", each.good_for), empty="-"
-    )
-
-
 def add_starter(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         listed = hub.ask(hub.api.discovery.get_starter_servers())
@@ -265,24 +261,11 @@ def _added(hub: Hub, args: argparse.Namespace, home: Home, name: str) -> int:
     )
 
 
-def refresh(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        status = hub.ask(hub.api.discovery.refresh_registry(), timeout_s=FETCH_TIMEOUT_S)
+def _show_refreshed(args: argparse.Namespace, status: RegistryStatus) -> int:
     if status.problem:
         print_error(status.problem, as_json=args.json)
         return 1
     return answer(args, status, tr("The registry has {count}.", count=count(status.servers, "server")))
-
-
-def updates(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        found = hub.ask(hub.api.discovery.get_registry_updates(), timeout_s=ASK_TIMEOUT_S)
-    titles = (tr("SERVER"), tr("VERSION"), tr("NEWEST"), tr("TOOLS"))
-    row = [(each.server, each.version, each.newest, "; ".join(each.tools) or "-") for each in found]
-    if args.json:
-        print_json(found)
-        return 0
-    return answer_list(args, row, titles, lambda each: each, empty=tr("Every server from the registry has the newest version."))
 
 
 def update(args: argparse.Namespace, home: Home) -> int:

@@ -1,4 +1,4 @@
-"""`tooltray http ...`, `tooltray clients token|list|remove`: who may connect over HTTP, AI clients and other programs, and by which tokens.
+"""`tooltray http ...`, `tooltray clients token`: who may connect over HTTP, AI clients and other programs, and by which tokens.
 
 A command that makes a token prints only the token, for pipes; the token cannot be read again. A trusted one, with which a program may
 consent in a person's place, needs a terminal, as consent does.
@@ -9,11 +9,12 @@ import json
 from collections.abc import Sequence
 
 from tooltray.cli import values
+from tooltray.cli.derived_commands import VerbCommands, done, table
 from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.parsers import Usage, command, later
 from tooltray.cli.person import check_terminal
 from tooltray.cli.speech import tr
-from tooltray.cli.terminal import answer, answer_list, clean_line, day, print_json, print_note, print_notes, problem_line
+from tooltray.cli.terminal import answer, clean_line, day, print_json, print_note, print_notes, problem_line
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase, as_json
 from tooltray.foundation.snapshots.http import ApiTokenSnapshot, HttpStatus, NewApiToken
@@ -50,10 +51,14 @@ def declare(parser: Usage) -> None:
     token.add_argument("--scope", choices=("read", "call", "manage"), help=scopes)
     token.add_argument("--for", dest="duration", metavar="TIME", type=values.time, help=tr("for so long: 90s, 30m, 8h or 30d"))
     token.flag("--trusted", tr("it may also approve calls, trust servers and allow folders"))
-    command(api, "tokens", tr("list the tokens"), api_tokens)
-    revoke = command(api, "revoke", tr("end one of them"), api_revoke)
-    revoke.add_argument("name", metavar="NAME", type=values.some_text)
-    command(api, "rotate", tr("make another default token, and print it"), api_rotate)
+    verbs = VerbCommands(api, any_hub)
+    titles = (tr("NAME"), tr("SCOPE"), tr("MADE"), tr("UNTIL"))
+    listed = table(titles, _row, tr("No program has a token. Make one with: tooltray http api token NAME"))
+    verbs.add("tokens", tr("list the tokens"), "list_api_tokens", listed)
+    revoked = done(lambda args, _: tr("The token '{name}' opens nothing any more.", name=args.name), revoked=lambda args, _: args.name)
+    verbs.add("revoke", tr("end one of them"), "revoke_api_token", revoked, name={"type": values.some_text})
+    text = tr("make another default token, and print it")
+    verbs.add("rotate", text, "rotate_api_token", lambda args, token: _print_token(args, token, ROTATED))
 
 
 def _check(usage: Usage, args: argparse.Namespace) -> None:
@@ -135,19 +140,6 @@ def client_token(args: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-def list_clients(args: argparse.Namespace, home: Home) -> int:
-    with any_hub(home) as hub:
-        clients = hub.ask(hub.api.access.list_client_tokens())
-    empty = tr("No AI client has a token yet. Make one with: tooltray clients token NAME")
-    return answer_list(args, clients, (tr("CLIENT"), tr("TOKEN MADE")), lambda each: (each.name, day(each.created_at)), empty=empty)
-
-
-def remove_client(args: argparse.Namespace, home: Home) -> int:
-    with any_hub(home) as hub:
-        hub.ask(hub.api.access.remove_client_token(name=args.name))
-    return answer(args, {"client": args.name, "removed": True}, tr("{name} cannot connect over HTTP any more.", name=clean_line(args.name)))
-
-
 # the REST interface
 
 
@@ -186,24 +178,6 @@ def api_token(args: argparse.Namespace, home: Home) -> int:
         print_json(made)
         return 0
     return _print_token(args, made.token, SENT_AS, *_made_words(made))
-
-
-def api_tokens(args: argparse.Namespace, home: Home) -> int:
-    with any_hub(home) as hub:
-        listed = hub.ask(hub.api.access.list_api_tokens())
-    empty = tr("No program has a token. Make one with: tooltray http api token NAME")
-    return answer_list(args, listed, (tr("NAME"), tr("SCOPE"), tr("MADE"), tr("UNTIL")), _row, empty=empty)
-
-
-def api_revoke(args: argparse.Namespace, home: Home) -> int:
-    with any_hub(home) as hub:
-        hub.ask(hub.api.access.revoke_api_token(name=args.name))
-    return answer(args, {"revoked": args.name}, tr("The token '{name}' opens nothing any more.", name=clean_line(args.name)))
-
-
-def api_rotate(args: argparse.Namespace, home: Home) -> int:
-    with any_hub(home) as hub:
-        return _print_token(args, hub.ask(hub.api.access.rotate_api_token()), ROTATED)
 
 
 def _api_words(status: HttpStatus, *, is_hub_running: bool) -> list[str]:

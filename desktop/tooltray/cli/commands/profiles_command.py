@@ -3,11 +3,12 @@
 import argparse
 from collections.abc import Iterable
 
+from tooltray.cli.derived_commands import VerbCommands, table
 from tooltray.cli.effects import check_effect, warn_of_missing
 from tooltray.cli.hubs import started_hub
 from tooltray.cli.parsers import Usage, command
 from tooltray.cli.speech import tr
-from tooltray.cli.terminal import answer, answer_list, clean_line, count, print_note
+from tooltray.cli.terminal import answer, clean_line, count, print_note
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.clients import ProfileSnapshot
 
@@ -17,7 +18,9 @@ EVERY = "*"
 
 def declare(parser: Usage) -> None:
     profiles = parser.subcommands()
-    command(profiles, "list", tr("list the profiles"), list_profiles)
+    titles = (tr("PROFILE"), tr("TOOLS"), tr("SERVERS"), tr("DESCRIPTION"))
+    listed = table(titles, _row, tr("There are no profiles. Make one with: tooltray profiles set NAME --server SERVER"))
+    VerbCommands(profiles).add("list", tr("list the profiles"), "get_profiles", listed)
     setting = command(profiles, "set", tr("make a profile, or another one in its place"), set_profile)
     setting.add_argument("name", metavar="NAME")
     text = tr("a server that is in it; '*', or no --server and no --tool: all are")
@@ -42,13 +45,6 @@ def declare(parser: Usage) -> None:
     )
     setting.add_argument("--description", metavar="TEXT", default="")
     command(profiles, "remove", tr("remove a profile"), remove).add_argument("name", metavar="NAME")
-
-
-def list_profiles(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        profiles = hub.ask(hub.api.views.get_profiles())
-    empty = tr("There are no profiles. Make one with: tooltray profiles set NAME --server SERVER")
-    return answer_list(args, profiles, (tr("PROFILE"), tr("TOOLS"), tr("SERVERS"), tr("DESCRIPTION")), _row, empty=empty)
 
 
 def set_profile(args: argparse.Namespace, home: Home) -> int:

@@ -6,6 +6,7 @@ Listing, allowing and disallowing folders needs no hub.
 import argparse
 
 from tooltray.cli.commands.servers_command import START_TIMEOUT_S, STOP_TIMEOUT_S, note_start, server_snapshot
+from tooltray.cli.derived_commands import VerbCommands, done
 from tooltray.cli.hubs import any_hub, folder_path, started_hub
 from tooltray.cli.parsers import Usage, command
 from tooltray.cli.person import check_terminal
@@ -23,7 +24,9 @@ def declare(parser: Usage) -> None:
     command(projects, "list", tr("list the folders that are allowed, and what runs for which project"), list_projects)
     allowing = command(projects, "allow", tr("let servers be started for a folder, and for what is in it"), allow)
     allowing.add_argument("dir", metavar="DIR")
-    command(projects, "disallow", tr("take that back"), disallow).add_argument("dir", metavar="DIR")
+    disallowed = done(_disallowed, folder=lambda args, _: args.dir, allowed=False)
+    verbs, folder = VerbCommands(projects, any_hub, timeout_s=STOP_TIMEOUT_S), {"name": "dir", "metavar": "DIR", "type": folder_path}
+    verbs.add("disallow", tr("take that back"), "disallow_folder", disallowed, path=folder)
     starting = command(projects, "start", tr("start a server that waits for a project"), start)
     starting.add_argument("name", metavar="SERVER")
     which = starting.add_mutually_exclusive_group(required=True)
@@ -69,11 +72,8 @@ def allow(args: argparse.Namespace, home: Home) -> int:
     )
 
 
-def disallow(args: argparse.Namespace, home: Home) -> int:
-    folder = folder_path(args.dir)
-    with any_hub(home) as hub:
-        hub.ask(hub.api.projects.disallow_folder(path=folder), timeout_s=STOP_TIMEOUT_S)
-    return answer(args, {"folder": folder, "allowed": False}, tr("{folder} is no longer allowed as a project.", folder=clean_line(folder)))
+def _disallowed(args: argparse.Namespace, _: object) -> str:
+    return tr("{folder} is no longer allowed as a project.", folder=args.dir)
 
 
 def start(args: argparse.Namespace, home: Home) -> int:

@@ -3,10 +3,15 @@
 import argparse
 
 from tooltray.cli import values
+from tooltray.cli.derived_commands import VerbCommands, done, table
+from tooltray.cli.hubs import any_hub
 from tooltray.cli.parsers import COMMAND_MARK, Commands, Usage, command
 from tooltray.cli.speech import tr
+from tooltray.cli.terminal import clean_line, problem_line
+from tooltray.foundation.snapshots.servers import InMemoryServer
 
 LOG_LINES = 200
+SIGN_OUT_TIMEOUT_S = 60.0  # longer than the grace that a server gets
 WATCHED_S = 300.0
 
 
@@ -15,7 +20,10 @@ def declare(parser: Usage) -> None:
     command(servers, "list", tr("list the servers and how they are"), "servers_command:list_servers")
     _declare_add(servers)
     _declare_set(servers)
-    command(servers, "inmemory", tr("list the servers of installed packages that can run inside Tooltray"), "servers_command:list_inmemory")
+    titles = (tr("ENTRY"), tr("PACKAGE"), tr("VERSION"), tr("SUMMARY"), tr("PROBLEM"))
+    listed = table(titles, _inmemory_row, tr("No installed package brings a server that can run inside Tooltray."))
+    text = tr("list the servers of installed packages that can run inside Tooltray")
+    VerbCommands(servers, any_hub).add("inmemory", text, "get_inmemory_servers", listed)
     removing = command(servers, "remove", tr("remove a server from the file where it is, and its secrets"), "servers_command:remove")
     removing.add_argument("name", metavar="NAME")
     removing.flag("--keep-secrets", tr("leave what is stored for it alone, to bring it back later"))
@@ -34,9 +42,8 @@ def declare(parser: Usage) -> None:
         "--for", dest="duration_s", metavar="TIME", type=values.time, default=WATCHED_S, help=tr("how long, as 90s or 5m (default: 5m)")
     )
     watching.flag("--yes", tr("use what is proposed, do not ask"))
-    copying = command(servers, "duplicate", tr("add a copy of a server, for another account"), "server_testing:duplicate")
-    copying.add_argument("name", metavar="NAME")
-    copying.add_argument("new_name", metavar="NEW_NAME")
+    text = tr("add a copy of a server, for another account")
+    VerbCommands(servers).add("duplicate", text, "duplicate_mcp_server", done(_copied, server=lambda _, name: name))
     _declare_showing(servers)
     _declare_confining(servers)
     links = command(servers, "links", tr("print the links that add a server to AI clients"), "servers_command:links")
@@ -47,9 +54,9 @@ def declare(parser: Usage) -> None:
     signing_in.add_argument("name", metavar="NAME")
     signing_in.flag("--no-browser", tr("print the page's address, and open nothing"))
     signing_in.flag("--paste", tr("end a sign-in that has begun with the address at which the browser ended (standard input)"))
-    command(servers, "sign-out", tr("forget a sign-in, here and there, and stop the server"), "sign_in_command:sign_out").add_argument(
-        "name", metavar="NAME"
-    )
+    signed_out = done(_signed_out, server=lambda args, _: args.name, signed_in=False)
+    text = tr("forget a sign-in, here and there, and stop the server")
+    VerbCommands(servers, timeout_s=SIGN_OUT_TIMEOUT_S).add("sign-out", text, "sign_out", signed_out)
     logs = command(servers, "logs", tr("show what a server wrote to its standard error"), "servers_command:logs")
     logs.add_argument("name", metavar="NAME")
     logs.add_argument(
@@ -61,6 +68,22 @@ def declare(parser: Usage) -> None:
         help=tr("how many of the last lines (default: {log_lines})", log_lines=LOG_LINES),
     )
     logs.add_argument("-f", "--follow", action="store_true", help=tr("go on with new lines until Ctrl-C"))
+
+
+def _inmemory_row(server: InMemoryServer) -> tuple[str, ...]:
+    return server.name, server.package, server.version, server.summary, problem_line(server.problem)
+
+
+def _signed_out(args: argparse.Namespace, _: object) -> str:
+    return tr("Signed out of {name}; it has stopped.", name=args.name)
+
+
+def _copied(args: argparse.Namespace, name: str) -> str:
+    return tr(
+        "Added {name}, a copy of {other}. It starts when it is used; give it an account of its own in the window.",
+        name=clean_line(name),
+        other=args.name,
+    )
 
 
 def _declare_showing(servers: Commands) -> None:

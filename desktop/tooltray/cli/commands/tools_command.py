@@ -5,10 +5,11 @@ import json
 
 from tooltray.carriers.control.control_client import HubSilent
 from tooltray.cli import values
+from tooltray.cli.derived_commands import VerbCommands, done
 from tooltray.cli.hubs import Hub, folder_path, started_hub
 from tooltray.cli.parsers import Usage, command, later
 from tooltray.cli.speech import tr
-from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, print_json, print_notes, print_table
+from tooltray.cli.terminal import answer_list, clean, clean_line, count, print_json, print_notes, print_table
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.remote import JsonObject
@@ -61,7 +62,8 @@ def declare(parser: Usage) -> None:
     whose.add_argument("--client", metavar="CLIENT", help=tr("all results that this kind of AI client gets; see `clients modes`"))
     limit.add_argument("--tool", metavar="TOOL", help=tr("of that server: the server's own name for it"))
     names = later(tools, "names", tr("the names under which tools are published")).subcommands()
-    command(names, "reset", tr("forget the names given so far and give them anew"), reset_names)
+    reset = done(lambda *_: tr("The names were given anew. AI clients that allow tools by name may ask again."), reset=True)
+    VerbCommands(names).add("reset", tr("forget the names given so far and give them anew"), "reset_tool_names", reset)
 
 
 def list_tools(args: argparse.Namespace, home: Home) -> int:
@@ -173,12 +175,6 @@ def _text_of(block: JsonObject) -> str:
 
 def _size(base64_text: str) -> str:
     return count(len(base64_text) * 3 // 4 - base64_text.count("=", -2), "byte")
-
-
-def reset_names(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        hub.ask(hub.api.tools.reset_tool_names())
-    return answer(args, {"reset": True}, tr("The names were given anew. AI clients that allow tools by name may ask again."))
 
 
 # what they cost

@@ -41,18 +41,6 @@ def sessions(args: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-def modes(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        found = hub.ask(hub.api.views.get_client_modes())
-    if args.json:
-        print_json(found)
-    else:
-        print_table(
-            (tr("CLIENT"), tr("NAMES ITSELF"), tr("MODE"), tr("SHOWN"), tr("PROFILE"), tr("WHY")), [_mode_row(each) for each in found]
-        )
-    return 0
-
-
 def mode(args: argparse.Namespace, home: Home) -> int:
     """Changes how tools are shown to one kind of client, and which profile it gets; what is not given stays."""
     client = "" if args.client == EVERY else args.client
@@ -163,8 +151,3 @@ def _session_row(session: SessionSnapshot, profiles: Collection[str]) -> list[st
     project = session.project.path if session.project else "-"
     only = f" ({session.server} only)" if session.server else ""
     return [session.id, client, mode + only, session.profile or "-", project, ", ".join(session.activated) or "-", session.reason]
-
-
-def _mode_row(client: ClientModeSnapshot) -> list[str]:
-    title = client.title + ("" if client.is_seen else tr(" (not seen)"))
-    return [title, client.client or EVERY, client.mode or DEFAULT, client.shown_mode, client.profile or "-", client.reason]
