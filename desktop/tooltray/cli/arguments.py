@@ -84,7 +84,7 @@ def _parser(_language: str) -> Usage:
         prog="tooltray",
         description=tr("One home for your MCP servers. Without a command: the desktop app, or `serve` where there is no screen."),
     )
-    parser.add_argument("--home", metavar="DIR", help=tr("use this folder instead of ~/.tooltray (also: TOOLTRAY_HOME)"))
+    parser.takes("--home", "DIR", tr("use this folder instead of ~/.tooltray (also: TOOLTRAY_HOME)"))
     parser.add_argument(BACKGROUND, action="store_true", help=tr("without a command: show the tray icon alone, and no window"))
     parser.add_argument("--version", action="version", version=f"tooltray {__version__}")
     parser.set_defaults(run=DESKTOP, usage=parser, check=None, json=False)

@@ -3,7 +3,7 @@
 import argparse
 import importlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
 
 from tooltray.cli.speech import say, tr
 
@@ -59,9 +59,24 @@ class Usage(argparse.ArgumentParser):
         self.set_defaults(usage=self)
         return self.add_subparsers(metavar="COMMAND", title=tr("commands"), required=True)
 
-    def flag(self, name: str, text: str) -> None:
-        """Adds an option without a value."""
-        self.add_argument(name, action="store_true", help=text)
+    def flag(self, name: str, text: str, *, short: str = "") -> Self:
+        """Adds an option without a value. `short`: such as `-f`."""
+        self.add_argument(*filter(None, (short, name)), action="store_true", help=text)
+        return self
+
+    def takes(self, name: str, metavar: Any = None, text: str | None = None, *, short: str = "", **more: Any) -> Self:
+        """Adds an argument or an option with a value.
+
+        Args:
+            metavar: what stands for the value; without it, the name in capitals.
+            more: keywords of `add_argument`.
+        """
+        self.add_argument(*filter(None, (short, name)), metavar=metavar or name.upper(), help=text, **more)
+        return self
+
+    def repeats(self, name: str, metavar: Any, text: str, **more: Any) -> None:
+        """Adds an option that may be given several times; its values are a list."""
+        self.takes(name, metavar, text, action="append", default=[], **more)
 
     def parse_known_args(self, *args: Any, **named: Any) -> Any:
         self.complete()

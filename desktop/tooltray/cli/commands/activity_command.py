@@ -17,7 +17,7 @@ from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.parsers import Usage
 from tooltray.cli.person import check_terminal
 from tooltray.cli.speech import say, tr
-from tooltray.cli.terminal import answer, clean_line, count, print_json, print_table, to_json
+from tooltray.cli.terminal import answer, clean_line, count, moment, print_json, print_table, to_json
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase, as_json
@@ -49,18 +49,14 @@ def declare(parser: Usage) -> None:
         "show ID: one entry in full, by its number or the id of its call; "
         "export FILE: write entries as JSON Lines; clear: empty the journal; undo-clear: bring it back"
     )
-    parser.add_argument("words", metavar="WORDS", nargs="*", help=about)
+    parser.takes("words", "WORDS", about, nargs="*")
     for name in ("server", "client", "tool", "project"):
-        parser.add_argument(
-            f"--{name}", metavar=name.upper(), action="append", default=[], help=tr("of this {name} alone; may be repeated", name=name)
-        )
+        parser.repeats(f"--{name}", name.upper(), tr("of this {name} alone; may be repeated", name=name))
     parser.add_argument("--kind", action="append", default=[], choices=KINDS, help=tr("of this kind alone; may be repeated"))
-    parser.add_argument(
-        "--text", metavar="TEXT", default="", help=tr("that have this text in a name, in what was touched, or in the reason")
-    )
+    parser.takes("--text", "TEXT", tr("that have this text in a name, in what was touched, or in the reason"), default="")
     parser.flag("--failed", tr("that failed or were refused"))
-    parser.add_argument("--since", metavar="TIME", type=values.time, help=tr("of so long: 90s, 30m, 8h or 7d"))
-    parser.add_argument("--limit", metavar="N", type=values.number, default=ROWS, help=tr("so many rows ({rows})", rows=ROWS))
+    parser.takes("--since", "TIME", tr("of so long: 90s, 30m, 8h or 7d"), type=values.time)
+    parser.takes("--limit", "N", tr("so many rows ({rows})", rows=ROWS), type=values.number, default=ROWS)
     parser.flag("--each", tr("a row for each, also where several in a row are the same"))
     parser.flag("--follow", tr("go on with what happens from now on, until Ctrl-C"))
 
@@ -127,7 +123,7 @@ def _cells(row: ActivityRow) -> tuple[str, ...]:
     entry = row.entry
     what = _what(entry) + (f" x {row.count}" if row.count > 1 else "")
     about = " - ".join(filter(None, (entry.touched, _reason(entry))))
-    return str(entry.id), _moment(entry.at), entry.client or "-", what, entry.outcome, f"{entry.duration_s * 1000:.0f}", about
+    return str(entry.id), moment(entry.at), entry.client or "-", what, entry.outcome, f"{entry.duration_s * 1000:.0f}", about
 
 
 def _reason(entry: ActivityEntry) -> str:
@@ -138,14 +134,6 @@ def _reason(entry: ActivityEntry) -> str:
 def _what(entry: ActivityEntry) -> str:
     where = "/".join(filter(None, (entry.server, entry.tool)))
     return where if entry.kind == "call" else f"{entry.kind} {where}".strip()
-
-
-def _moment(at: float) -> str:
-    """Formats a local time; a clock may have shown anything."""
-    try:
-        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
-    except (OverflowError, OSError, ValueError):
-        return "?"
 
 
 # while it happens
@@ -199,7 +187,7 @@ def _show(args: argparse.Namespace, home: Home, id: int | str) -> int:
 def _lines(found: ActivityDetails) -> Iterator[str]:
     entry = found.entry
     yield f"{_what(entry)}: {entry.outcome}"
-    yield f"{_moment(entry.at)}, {entry.duration_s * 1000:.1f} ms"
+    yield f"{moment(entry.at)}, {entry.duration_s * 1000:.1f} ms"
     yield from _named(tr("AI client"), entry.client, f"session {entry.session}" if entry.session else "")
     yield from _named(tr("Project"), entry.project)
     yield from _named(tr("Touched"), entry.touched)

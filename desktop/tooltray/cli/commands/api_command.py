@@ -18,14 +18,14 @@ TOOL_CALL_TIMEOUT_S = 30.0  # the user waits for it; AI clients have ten minutes
 
 def declare(parser: Usage) -> None:
     parser.runs(api)
-    parser.add_argument("verb", metavar="VERB", nargs="?", help=tr("its name; left out: list all verbs"))
-    parser.add_argument("arguments", metavar="NAME=VALUE", nargs="*", help=tr("an argument of the verb; the value is JSON, or a text"))
-    parser.add_argument(
+    parser.takes("verb", "VERB", tr("its name; left out: list all verbs"), nargs="?")
+    parser.takes("arguments", "NAME=VALUE", tr("an argument of the verb; the value is JSON, or a text"), nargs="*")
+    parser.takes(
         "--timeout",
-        metavar="SECONDS",
+        "SECONDS",
+        tr("how long to wait (default: {tool_call_timeout_s})", tool_call_timeout_s=f"{TOOL_CALL_TIMEOUT_S:g}"),
         type=values.seconds,
         default=TOOL_CALL_TIMEOUT_S,
-        help=tr("how long to wait (default: {tool_call_timeout_s})", tool_call_timeout_s=f"{TOOL_CALL_TIMEOUT_S:g}"),
     )
 
 

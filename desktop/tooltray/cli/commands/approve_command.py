@@ -14,19 +14,17 @@ from tooltray.cli import auto_approve, values
 from tooltray.cli.derived_commands import VerbCommands, done, table
 from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.parsers import Usage, command
-from tooltray.cli.person import NO, YES, check_terminal, typed_answer
+from tooltray.cli.person import ALLOW, NO, YES, check_terminal, is_allowed, typed_answer
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, cut, day, print_json, print_table
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.foundation.snapshots.tools import CoveredTool, ToolSnapshot
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 DESCRIPTION_COLUMNS = 100  # of each tool that consent covers; there may be dozens, and each is shown on one line
 SOON_S = 7 * 86_400.0  # if the end is sooner, the time left is shown
-QUESTION = Phrase("Allow this?")
 RULE = "rule"  # of `--rule`
 
 
@@ -39,7 +37,7 @@ def declare(parser: Usage) -> None:
         "       tooltray approve SERVER --all-reads [--client NAME] [--for TIME | --until-lock]\n"
         "       tooltray approve [--client NAME] [--for TIME] -- SERVER TOOL   (also where a server is called refuse)"
     )
-    parser.add_argument("words", metavar="WORDS", nargs="*", help=tr("which call, as `tooltray approve list` names it, or which tool"))
+    parser.takes("words", "WORDS", tr("which call, as `tooltray approve list` names it, or which tool"), nargs="*")
     for each, text in (
         ("once", tr("this call alone (the default)")),
         ("like", tr("the like of it for some seconds, as `approvals.sameForSeconds` says")),
@@ -54,8 +52,8 @@ def declare(parser: Usage) -> None:
         "--rule", dest="answer", action="store_const", const="rule", help=tr("with ID: every call like this one, by the rule that is shown")
     )
     parser.flag("--all-reads", tr("with SERVER: every tool of it that reads now"))
-    parser.add_argument("--client", metavar="NAME", help=tr("for this AI client alone, as it names itself"))
-    parser.add_argument("--for", dest="duration", metavar="TIME", type=values.time, help=tr("for so long: 90s, 30m, 8h or 7d"))
+    parser.takes("--client", "NAME", tr("for this AI client alone, as it names itself"))
+    parser.takes("--for", "TIME", tr("for so long: 90s, 30m, 8h or 7d"), dest="duration", type=values.time)
     parser.flag("--until-lock", tr("until the screen locks; where Tooltray's window runs"))
 
 
@@ -71,21 +69,19 @@ def declare_grants(parser: Usage) -> None:
         conditions="inside, hosts, command, number, equals, oneOf",
         example='{"tool": "read_file", "arguments": {"path": {"inside": ["~/notes"]}}, "others": ["limit"]}',
     )
-    rule.add_argument("server", metavar="SERVER")
-    rule.add_argument("rule", metavar="JSON", help=tr("the rule, as callRules has it"))
+    rule.takes("server")
+    rule.takes("rule", "JSON", tr("the rule, as callRules has it"))
     rule.flag("--preview", tr("say what it means and what it would have covered, and allow nothing"))
-    rule.add_argument("--client", metavar="NAME", help=tr("for this AI client alone, as it names itself"))
-    rule.add_argument("--for", dest="duration", metavar="TIME", type=values.time, help=tr("for so long: 90s, 30m, 8h or 7d"))
+    rule.takes("--client", "NAME", tr("for this AI client alone, as it names itself"))
+    rule.takes("--for", "TIME", tr("for so long: 90s, 30m, 8h or 7d"), dest="duration", type=values.time)
     rule.flag("--until-lock", tr("until the screen locks; where Tooltray's window runs"))
     removed = done(lambda *_: tr("Taken back."), removed=lambda args, _: args.id)
     verbs.add("remove", tr("take back what was allowed"), "remove_grant", removed)
-    previewing = command(grants, "preview", tr("list the tools that a grant would allow"), preview)
-    previewing.add_argument("server", metavar="SERVER")
-    previewing.add_argument("tool", metavar="TOOL", nargs="?", help=tr("this one; without it: every tool that reads"))
+    previewing = command(grants, "preview", tr("list the tools that a grant would allow"), preview).takes("server")
+    previewing.takes("tool", "TOOL", tr("this one; without it: every tool that reads"), nargs="?")
     command(grants, "changes", tr("show how tools differ from what was allowed"), changes)
-    accepting = command(grants, "accept", tr("let what was allowed count for a tool as it is now"), accept, has_json=False)
-    accepting.add_argument("server", metavar="SERVER")
-    accepting.add_argument("tool", metavar="TOOL")
+    text = tr("let what was allowed count for a tool as it is now")
+    command(grants, "accept", text, accept, has_json=False).takes("server").takes("tool")
 
 
 def _check(usage: Usage, args: argparse.Namespace) -> None:
@@ -150,7 +146,7 @@ def _answer(hub: Hub, id: str, answer: str) -> int:
     _print_call(call, _disk_diff(hub, call))
     if answer == RULE:
         answer = _narrowest_rule(call)
-    typed = typed_answer(QUESTION)
+    typed = typed_answer(ALLOW)
     if typed in YES:
         hub.ask(hub.api.approvals.answer_approval(id=call.id, answer=answer))
         print("Allowed.")
@@ -199,7 +195,7 @@ def _grant(hub: Hub, args: argparse.Namespace, words: Sequence[str]) -> int:
         if change.server == server and change.tool in names:
             _print_change(change)
     print(tr("For {client}, {until}.", client=clean_line(client) or tr("every AI client"), until=_until(args)))
-    if not _is_meant():
+    if not is_allowed():
         return 1
     lock = {"until": "lock"} if args.until_lock else {}  # unknown to older hubs
     seen = {"seen": covered[0].revision} if covered and covered[0].revision else {}
@@ -225,7 +221,7 @@ def rules(args: argparse.Namespace, home: Home) -> int:
                     before=_rules(before),
                 )
             )
-            if not _is_meant():
+            if not is_allowed():
                 return 1
         hub.ask(hub.api.views.set_client_auto_approve(client=args.client, rules=chosen))
     print(tr("For {client}: {chosen}.", client=clean_line(args.client), chosen=_rules(chosen)))
@@ -247,7 +243,7 @@ def server_rules(args: argparse.Namespace, home: Home) -> int:
                     before=_rules(before),
                 )
             )
-            if not _is_meant():
+            if not is_allowed():
                 return 1
         hub.ask(hub.api.approvals.set_server_auto_approve(server=args.name, rules=chosen), timeout_s=LIST_TIMEOUT_S)
     print(tr("For {name}: {chosen}.", name=clean_line(args.name), chosen=_rules(chosen)))
@@ -291,20 +287,13 @@ def accept(args: argparse.Namespace, home: Home) -> int:
                 tr("'{tool}' has not changed since it was allowed", tool=clean_line(args.tool)), "", tr("See: tooltray grants changes")
             )
         _print_change(change)
-        if not _is_meant():
+        if not is_allowed():
             return 1
         kind = {} if change.kind == "tool" else {"kind": change.kind}  # unknown to older hubs
         seen = {"seen": change.revision} if change.revision else {}
         hub.ask(hub.api.approvals.accept_tool_change(server=args.server, tool=args.tool, **kind, **seen))
     print("Accepted.")
     return 0
-
-
-def _is_meant() -> bool:
-    is_meant = typed_answer(QUESTION) in YES
-    if not is_meant:
-        print(tr("Nothing was allowed."))
-    return is_meant
 
 
 def _disk_diff(hub: Hub, call: ApprovalSnapshot) -> Sequence[str]:

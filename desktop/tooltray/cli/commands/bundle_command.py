@@ -7,6 +7,7 @@ import argparse
 import os
 from collections.abc import Iterable, Sequence
 
+from tooltray.cli import values
 from tooltray.cli.commands.secrets_command import going
 from tooltray.cli.commands.servers_command import note_start, progress_shown, running_in_words, server_snapshot, tools_once_started
 from tooltray.cli.derived_commands import VerbCommands, table
@@ -30,30 +31,19 @@ SOURCE = Phrase("a .mcpb or .dxt file, or its address")
 
 def declare(parser: Usage) -> None:
     bundles = parser.subcommands()
-    command(bundles, "show", tr("say what is in a bundle and what it would run, and install nothing"), show).add_argument(
-        "source", metavar="FILE", help=SOURCE
-    )
+    command(bundles, "show", tr("say what is in a bundle and what it would run, and install nothing"), show).takes("source", "FILE", SOURCE)
     installing = command(bundles, "install", tr("install a bundle, or a newer one in the place of an older one"), install)
-    installing.add_argument("source", metavar="FILE", help=SOURCE)
-    installing.add_argument("--name", metavar="NAME", default="", help=tr("what the server is called here, or which one is updated"))
-    installing.add_argument(
-        "--set", metavar="KEY=VALUE", action="append", default=[], type=setting, help=tr("one of its settings; again for several values")
-    )
+    installing.takes("source", "FILE", SOURCE)
+    installing.takes("--name", "NAME", tr("what the server is called here, or which one is updated"), default="")
+    installing.repeats("--set", "KEY=VALUE", tr("one of its settings; again for several values"), type=values.field_value)
     installing.flag("--secret-stdin", tr("read the secrets from standard input, one a line"))
     installing.flag("--yes", tr("do not ask"))
     titles = (tr("SERVER"), tr("BUNDLE"), tr("VERSION"), tr("PUBLISHER"), tr("INSTALLED"), "SHA-256")
     listed = table(titles, _row, tr("There are no bundles yet. Install one with: tooltray bundle install FILE"))
     VerbCommands(bundles).add("list", tr("list the servers that came as bundles"), "get_bundles", listed)
     removing = command(bundles, "remove", tr("remove a bundle's server, its secrets and its files"), remove)
-    removing.add_argument("name", metavar="SERVER")
+    removing.takes("name", "SERVER")
     removing.flag("--yes", tr("do not ask"))
-
-
-def setting(text: str) -> tuple[str, str]:
-    key, mark, value = text.partition("=")
-    if not key or not mark:
-        raise argparse.ArgumentTypeError(tr("KEY=VALUE expected"))
-    return key, value
 
 
 def show(args: argparse.Namespace, home: Home) -> int:

@@ -1,7 +1,6 @@
 """`tooltray clients`: its commands with their options. What they do is in other modules, each imported when it runs."""
 
 import argparse
-import time
 
 from tooltray.cli import values
 from tooltray.cli.derived_commands import VerbCommands, done, table
@@ -26,7 +25,7 @@ def declare(parser: Usage) -> None:
     token = command(
         clients, "token", tr("make a token for an AI client, or a new one in the place of its old one"), "http_command:client_token"
     )
-    token.add_argument("name", metavar="NAME", help=tr("by which you know the client again"))
+    token.takes("name", "NAME", tr("by which you know the client again"))
     verbs, columns = VerbCommands(clients, any_hub), (tr("CLIENT"), tr("TOKEN MADE"))
     empty = tr("No AI client has a token yet. Make one with: tooltray clients token NAME")
     listed = table(columns, lambda each: (each.name, day(each.created_at)), empty)
@@ -37,14 +36,12 @@ def declare(parser: Usage) -> None:
     VerbCommands(clients).add("modes", text, "get_client_modes", table(titles, _mode_row, ""))
     mode = command(clients, "mode", tr("choose how tools are shown to a kind of AI client, and its profile"), "views_command:mode")
     text = tr("as `clients modes` says it names itself; '*': all that have no mode of their own")
-    mode.add_argument("client", metavar="CLIENT", type=values.some_text, help=text)
-    mode.add_argument(
-        "mode", metavar="MODE", nargs="?", choices=MODES, help=tr("one of: {modes} (as the servers' settings say)", modes=", ".join(MODES))
-    )
+    mode.takes("client", "CLIENT", text, type=values.some_text)
+    mode.takes("mode", "MODE", tr("one of: {modes} (as the servers' settings say)", modes=", ".join(MODES)), nargs="?", choices=MODES)
     text = tr("choose which calls of a kind of AI client go through unasked, in the place of the servers' own rules")
     rules = command(clients, "approve", text, "approve_command:rules", check=_check_rules, has_json=False)
-    rules.add_argument("client", metavar="CLIENT", type=values.some_text, help=tr("as `clients modes` says it names itself"))
-    rules.add_argument("rules", metavar="RULE", nargs="*", help=tr("as in autoApprove: read, write, all, a tool's name, ..."))
+    rules.takes("client", "CLIENT", tr("as `clients modes` says it names itself"), type=values.some_text)
+    rules.takes("rules", "RULE", tr("as in autoApprove: read, write, all, a tool's name, ..."), nargs="*")
     rules.flag("--nothing", tr("ask about each call"))
     rules.flag("--default", tr("as each server's autoApprove says"))
     profile = mode.add_mutually_exclusive_group()
@@ -56,7 +53,7 @@ def _declare_scan(clients: Commands) -> None:
     text = tr("list the AI clients on this computer, whether they use Tooltray, and the servers in their files")
     scan = command(clients, "scan", text, "ai_clients_command:scan")
     text = tr("a folder whose own files (.mcp.json, .vscode/mcp.json, ...) are read, too, besides those of known projects")
-    scan.add_argument("--project", metavar="DIR", action="append", default=[], help=text)
+    scan.repeats("--project", "DIR", text)
     scan.flag("--all", tr("also the clients that are not installed"))
 
 
@@ -69,15 +66,13 @@ def _declare_changes(clients: Commands) -> None:
         ("disconnect", tr("take the entry of Tooltray out of the files of AI clients, those of projects included")),
     ):
         change = command(clients, name, text, f"client_changes_command:{name}", check=_check_change)
-        change.add_argument(
-            "client", metavar="CLIENT", nargs="*", help=tr("as `clients scan` lists it; a file under version control needs it")
-        )
+        change.takes("client", "CLIENT", tr("as `clients scan` lists it; a file under version control needs it"), nargs="*")
         change.flag("--all", tr("all that are installed"))
         change.flag("--dry-run", tr("show what would change, and change nothing"))
         change.flag("--yes", tr("do not ask"))
     text = tr("undo a change: the file becomes what it was; if somebody has written it since, the change alone is reversed")
     undo = command(clients, "undo", text, "client_changes_command:undo")
-    undo.add_argument("change", metavar="CHANGE", nargs="?", default="", help=tr("as `clients changes` lists it (the newest)"))
+    undo.takes("change", "CHANGE", tr("as `clients changes` lists it (the newest)"), nargs="?", default="")
     undo.flag("--yes", tr("do not ask"))
     titles = (tr("CHANGE"), tr("WHEN"), tr("CLIENT"), tr("WHAT"), tr("SERVERS"), tr("CAN BE UNDONE"), tr("FILE"))
     listed = table(titles, _change_row, tr("Tooltray has changed no AI client's file in the last 30 days."))
@@ -107,5 +102,5 @@ def _mode_row(client: ClientModeSnapshot) -> list[str]:
 
 
 def _change_row(change: ClientChange) -> list[str]:
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(change.at))
-    return [change.id, when, change.client, change.action, ", ".join(change.servers), _UNDO[change.undo], change.path]
+    servers = ", ".join(change.servers)
+    return [change.id, day(change.at), change.client, change.action, servers, _UNDO[change.undo], change.path]

@@ -47,9 +47,9 @@ _ELSEWHERE = ("http", "sse")
 
 def declare(parser: Usage) -> None:
     parser.runs(doctor, check=_check)
-    parser.add_argument("server", nargs="?", metavar="SERVER", help=tr("look at this server only"))
+    parser.takes("server", "SERVER", tr("look at this server only"), nargs="?")
     parser.flag("--forget-environment", tr("forget certificates, proxies and package indexes remembered of your terminal"))
-    parser.add_argument("--fix", metavar="NUMBER", type=values.number, help=tr("with SERVER: carry out what was offered under this number"))
+    parser.takes("--fix", "NUMBER", tr("with SERVER: carry out what was offered under this number"), type=values.number)
 
 
 def _check(usage: Usage, args: argparse.Namespace) -> None:

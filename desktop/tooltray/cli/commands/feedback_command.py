@@ -36,18 +36,16 @@ FEEDBACK_LINES = 20
 def declare(parser: Usage) -> None:
     feedback = parser.subcommands()
     command(feedback, "list", tr("list the reports that wait for an answer"), list_reports)
-    command(feedback, "show", tr("show one report whole"), show).add_argument("id", metavar="ID")
+    command(feedback, "show", tr("show one report whole"), show).takes("id")
     reply = command(feedback, "answer", tr("answer a report"), answer)
-    reply.add_argument("id", metavar="ID", help=tr("as `feedback list` shows it"))
-    reply.add_argument("text", metavar="TEXT", nargs="?", help=tr("what the model is to know"))
-    reply.add_argument("--image", metavar="FILE", action="append", default=[], help=tr("a picture to go with it: PNG, JPEG, GIF or WebP"))
-    reply.add_argument("--file", metavar="FILE", action="append", default=[], help=tr("a file to go with it; of a large one the path"))
-    command(feedback, "dismiss", tr("put a report away without an answer"), dismiss).add_argument("id", metavar="ID")
+    reply.takes("id", "ID", tr("as `feedback list` shows it"))
+    reply.takes("text", "TEXT", tr("what the model is to know"), nargs="?")
+    reply.repeats("--image", "FILE", tr("a picture to go with it: PNG, JPEG, GIF or WebP"))
+    reply.repeats("--file", "FILE", tr("a file to go with it; of a large one the path"))
+    command(feedback, "dismiss", tr("put a report away without an answer"), dismiss).takes("id")
     past = command(feedback, "history", tr("list earlier reports and how they ended"), history)
-    past.add_argument("--project", metavar="DIR", help=tr("of this project alone"))
-    past.add_argument(
-        "-n", "--lines", metavar="LINES", type=values.line_count, default=FEEDBACK_LINES, help=tr("default: {value}", value=FEEDBACK_LINES)
-    )
+    past.takes("--project", "DIR", tr("of this project alone"))
+    past.takes("--lines", "LINES", tr("default: {value}", value=FEEDBACK_LINES), short="-n", type=values.line_count, default=FEEDBACK_LINES)
 
 
 def list_reports(args: argparse.Namespace, home: Home) -> int:

@@ -31,7 +31,7 @@ ROTATED = Phrase("The token of before opens nothing any more; give this one to y
 def declare(parser: Usage) -> None:
     http = parser.subcommands()
     opening = command(http, "on", tr("open the endpoints, now and whenever a hub runs"), on)
-    opening.add_argument("--port", metavar="PORT", type=values.port, help=tr("where, from now on; 0: any that is free"))
+    opening.takes("--port", "PORT", tr("where, from now on; 0: any that is free"), type=values.port)
     command(http, "off", tr("close them"), off)
     command(http, "status", tr("say whether and where they are open"), status)
     api = later(http, "api", tr("let other programs do over HTTP what you can do here (REST)")).subcommands()
@@ -46,10 +46,10 @@ def declare(parser: Usage) -> None:
         api_token,
         check=_check,
     )
-    token.add_argument("name", metavar="NAME", nargs="?", type=values.some_text, help=tr("of the program that gets it"))
+    token.takes("name", "NAME", tr("of the program that gets it"), nargs="?", type=values.some_text)
     scopes = tr("what it may: read (look), call (and call tools) or manage (and change things; this is the default)")
     token.add_argument("--scope", choices=("read", "call", "manage"), help=scopes)
-    token.add_argument("--for", dest="duration", metavar="TIME", type=values.time, help=tr("for so long: 90s, 30m, 8h or 30d"))
+    token.takes("--for", "TIME", tr("for so long: 90s, 30m, 8h or 30d"), dest="duration", type=values.time)
     token.flag("--trusted", tr("it may also approve calls, trust servers and allow folders"))
     verbs = VerbCommands(api, any_hub)
     titles = (tr("NAME"), tr("SCOPE"), tr("MADE"), tr("UNTIL"))

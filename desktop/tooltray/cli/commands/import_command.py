@@ -38,7 +38,7 @@ Given = Mapping[str, object]
 def declare(parser: Usage) -> None:
     parser.runs(take_in, check=_check)
     text = tr("ids of AI clients, as `clients scan` lists them; or one file, '-' for standard input; nothing: all AI clients")
-    parser.add_argument("sources", nargs="*", metavar="CLIENT|FILE", help=text)
+    parser.takes("sources", "CLIENT|FILE", text, nargs="*")
     parser.flag("--all", tr("all servers but those of projects and those that are off; do not ask one by one"))
     parser.flag("--dry-run", tr("say what there is to import, and change nothing"))
     parser.flag("--keep", tr("leave imported servers in the files of their clients, too"))

@@ -12,7 +12,7 @@ from tooltray.cli import values
 from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.parsers import Usage
 from tooltray.cli.speech import tr
-from tooltray.cli.terminal import clean, clean_line, print_json, print_note, problem_line, to_json
+from tooltray.cli.terminal import clean, clean_line, moment, print_json, print_note, problem_line, to_json
 from tooltray.foundation import phrases
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.logs import HUB, LEVELS, MESSAGES, SERVER, LogFilter, LogLine, LogPage
@@ -26,13 +26,13 @@ LINES = 200
 
 def declare(parser: Usage) -> None:
     parser.runs(show, check=_check)
-    parser.add_argument("server", metavar="SERVER", nargs="?", default="", help=tr("without it: Tooltray's own log"))
+    parser.takes("server", "SERVER", tr("without it: Tooltray's own log"), nargs="?", default="")
     lines = tr("how many of the last lines (default: {lines})", lines=LINES)
-    parser.add_argument("-n", "--lines", metavar="LINES", type=values.line_count, default=LINES, help=lines)
-    parser.add_argument("-f", "--follow", action="store_true", help=tr("go on with new lines until Ctrl-C"))
+    parser.takes("--lines", "LINES", lines, short="-n", type=values.line_count, default=LINES)
+    parser.flag("--follow", tr("go on with new lines until Ctrl-C"), short="-f")
     parser.add_argument("--level", choices=LEVELS, default="", help=tr("lines of this level and worse ones"))
-    parser.add_argument("--search", metavar="TEXT", type=values.some_text, help=tr("lines with this text, in whatever case"))
-    parser.add_argument("--since", metavar="TIME", type=values.time, default=0.0, help=tr("not older than this, such as 30m, 2h or 1d"))
+    parser.takes("--search", "TEXT", tr("lines with this text, in whatever case"), type=values.some_text)
+    parser.takes("--since", "TIME", tr("not older than this, such as 30m, 2h or 1d"), type=values.time, default=0.0)
     parser.flag("--messages", tr("the protocol messages with SERVER, recorded until Ctrl-C"))
 
 
@@ -115,7 +115,7 @@ def _print(lines: Sequence[LogLine], *, as_json: bool) -> None:
 
 def in_words(line: LogLine) -> str:
     """Formats a line with its time and its level."""
-    at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(line.at)) if line.at else ""
+    at = moment(line.at) if line.at else ""
     if line.kind == "mark":
         text = f"--- {line.text}{': ' if line.detail else ''}{line.detail} ---"
     elif line.kind == "message":

@@ -21,30 +21,18 @@ def declare(parser: Usage) -> None:
     titles = (tr("PROFILE"), tr("TOOLS"), tr("SERVERS"), tr("DESCRIPTION"))
     listed = table(titles, _row, tr("There are no profiles. Make one with: tooltray profiles set NAME --server SERVER"))
     VerbCommands(profiles).add("list", tr("list the profiles"), "get_profiles", listed)
-    setting = command(profiles, "set", tr("make a profile, or another one in its place"), set_profile)
-    setting.add_argument("name", metavar="NAME")
+    setting = command(profiles, "set", tr("make a profile, or another one in its place"), set_profile).takes("name")
     text = tr("a server that is in it; '*', or no --server and no --tool: all are")
-    setting.add_argument("--server", metavar="SERVER", action="append", default=[], help=text)
-    setting.add_argument(
+    setting.repeats("--server", "SERVER", text)
+    setting.repeats(
         "--tool",
-        metavar=("SERVER", "TOOL"),
+        ("SERVER", "TOOL"),
+        tr("a tool that is in it, by the server's own name for it, and its server with it; of a server of which none is given, all are"),
         nargs=2,
-        action="append",
-        default=[],
-        help=tr(
-            "a tool that is in it, by the server's own name for it, and its server with it; of a server of which none is given, all are"
-        ),
     )
-    setting.add_argument(
-        "--skill",
-        metavar=("SERVER", "SKILL"),
-        nargs=2,
-        action="append",
-        default=[],
-        help=tr("the same of a skill, by its name, or by its URI as its server has it"),
-    )
-    setting.add_argument("--description", metavar="TEXT", default="")
-    command(profiles, "remove", tr("remove a profile"), remove).add_argument("name", metavar="NAME")
+    setting.repeats("--skill", ("SERVER", "SKILL"), tr("the same of a skill, by its name, or by its URI as its server has it"), nargs=2)
+    setting.takes("--description", "TEXT", default="")
+    command(profiles, "remove", tr("remove a profile"), remove).takes("name")
 
 
 def set_profile(args: argparse.Namespace, home: Home) -> int:

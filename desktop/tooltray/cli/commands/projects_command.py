@@ -22,13 +22,12 @@ OF_CLIENTS = Phrase("For an AI client itself, the folder in which it was started
 def declare(parser: Usage) -> None:
     projects = parser.subcommands()
     command(projects, "list", tr("list the folders that are allowed, and what runs for which project"), list_projects)
-    allowing = command(projects, "allow", tr("let servers be started for a folder, and for what is in it"), allow)
-    allowing.add_argument("dir", metavar="DIR")
+    command(projects, "allow", tr("let servers be started for a folder, and for what is in it"), allow).takes("dir")
     disallowed = done(_disallowed, folder=lambda args, _: args.dir, allowed=False)
     verbs, folder = VerbCommands(projects, any_hub, timeout_s=STOP_TIMEOUT_S), {"name": "dir", "metavar": "DIR", "type": folder_path}
     verbs.add("disallow", tr("take that back"), "disallow_folder", disallowed, path=folder)
     starting = command(projects, "start", tr("start a server that waits for a project"), start)
-    starting.add_argument("name", metavar="SERVER")
+    starting.takes("name", "SERVER")
     which = starting.add_mutually_exclusive_group(required=True)
     which.add_argument("dir", metavar="DIR", nargs="?", help=tr("for this folder, which is allowed thereby"))
     which.add_argument("--anyway", action="store_true", help=tr("without a project, as its settings say"))

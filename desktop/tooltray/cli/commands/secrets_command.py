@@ -29,10 +29,10 @@ _PLACES = {"keyring": Phrase("the system's keyring"), "file": Phrase("an encrypt
 def declare(parser: Usage) -> None:
     secrets = parser.subcommands()
     setting = command(secrets, "set", tr("store a secret; its value is asked for, or read from standard input"), set_secret)
-    setting.add_argument("name", metavar="NAME", help=tr("as settings refer to it: ${secret:NAME}"))
+    setting.takes("name", "NAME", tr("as settings refer to it: ${secret:NAME}"))
     command(secrets, "list", tr("list the names of the secrets, never their values"), list_secrets)
     removing = command(secrets, "remove", tr("forget a secret"), remove, check=_check)
-    removing.add_argument("name", nargs="?", metavar="NAME")
+    removing.takes("name", "NAME", nargs="?")
     removing.flag("--unused", tr("all that no server uses; they are shown first"))
     removing.flag("--yes", tr("with --unused: do not ask"))
     command(secrets, "unlock", tr("give the running hub the passphrase of the encrypted file"), unlock)

@@ -24,24 +24,16 @@ BRIDGE_IDLE_EXIT_S = 900.0  # a hub that was not started by hand leaves 15 minut
 def declare(parser: Usage) -> None:
     parser.runs(serve, check=_check, has_json=False)
     parser.flag("--stdio", tr("serve one AI client on standard input and output"))
-    parser.add_argument("--server", metavar="NAME", help=tr("with --stdio: this server alone, with its own tool names"))
+    parser.takes("--server", "NAME", tr("with --stdio: this server alone, with its own tool names"))
     parser.flag("--replace", tr("take over from a hub that runs already"))
-    parser.add_argument(
-        "--config",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help=tr("also serve what this config of TBXark's mcp-proxy says, as it is; may be given again"),
-    )
-    parser.add_argument(
-        "--project", metavar="DIR", help=tr("give every session the servers of this folder's .mcp.json, which you trust once")
-    )
-    parser.add_argument(
+    parser.repeats("--config", "FILE", tr("also serve what this config of TBXark's mcp-proxy says, as it is; may be given again"))
+    parser.takes("--project", "DIR", tr("give every session the servers of this folder's .mcp.json, which you trust once"))
+    parser.takes(
         "--execution-id",
-        metavar="ID",
-        help=tr("written into each log record (also: {execution_id_variable})", execution_id_variable=EXECUTION_ID_VARIABLE),
+        "ID",
+        tr("written into each log record (also: {execution_id_variable})", execution_id_variable=EXECUTION_ID_VARIABLE),
     )
-    parser.add_argument("--idle-exit", metavar="SECONDS", type=values.seconds, help=tr("end this long after the last AI client left"))
+    parser.takes("--idle-exit", "SECONDS", tr("end this long after the last AI client left"), type=values.seconds)
     parser.add_argument(
         "--started-by-bridge", action="store_true", help=argparse.SUPPRESS
     )  # by the bridge and by commands like `tools call`

@@ -1,10 +1,9 @@
 """`tooltray tasks list|cancel`: tasks that servers carry out while AI clients do something else."""
 
-import time
-
 from tooltray.cli.derived_commands import VerbCommands, done, table
 from tooltray.cli.parsers import Usage
 from tooltray.cli.speech import say, tr
+from tooltray.cli.terminal import moment
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.server_tasks import ServerTaskSnapshot
 
@@ -28,5 +27,5 @@ def declare(parser: Usage) -> None:
 
 
 def _row(task: ServerTaskSnapshot) -> list[str]:
-    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(task.created_at))
-    return [task.id, task.server, task.tool, task.client or "-", say(STATES.get(task.status, task.status)), since]
+    state = say(STATES.get(task.status, task.status))
+    return [task.id, task.server, task.tool, task.client or "-", state, moment(task.created_at)]

@@ -25,7 +25,7 @@ def declare(parser: Usage) -> None:
     text = tr("list the servers of installed packages that can run inside Tooltray")
     VerbCommands(servers, any_hub).add("inmemory", text, "get_inmemory_servers", listed)
     removing = command(servers, "remove", tr("remove a server from the file where it is, and its secrets"), "servers_command:remove")
-    removing.add_argument("name", metavar="NAME")
+    removing.takes("name")
     removing.flag("--keep-secrets", tr("leave what is stored for it alone, to bring it back later"))
     removing.flag("--yes", tr("do not ask"))
     for name, text in (
@@ -33,41 +33,36 @@ def declare(parser: Usage) -> None:
         ("stop", tr("stop a server")),
         ("restart", tr("stop a server and start it again")),
     ):
-        command(servers, name, text, f"servers_command:{name}").add_argument("name", metavar="NAME")
-    trying = command(servers, "test", tr("connect once to a server, list its tools and end it again"), "server_testing:try_out")
-    trying.add_argument("name", metavar="NAME")
+        command(servers, name, text, f"servers_command:{name}").takes("name")
+    command(servers, "test", tr("connect once to a server, list its tools and end it again"), "server_testing:try_out").takes("name")
     watching = command(servers, "watch", tr("run a server unconfined for a while and propose a profile for it"), "watch_command:watch")
-    watching.add_argument("name", metavar="NAME")
-    watching.add_argument(
-        "--for", dest="duration_s", metavar="TIME", type=values.time, default=WATCHED_S, help=tr("how long, as 90s or 5m (default: 5m)")
-    )
+    watching.takes("name")
+    watching.takes("--for", "TIME", tr("how long, as 90s or 5m (default: 5m)"), dest="duration_s", type=values.time, default=WATCHED_S)
     watching.flag("--yes", tr("use what is proposed, do not ask"))
     text = tr("add a copy of a server, for another account")
     VerbCommands(servers).add("duplicate", text, "duplicate_mcp_server", done(_copied, server=lambda _, name: name))
     _declare_showing(servers)
     _declare_confining(servers)
     links = command(servers, "links", tr("print the links that add a server to AI clients"), "servers_command:links")
-    links.add_argument("name", metavar="NAME", nargs="?", default="", help=tr("without it: Tooltray itself, with all its servers"))
+    links.takes("name", "NAME", tr("without it: Tooltray itself, with all its servers"), nargs="?", default="")
     reset = command(servers, "reset", tr("put the servers that come with Tooltray back; your own stay"), "setup_command:reset")
     reset.flag("--yes", tr("do not ask"))
-    signing_in = command(servers, "sign-in", tr("sign in to a server elsewhere, with a browser"), "sign_in_command:sign_in")
-    signing_in.add_argument("name", metavar="NAME")
+    signing_in = command(servers, "sign-in", tr("sign in to a server elsewhere, with a browser"), "sign_in_command:sign_in").takes("name")
     signing_in.flag("--no-browser", tr("print the page's address, and open nothing"))
     signing_in.flag("--paste", tr("end a sign-in that has begun with the address at which the browser ended (standard input)"))
     signed_out = done(_signed_out, server=lambda args, _: args.name, signed_in=False)
     text = tr("forget a sign-in, here and there, and stop the server")
     VerbCommands(servers, timeout_s=SIGN_OUT_TIMEOUT_S).add("sign-out", text, "sign_out", signed_out)
-    logs = command(servers, "logs", tr("show what a server wrote to its standard error"), "servers_command:logs")
-    logs.add_argument("name", metavar="NAME")
-    logs.add_argument(
-        "-n",
+    logs = command(servers, "logs", tr("show what a server wrote to its standard error"), "servers_command:logs").takes("name")
+    logs.takes(
         "--lines",
-        metavar="LINES",
+        "LINES",
+        tr("how many of the last lines (default: {log_lines})", log_lines=LOG_LINES),
+        short="-n",
         type=values.line_count,
         default=LOG_LINES,
-        help=tr("how many of the last lines (default: {log_lines})", log_lines=LOG_LINES),
     )
-    logs.add_argument("-f", "--follow", action="store_true", help=tr("go on with new lines until Ctrl-C"))
+    logs.flag("--follow", tr("go on with new lines until Ctrl-C"), short="-f")
 
 
 def _inmemory_row(server: InMemoryServer) -> tuple[str, ...]:
@@ -96,21 +91,18 @@ def _declare_showing(servers: Commands) -> None:
         check=_check_server_rules,
         has_json=False,
     )
-    unasked.add_argument("name", metavar="NAME")
-    unasked.add_argument(
-        "rules", metavar="RULE", nargs="*", type=values.some_text, help=tr("read, write, all, a tool's name, names:PATTERN, ...")
-    )
+    unasked.takes("name")
+    unasked.takes("rules", "RULE", tr("read, write, all, a tool's name, names:PATTERN, ..."), nargs="*", type=values.some_text)
     unasked.flag("--nothing", tr("ask about each call"))
     lazy = command(servers, "lazy", tr("show clients one small tool of a server; using it loads the rest"), "views_command:lazy")
-    lazy.add_argument("name", metavar="NAME", help=tr("'*': every server that does not say otherwise"))
+    lazy.takes("name", "NAME", tr("'*': every server that does not say otherwise"))
     lazy.add_argument("switch", choices=("on", "off", "default"))
 
 
 def _declare_confining(servers: Commands) -> None:
     """Adds options for what a server's process may reach."""
     text = tr("choose which files and hosts a server may reach; without options: show it")
-    confining = command(servers, "confine", text, "confine_command:confine")
-    confining.add_argument("name", metavar="NAME")
+    confining = command(servers, "confine", text, "confine_command:confine").takes("name")
     confining.add_argument("files", nargs="?", choices=("open", "own", "read"), help=tr("all files, its own, or its own without changes"))
     confining.add_argument("--network", choices=("open", "none", "hosts"), help=tr("all of the network, none, or only the named hosts"))
     for option, name, metavar, words in (
@@ -123,42 +115,38 @@ def _declare_confining(servers: Commands) -> None:
         ("--read", "read", "PATH", tr("a folder or file that it may read; these replace those before, none takes all away")),
         ("--write", "write", "PATH", tr("one that it may change, too; these replace those before, none takes all away")),
     ):
-        confining.add_argument(option, dest=name, metavar=metavar, action="append", default=[], type=values.some_text, help=words)
+        confining.repeats(option, metavar, words, dest=name, type=values.some_text)
     text = tr("allow a host or path that was refused, as it is shown here")
-    confining.add_argument("--allow", metavar="REFUSED", type=values.some_text, help=text)
+    confining.takes("--allow", "REFUSED", text, type=values.some_text)
 
 
 def _declare_add(servers: Commands) -> None:
     add = command(servers, "add", tr("add a server by its command line"), "server_adding:add", check=_check_add)
     add.usage = "tooltray servers add NAME [options] -- COMMAND [ARGS ...]"
-    add.add_argument("name", metavar="NAME")
+    add.takes("name")
     _declare_source(add)
     _declare_running(add)
 
 
 def _declare_set(servers: Commands) -> None:
     setting = command(servers, "set", tr("change some fields of a server; the others stay"), "server_setting:change", check=_check_set)
-    setting.add_argument("name", metavar="NAME")
-    setting.add_argument(
-        "--env", metavar="KEY=VALUE", action="append", default=[], type=values.assignment, help=tr("an environment variable")
-    )
+    setting.takes("name")
+    setting.repeats("--env", "KEY=VALUE", tr("an environment variable"), type=values.assignment)
     secret = tr("an environment variable whose value is asked for and kept secret")
-    setting.add_argument("--secret", metavar="KEY", action="append", default=[], type=values.variable, help=secret)
+    setting.repeats("--secret", "KEY", secret, type=values.variable)
     setting.flag("--secret-stdin", tr("read the secrets from standard input, one a line"))
-    setting.add_argument("--arg", metavar="ARG", action="append", help=tr("an argument; these replace those before"))
-    setting.add_argument("--url", metavar="URL", type=values.url, help=tr("the address of a server that runs elsewhere"))
+    setting.takes("--arg", "ARG", tr("an argument; these replace those before"), action="append")
+    setting.takes("--url", "URL", tr("the address of a server that runs elsewhere"), type=values.url)
     header = tr("a header to send to a server that runs elsewhere")
-    setting.add_argument("--header", metavar="'NAME: VALUE'", action="append", default=[], type=values.header, help=header)
+    setting.repeats("--header", "'NAME: VALUE'", header, type=values.header)
     header = tr("a header whose value is asked for and kept secret")
-    setting.add_argument("--header-secret", metavar="NAME", action="append", default=[], type=values.header_name, help=header)
-    setting.add_argument("--cwd", metavar="DIR", help=tr("the folder in which the server runs"))
+    setting.repeats("--header-secret", "NAME", header, type=values.header_name)
+    setting.takes("--cwd", "DIR", tr("the folder in which the server runs"))
     timeout = tr("how long a call may be without progress")
-    setting.add_argument("--timeout", metavar="SECONDS", type=values.some_seconds, help=timeout)
+    setting.takes("--timeout", "SECONDS", timeout, type=values.some_seconds)
     timeout = tr("how long it may be silent before its first answer")
-    setting.add_argument("--start-timeout", metavar="SECONDS", type=values.some_seconds, help=timeout)
-    setting.add_argument(
-        "--unset", metavar="KEY", action="append", default=[], type=values.some_text, help=tr("a variable or header to take away")
-    )
+    setting.takes("--start-timeout", "SECONDS", timeout, type=values.some_seconds)
+    setting.repeats("--unset", "KEY", tr("a variable or header to take away"), type=values.some_text)
 
 
 def _check_set(usage: Usage, args: argparse.Namespace) -> None:
@@ -171,65 +159,47 @@ def _check_set(usage: Usage, args: argparse.Namespace) -> None:
 
 def _declare_source(add: Usage) -> None:
     """Adds options for what a server is: a command with its variables, or an address and the way to authenticate there."""
-    add.add_argument(
-        "--secret",
-        metavar="KEY",
-        action="append",
-        default=[],
-        type=values.variable,
-        help=tr("an environment variable whose value is asked for and kept secret"),
-    )
-    add.add_argument(
+    add.repeats("--secret", "KEY", tr("an environment variable whose value is asked for and kept secret"), type=values.variable)
+    add.takes(
         "--inmemory",
-        metavar="ENTRY",
-        help=tr("a server of an installed package that runs inside Tooltray, in place of a command; its arguments stand after --"),
+        "ENTRY",
+        tr("a server of an installed package that runs inside Tooltray, in place of a command; its arguments stand after --"),
     )
-    add.add_argument("--url", metavar="URL", type=values.url, help=tr("the address of a server that runs elsewhere, in place of a command"))
+    add.takes("--url", "URL", tr("the address of a server that runs elsewhere, in place of a command"), type=values.url)
     add.flag("--sse", tr("with --url: it speaks the older HTTP+SSE transport"))
-    add.add_argument(
-        "--header", metavar="'NAME: VALUE'", action="append", default=[], type=values.header, help=tr("with --url: a header to send")
-    )
-    add.add_argument(
-        "--header-secret",
-        metavar="NAME",
-        action="append",
-        default=[],
-        type=values.header_name,
-        help=tr("with --url: a header whose value is asked for and kept secret"),
-    )
+    add.repeats("--header", "'NAME: VALUE'", tr("with --url: a header to send"), type=values.header)
+    add.repeats("--header-secret", "NAME", tr("with --url: a header whose value is asked for and kept secret"), type=values.header_name)
     add.flag("--bearer-secret", tr("with --url: a bearer token, which is asked for and kept secret"))
-    add.add_argument("--client-id", metavar="ID", help=tr("with --url: sign in as this client, which was registered there by hand"))
+    add.takes("--client-id", "ID", tr("with --url: sign in as this client, which was registered there by hand"))
     add.flag("--client-secret", tr("the secret of such a client, which is asked for and kept secret"))
     add.flag("--client-credentials", tr("such a client signs in by itself, without a person"))
-    add.add_argument("--scope", metavar="SCOPE", action="append", default=[], help=tr("with --url: what to ask for when signing in"))
-    add.add_argument("--redirect-port", metavar="PORT", type=values.port, help=tr("with --url: the port that the browser comes back to"))
+    add.repeats("--scope", "SCOPE", tr("with --url: what to ask for when signing in"))
+    add.takes("--redirect-port", "PORT", tr("with --url: the port that the browser comes back to"), type=values.port)
 
 
 def _declare_running(add: Usage) -> None:
     """Adds options for where and when a server runs, and how it is shown."""
     add.add_argument("--isolation", choices=("shared", "session"), help=tr("one copy for all AI clients (the default), or one for each"))
     add.flag("--secret-stdin", tr("read the secrets from standard input, one a line"))
-    add.add_argument("--env", metavar="KEY=VALUE", action="append", default=[], type=values.assignment, help=tr("an environment variable"))
+    add.repeats("--env", "KEY=VALUE", tr("an environment variable"), type=values.assignment)
     add.flag("--plain", tr("save what looks like a secret in plain text, not with your secrets"))
-    add.add_argument("--cwd", metavar="DIR", help=tr("the folder in which the server runs"))
-    add.add_argument("--project", metavar="DIR", help=tr("write it into this folder's .mcp.json, for AI clients that work there alone"))
+    add.takes("--cwd", "DIR", tr("the folder in which the server runs"))
+    add.takes("--project", "DIR", tr("write it into this folder's .mcp.json, for AI clients that work there alone"))
     add.flag("--on-demand", tr("start it when it is first used, not with the hub"))
     add.flag("--deferred", tr("start it when a project is known, one copy for each"))
-    add.add_argument(
+    add.takes(
         "--template",
-        metavar="ARGS",
-        type=values.words,
-        help=tr(
+        "ARGS",
+        tr(
             "with --deferred: its arguments, quoted as in a shell, with {path} and {name} in them; otherwise they stand behind the command",
             path="{project_path}",
             name="{project_name}",
         ),
+        type=values.words,
     )
-    add.add_argument(
-        "--idle-stop", metavar="SECONDS", type=values.some_seconds, help=tr("with --on-demand: stop it again after so long without a call")
-    )
-    add.add_argument("--icon", metavar="ICON", help=tr("an emoji or picture to show with it"))
-    add.add_argument("--description", metavar="TEXT", help=tr("what it is for"))
+    add.takes("--idle-stop", "SECONDS", tr("with --on-demand: stop it again after so long without a call"), type=values.some_seconds)
+    add.takes("--icon", "ICON", tr("an emoji or picture to show with it"))
+    add.takes("--description", "TEXT", tr("what it is for"))
     asking = add.add_mutually_exclusive_group()
     asking.add_argument("--ask", action="store_true", help=tr("tools that change things ask first; the default of a new server"))
     asking.add_argument(

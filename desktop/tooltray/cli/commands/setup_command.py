@@ -32,7 +32,7 @@ Document = dict[str, Any]  # the settings and servers, as in their file
 
 def declare_export(parser: Usage) -> None:
     parser.runs(export)
-    parser.add_argument("file", nargs="?", metavar="FILE", help=tr("where to (default, and '-': standard output)"))
+    parser.takes("file", "FILE", tr("where to (default, and '-': standard output)"), nargs="?")
     parser.flag("--force", tr("replace a file that is there already"))
 
 

@@ -22,45 +22,43 @@ TOOL_CALL_TIMEOUT_S = 30.0  # the user waits for it; AI clients have ten minutes
 
 def declare(parser: Usage) -> None:
     tools = parser.subcommands()
-    command(tools, "list", tr("list the tools as AI clients see them"), list_tools).add_argument(
-        "--server", metavar="NAME", help=tr("of this server only")
-    )
+    command(tools, "list", tr("list the tools as AI clients see them"), list_tools).takes("--server", "NAME", tr("of this server only"))
     use = command(tools, "call", tr("call a tool and print its result"), call)
-    use.add_argument("name", metavar="NAME", help=tr("the tool's name as `tools list` shows it"))
-    use.add_argument("arguments", metavar="ARGUMENT", nargs="*", help=tr("one JSON object, or KEY=VALUE ..."))
-    use.add_argument("--project", metavar="DIR", help=tr("of servers that wait for a project: the allowed folder for which one answers"))
-    use.add_argument(
+    use.takes("name", "NAME", tr("the tool's name as `tools list` shows it"))
+    use.takes("arguments", "ARGUMENT", tr("one JSON object, or KEY=VALUE ..."), nargs="*")
+    use.takes("--project", "DIR", tr("of servers that wait for a project: the allowed folder for which one answers"))
+    use.takes(
         "--timeout",
-        metavar="SECONDS",
+        "SECONDS",
+        tr("how long to wait (default: {tool_call_timeout_s})", tool_call_timeout_s=f"{TOOL_CALL_TIMEOUT_S:g}"),
         type=values.seconds,
         default=TOOL_CALL_TIMEOUT_S,
-        help=tr("how long to wait (default: {tool_call_timeout_s})", tool_call_timeout_s=f"{TOOL_CALL_TIMEOUT_S:g}"),
     )
     costing = command(tools, "cost", tr("say what the tools cost in a model's context"), cost)
     whose = costing.add_mutually_exclusive_group()
     whose.add_argument("--client", metavar="CLIENT", help=tr("for this kind of AI client; see `clients modes`"))
     whose.add_argument("--session", metavar="ID", help=tr("as this session sees them now; see `sessions`"))
-    costing.add_argument("--server", metavar="NAME", help=tr("each tool of this server"))
+    costing.takes("--server", "NAME", tr("each tool of this server"))
     override = command(tools, "override", tr("show a tool to AI clients under another name, or with other words"), "views_command:override")
-    override.add_argument("server", metavar="SERVER")
-    override.add_argument("tool", metavar="TOOL", help=tr("the server's own name for it"))
-    override.add_argument("--name", metavar="NAME")
-    override.add_argument("--description", metavar="TEXT")
-    override.add_argument("--title", metavar="TEXT")
-    override.add_argument(
+    override.takes("server")
+    override.takes("tool", "TOOL", tr("the server's own name for it"))
+    override.takes("--name", "NAME")
+    override.takes("--description", "TEXT")
+    override.takes("--title", "TEXT")
+    override.takes(
         "--hint",
-        metavar="HINT=VALUE",
+        "HINT=VALUE",
+        tr("readOnlyHint, destructiveHint, idempotentHint or openWorldHint, and yes, no, or own for what the server says"),
         action="append",
-        help=tr("readOnlyHint, destructiveHint, idempotentHint or openWorldHint, and yes, no, or own for what the server says"),
     )
-    override.add_argument("--icon", metavar="URL", action="append", help=tr("an address that begins with https:// or data:image/"))
+    override.takes("--icon", "URL", tr("an address that begins with https:// or data:image/"), action="append")
     override.flag("--clear", tr("forget what was chosen before"))
     limit = command(tools, "limit", tr("say how many tokens of a result AI clients get at once"), "views_command:limit")
-    limit.add_argument("tokens", metavar="TOKENS", type=values.tokens, help=tr("a number from 500 on, or none"))
+    limit.takes("tokens", "TOKENS", tr("a number from 500 on, or none"), type=values.tokens)
     whose = limit.add_mutually_exclusive_group(required=True)
     whose.add_argument("--server", metavar="SERVER", help=tr("the results of all its tools, or of one"))
     whose.add_argument("--client", metavar="CLIENT", help=tr("all results that this kind of AI client gets; see `clients modes`"))
-    limit.add_argument("--tool", metavar="TOOL", help=tr("of that server: the server's own name for it"))
+    limit.takes("--tool", "TOOL", tr("of that server: the server's own name for it"))
     names = later(tools, "names", tr("the names under which tools are published")).subcommands()
     reset = done(lambda *_: tr("The names were given anew. AI clients that allow tools by name may ask again."), reset=True)
     VerbCommands(names).add("reset", tr("forget the names given so far and give them anew"), "reset_tool_names", reset)

@@ -39,7 +39,7 @@ def declare(parser: Usage) -> None:
     what = tr(
         "the project's folder and, if not all, the names in its file; a folder called list is named so: ./list; without: all that waits"
     )
-    parser.add_argument("words", metavar="DIR", nargs="*", type=values.some_text, help=what)
+    parser.takes("words", "DIR", what, nargs="*", type=values.some_text)
 
 
 def _check(usage: Usage, args: argparse.Namespace) -> None:
