@@ -17,13 +17,12 @@ from tooltray.cli.parsers import Usage
 from tooltray.cli.person import YES, check_terminal, typed_answer
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, day, print_json
-from tooltray.config.foreign_configs.reading import read_file
-from tooltray.config.settings.file_server import FILE_NAME
 from tooltray.foundation.errors import NotFound
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
 
+FILE_NAME = ".mcp.json"
 QUESTION = Phrase("Let this server run?")
 VARIABLE_STATES = {
     "set": Phrase("set now"),
@@ -128,6 +127,8 @@ def _wanted(hub: Hub, folder: str, entries: Sequence[str]) -> list[TrustRequest]
 
 def _tell_unusable(folder: str) -> int:
     """Prints the problems of unusable entries, which need no consent; returns how many."""
+    from tooltray.config.foreign_configs.reading import read_file  # takes longer to import than all else of this command
+
     problems = read_file(Path(folder, FILE_NAME), "mcp.json").problems
     for each in problems:
         print(clean_line(str(each.problem)))
