@@ -80,10 +80,8 @@ def command_parser() -> Usage:
 
 @functools.cache
 def _parser(_language: str) -> Usage:
-    parser = Usage(
-        prog="tooltray",
-        description=tr("One home for your MCP servers. Without a command: the desktop app, or `serve` where there is no screen."),
-    )
+    line = tr("One home for your MCP servers. Without a command: the desktop app, or `serve` where there is no screen.")
+    parser = Usage(prog="tooltray", description=line)
     parser.takes("--home", "DIR", tr("use this folder instead of ~/.tooltray (also: TOOLTRAY_HOME)"))
     parser.add_argument(BACKGROUND, action="store_true", help=tr("without a command: show the tray icon alone, and no window"))
     parser.add_argument("--version", action="version", version=f"tooltray {__version__}")
@@ -118,12 +116,8 @@ def _parser(_language: str) -> Usage:
     later(commands, "permissions", tr("list what runs without asking, and choose for one tool"), "permissions_command:declare")
     text = tr("what confirms commands that allow something, where no window of Tooltray runs")
     later(commands, "passphrase", text, "passphrase_command:declare")
-    later(
-        commands,
-        "audit",
-        tr("list who allowed, refused or took back what, when and by which way, the newest last"),
-        "audit_command:declare",
-    )
+    text = tr("list who allowed, refused or took back what, when and by which way, the newest last")
+    later(commands, "audit", text, "audit_command:declare")
     later(commands, "bridge", tr("the program that AI clients start"), "bridge_command:declare")
     later(commands, "autostart", tr("start in the tray when you log in"), "autostart_command:declare")
     later(commands, "doctor", tr("say what is wrong, and what to do about it"), "doctor_command:declare")

@@ -20,13 +20,8 @@ def declare(parser: Usage) -> None:
     parser.runs(api)
     parser.takes("verb", "VERB", tr("its name; left out: list all verbs"), nargs="?")
     parser.takes("arguments", "NAME=VALUE", tr("an argument of the verb; the value is JSON, or a text"), nargs="*")
-    parser.takes(
-        "--timeout",
-        "SECONDS",
-        tr("how long to wait (default: {tool_call_timeout_s})", tool_call_timeout_s=f"{TOOL_CALL_TIMEOUT_S:g}"),
-        type=values.seconds,
-        default=TOOL_CALL_TIMEOUT_S,
-    )
+    text = tr("how long to wait (default: {tool_call_timeout_s})", tool_call_timeout_s=f"{TOOL_CALL_TIMEOUT_S:g}")
+    parser.takes("--timeout", "SECONDS", text, type=values.seconds, default=TOOL_CALL_TIMEOUT_S)
 
 
 def api(args: argparse.Namespace, home: Home) -> int:

@@ -117,13 +117,8 @@ def approve(args: argparse.Namespace, home: Home) -> int:
 def _list_waiting(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         calls = hub.ask(hub.api.approvals.get_approvals())
-    return answer_list(
-        args,
-        calls,
-        (tr("ID"), tr("SERVER"), tr("TOOL"), tr("CLIENT"), tr("FOR"), tr("WHY")),
-        _waiting_row,
-        empty=tr("No call waits for a yes."),
-    )
+    text = tr("No call waits for a yes.")
+    return answer_list(args, calls, (tr("ID"), tr("SERVER"), tr("TOOL"), tr("CLIENT"), tr("FOR"), tr("WHY")), _waiting_row, empty=text)
 
 
 def _waiting_row(call: ApprovalSnapshot) -> list[str]:
@@ -213,14 +208,13 @@ def rules(args: argparse.Namespace, home: Home) -> int:
         before = next((each.auto_approve for each in modes if each.client == args.client), None)
         if chosen is None or not auto_approve.narrows(chosen, before or ()):
             check_terminal()
-            print(
-                tr(
-                    "What goes through unasked for {client}: {chosen} (now: {before}).",
-                    client=clean_line(args.client),
-                    chosen=_rules(chosen),
-                    before=_rules(before),
-                )
+            text = tr(
+                "What goes through unasked for {client}: {chosen} (now: {before}).",
+                client=clean_line(args.client),
+                chosen=_rules(chosen),
+                before=_rules(before),
             )
+            print(text)
             if not is_allowed():
                 return 1
         hub.ask(hub.api.views.set_client_auto_approve(client=args.client, rules=chosen))
@@ -235,14 +229,13 @@ def server_rules(args: argparse.Namespace, home: Home) -> int:
         before = auto_approve.of_entry(hub.ask(hub.api.servers.get_server_entry(name=args.name)).counts)
         if not auto_approve.narrows(chosen, before):
             check_terminal()
-            print(
-                tr(
-                    "What goes through unasked of {name}: {chosen} (now: {before}).",
-                    name=clean_line(args.name),
-                    chosen=_rules(chosen),
-                    before=_rules(before),
-                )
+            text = tr(
+                "What goes through unasked of {name}: {chosen} (now: {before}).",
+                name=clean_line(args.name),
+                chosen=_rules(chosen),
+                before=_rules(before),
             )
+            print(text)
             if not is_allowed():
                 return 1
         hub.ask(hub.api.approvals.set_server_auto_approve(server=args.name, rules=chosen), timeout_s=LIST_TIMEOUT_S)

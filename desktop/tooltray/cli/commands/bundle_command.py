@@ -132,14 +132,10 @@ def _wants(field: FormField, args: argparse.Namespace) -> bool:
     """Asks whether the user wants to give an optional secret."""
     if args.yes or args.secret_stdin or not is_person_there():
         return False
-    return confirmed(
-        tr(
-            "Give it {label} ({otherwise})?",
-            label=field.label,
-            otherwise=tr("it is kept otherwise") if field.placeholder else tr("not needed"),
-        ),
-        yes=False,
+    text = tr(
+        "Give it {label} ({otherwise})?", label=field.label, otherwise=tr("it is kept otherwise") if field.placeholder else tr("not needed")
     )
+    return confirmed(text, yes=False)
 
 
 def _one_or_many(field: FormField | None, values: Sequence[str]) -> FieldValue:
@@ -168,26 +164,24 @@ def _started(args: argparse.Namespace, home: Home, hub: Hub, server: str, offer:
     if args.json:
         print_json({**done, "started": problem is None, "tools": tools, "snapshot": as_json(server_snapshot(hub, server) or {})})
     elif problem is None:
-        print(
-            tr(
-                "{word} {title} {version} as {server}; it {tools}.",
-                word=word,
-                title=clean_line(offer.title),
-                version=clean_line(offer.version),
-                server=server,
-                tools=running_in_words(tools),
-            )
+        text = tr(
+            "{word} {title} {version} as {server}; it {tools}.",
+            word=word,
+            title=clean_line(offer.title),
+            version=clean_line(offer.version),
+            server=server,
+            tools=running_in_words(tools),
         )
+        print(text)
     else:
-        print(
-            tr(
-                "{word} {title} {version} as {server}, which does not start.",
-                word=word,
-                title=clean_line(offer.title),
-                version=clean_line(offer.version),
-                server=server,
-            )
+        line = tr(
+            "{word} {title} {version} as {server}, which does not start.",
+            word=word,
+            title=clean_line(offer.title),
+            version=clean_line(offer.version),
+            server=server,
         )
+        print(line)
     if problem is not None:
         print_error(problem, as_json=args.json)
     return 0 if problem is None else 1

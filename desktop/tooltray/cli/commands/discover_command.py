@@ -168,10 +168,8 @@ def _option(server: RegistryServer, id: str) -> RegistryOption:
     named = [each for each in server.options if each.id == id] if id else usable or list(server.options)
     if not named:
         ids = ", ".join(each.id for each in server.options)
-        raise TooltrayError(
-            tr("{name} has no option '{id}'", name=server.name, id=id),
-            tr("There are: {ids}", ids=ids) if ids else tr("The registry says of no way to have it"),
-        )
+        text = tr("{name} has no option '{id}'", name=server.name, id=id)
+        raise TooltrayError(text, tr("There are: {ids}", ids=ids) if ids else tr("The registry says of no way to have it"))
     return named[0]
 
 
@@ -272,20 +270,16 @@ def update(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         found = hub.ask(hub.api.discovery.get_registry_updates(), timeout_s=ASK_TIMEOUT_S)
         for each in (each for each in found if each.server == args.server):
-            print_note(
-                tr(
-                    "{name}: {version} becomes {newest}. {tools}",
-                    name=each.name,
-                    version=each.version,
-                    newest=each.newest,
-                    tools="; ".join(each.tools),
-                )
+            line = tr(
+                "{name}: {version} becomes {newest}. {tools}",
+                name=each.name,
+                version=each.version,
+                newest=each.newest,
+                tools="; ".join(each.tools),
             )
+            print_note(line)
             if not confirmed(tr("Bring it to that version?"), yes=args.yes):
                 return 1
         hub.ask(hub.api.discovery.update_registry_server(server=args.server), timeout_s=KEYRING_TIMEOUT_S)
-    return answer(
-        args,
-        {"server": args.server},
-        tr("{server} has the newest version now; tools that changed wait until you approve them.", server=args.server),
-    )
+    text = tr("{server} has the newest version now; tools that changed wait until you approve them.", server=args.server)
+    return answer(args, {"server": args.server}, text)

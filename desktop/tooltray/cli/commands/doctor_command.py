@@ -232,10 +232,8 @@ def _check_secrets(hub: RunningHub, home: Home) -> Check:
     except TooltrayError as error:
         if names or place:
             return Check(tr("secrets ({value})", value=place or "keyring"), problem=error.problem)
-        return Check(
-            "secrets",
-            tr("none stored, and no place chosen for them ({title}; see `tooltray secrets backend`)", title=say(error.problem.title)),
-        )
+        text = tr("none stored, and no place chosen for them ({title}; see `tooltray secrets backend`)", title=say(error.problem.title))
+        return Check("secrets", text)
     return Check("secrets", f"{place or 'keyring'}, {count(len(names), 'secret')}")
 
 

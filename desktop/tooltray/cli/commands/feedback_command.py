@@ -83,13 +83,12 @@ def answer(args: argparse.Namespace, home: Home) -> int:
     lines = ["Answered" + (tr(" with {count}.", count=count(len(attachments), "attachment")) if attachments else ".")]
     if left and kept_until:
         until = time.strftime("%H:%M", time.localtime(kept_until))
-        lines.append(
-            tr(
-                "{client} does not wait for it now: the answer is kept for when it asks again, until {until}.",
-                client=clean_line(left.client),
-                until=until,
-            )
+        text = tr(
+            "{client} does not wait for it now: the answer is kept for when it asks again, until {until}.",
+            client=clean_line(left.client),
+            until=until,
         )
+        lines.append(text)
     done = {"id": args.id, "answered": True, "attachments": len(attachments), "kept_until": kept_until}
     return answer_with(args, done, *lines)
 

@@ -39,13 +39,8 @@ def declare(parser: Usage) -> None:
     text = tr("make a token whose holder may also approve calls, trust servers and allow folders; --no-trusted: no token may any more")
     api_opening.add_argument("--trusted", action=argparse.BooleanOptionalAction, help=text)
     command(api, "off", tr("switch it off; HTTP stays as it is"), api_off)
-    token = command(
-        api,
-        "token",
-        tr("print the default token, which stays the same, or make one with a name, shown once"),
-        api_token,
-        check=_check,
-    )
+    text = tr("print the default token, which stays the same, or make one with a name, shown once")
+    token = command(api, "token", text, api_token, check=_check)
     token.takes("name", "NAME", tr("of the program that gets it"), nargs="?", type=values.some_text)
     scopes = tr("what it may: read (look), call (and call tools) or manage (and change things; this is the default)")
     token.add_argument("--scope", choices=("read", "call", "manage"), help=scopes)
@@ -98,12 +93,10 @@ def _show(args: argparse.Namespace, status: HttpStatus, *, is_hub_running: bool)
         lines.append(tr("Paste this into the config of an AI client:\n{entry}", entry=json.dumps(entry, indent=2)))
         lines.append(tr("One server alone, under its own tool names: {value}/servers/NAME/mcp", value=status.url.removesuffix("/mcp")))
     if entry and status.requires_token:
-        lines.append(
-            tr(
-                "Put a token in the place of {token_here}; make one for each AI client with: tooltray clients token NAME",
-                token_here=TOKEN_HERE,
-            )
+        text = tr(
+            "Put a token in the place of {token_here}; make one for each AI client with: tooltray clients token NAME", token_here=TOKEN_HERE
         )
+        lines.append(text)
     return answer(args, as_json(status) | {"entry": entry}, *lines)
 
 

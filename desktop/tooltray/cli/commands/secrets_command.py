@@ -37,12 +37,8 @@ def declare(parser: Usage) -> None:
     removing.flag("--yes", tr("with --unused: do not ask"))
     command(secrets, "unlock", tr("give the running hub the passphrase of the encrypted file"), unlock)
     choosing = command(secrets, "backend", tr("show or choose where secrets are kept"), backend)
-    choosing.add_argument(
-        "kind",
-        nargs="?",
-        choices=("keyring", "file", "memory"),
-        help=tr("the system's keyring, an encrypted file, or only until the hub ends"),
-    )
+    text = tr("the system's keyring, an encrypted file, or only until the hub ends")
+    choosing.add_argument("kind", nargs="?", choices=("keyring", "file", "memory"), help=text)
 
 
 def _check(usage: Usage, args: argparse.Namespace) -> None:

@@ -28,11 +28,8 @@ def declare(parser: Usage) -> None:
     parser.flag("--replace", tr("take over from a hub that runs already"))
     parser.repeats("--config", "FILE", tr("also serve what this config of TBXark's mcp-proxy says, as it is; may be given again"))
     parser.takes("--project", "DIR", tr("give every session the servers of this folder's .mcp.json, which you trust once"))
-    parser.takes(
-        "--execution-id",
-        "ID",
-        tr("written into each log record (also: {execution_id_variable})", execution_id_variable=EXECUTION_ID_VARIABLE),
-    )
+    text = tr("written into each log record (also: {execution_id_variable})", execution_id_variable=EXECUTION_ID_VARIABLE)
+    parser.takes("--execution-id", "ID", text)
     parser.takes("--idle-exit", "SECONDS", tr("end this long after the last AI client left"), type=values.seconds)
     parser.add_argument(
         "--started-by-bridge", action="store_true", help=argparse.SUPPRESS
@@ -60,13 +57,12 @@ def _name_run(usage: Usage, args: argparse.Namespace, environ: Mapping[str, str]
     source = "--execution-id" if args.execution_id else EXECUTION_ID_VARIABLE
     args.execution_id = args.execution_id or environ[EXECUTION_ID_VARIABLE]
     if not EXECUTION_ID.fullmatch(args.execution_id):
-        usage.error(
-            tr(
-                "{source}: 1 to 64 letters, digits, dots, dashes and underscores, not {execution_id}",
-                source=source,
-                execution_id=repr(args.execution_id),
-            )
+        text = tr(
+            "{source}: 1 to 64 letters, digits, dots, dashes and underscores, not {execution_id}",
+            source=source,
+            execution_id=repr(args.execution_id),
         )
+        usage.error(text)
 
 
 def serve(args: argparse.Namespace, home: Home) -> int:

@@ -54,14 +54,8 @@ def declare(parser: Usage) -> None:
     text = tr("forget a sign-in, here and there, and stop the server")
     VerbCommands(servers, timeout_s=SIGN_OUT_TIMEOUT_S).add("sign-out", text, "sign_out", signed_out)
     logs = command(servers, "logs", tr("show what a server wrote to its standard error"), "servers_command:logs").takes("name")
-    logs.takes(
-        "--lines",
-        "LINES",
-        tr("how many of the last lines (default: {log_lines})", log_lines=LOG_LINES),
-        short="-n",
-        type=values.line_count,
-        default=LOG_LINES,
-    )
+    text = tr("how many of the last lines (default: {log_lines})", log_lines=LOG_LINES)
+    logs.takes("--lines", "LINES", text, short="-n", type=values.line_count, default=LOG_LINES)
     logs.flag("--follow", tr("go on with new lines until Ctrl-C"), short="-f")
 
 
@@ -83,14 +77,8 @@ def _copied(args: argparse.Namespace, name: str) -> str:
 
 def _declare_showing(servers: Commands) -> None:
     """Adds options for how AI clients get a server's tools: with or without asking, at once or on demand."""
-    unasked = command(
-        servers,
-        "approve",
-        tr("choose which calls of a server go through unasked"),
-        "approve_command:server_rules",
-        check=_check_server_rules,
-        has_json=False,
-    )
+    text = tr("choose which calls of a server go through unasked")
+    unasked = command(servers, "approve", text, "approve_command:server_rules", check=_check_server_rules, has_json=False)
     unasked.takes("name")
     unasked.takes("rules", "RULE", tr("read, write, all, a tool's name, names:PATTERN, ..."), nargs="*", type=values.some_text)
     unasked.flag("--nothing", tr("ask about each call"))
@@ -160,11 +148,8 @@ def _check_set(usage: Usage, args: argparse.Namespace) -> None:
 def _declare_source(add: Usage) -> None:
     """Adds options for what a server is: a command with its variables, or an address and the way to authenticate there."""
     add.repeats("--secret", "KEY", tr("an environment variable whose value is asked for and kept secret"), type=values.variable)
-    add.takes(
-        "--inmemory",
-        "ENTRY",
-        tr("a server of an installed package that runs inside Tooltray, in place of a command; its arguments stand after --"),
-    )
+    text = tr("a server of an installed package that runs inside Tooltray, in place of a command; its arguments stand after --")
+    add.takes("--inmemory", "ENTRY", text)
     add.takes("--url", "URL", tr("the address of a server that runs elsewhere, in place of a command"), type=values.url)
     add.flag("--sse", tr("with --url: it speaks the older HTTP+SSE transport"))
     add.repeats("--header", "'NAME: VALUE'", tr("with --url: a header to send"), type=values.header)
@@ -187,29 +172,19 @@ def _declare_running(add: Usage) -> None:
     add.takes("--project", "DIR", tr("write it into this folder's .mcp.json, for AI clients that work there alone"))
     add.flag("--on-demand", tr("start it when it is first used, not with the hub"))
     add.flag("--deferred", tr("start it when a project is known, one copy for each"))
-    add.takes(
-        "--template",
-        "ARGS",
-        tr(
-            "with --deferred: its arguments, quoted as in a shell, with {path} and {name} in them; otherwise they stand behind the command",
-            path="{project_path}",
-            name="{project_name}",
-        ),
-        type=values.words,
+    text = tr(
+        "with --deferred: its arguments, quoted as in a shell, with {path} and {name} in them; otherwise they stand behind the command",
+        path="{project_path}",
+        name="{project_name}",
     )
+    add.takes("--template", "ARGS", text, type=values.words)
     add.takes("--idle-stop", "SECONDS", tr("with --on-demand: stop it again after so long without a call"), type=values.some_seconds)
     add.takes("--icon", "ICON", tr("an emoji or picture to show with it"))
     add.takes("--description", "TEXT", tr("what it is for"))
     asking = add.add_mutually_exclusive_group()
     asking.add_argument("--ask", action="store_true", help=tr("tools that change things ask first; the default of a new server"))
-    asking.add_argument(
-        "--approve",
-        metavar="RULE",
-        action="append",
-        default=[],
-        type=values.some_text,
-        help=tr("what runs without asking: read (the default), write, all, a tool's name, names:PATTERN, ...; may be given again"),
-    )
+    text = tr("what runs without asking: read (the default), write, all, a tool's name, names:PATTERN, ...; may be given again")
+    asking.add_argument("--approve", metavar="RULE", action="append", default=[], type=values.some_text, help=text)
     add.flag("--replace", tr("replace a server of this name; what runs without asking stays"))
 
 
@@ -220,12 +195,11 @@ def _check_add(usage: Usage, args: argparse.Namespace) -> None:
     if args.url and args.command_line:
         usage.error(tr("a server has a --url or a command after {command_mark}, not both", command_mark=COMMAND_MARK))
     if not args.url and not args.command_line:
-        usage.error(
-            tr(
-                "put the server's command after {command_mark}, as in: tooltray servers add files -- npx -y some-server; or give its --url",
-                command_mark=COMMAND_MARK,
-            )
+        text = tr(
+            "put the server's command after {command_mark}, as in: tooltray servers add files -- npx -y some-server; or give its --url",
+            command_mark=COMMAND_MARK,
         )
+        usage.error(text)
     if args.template is not None and not args.deferred:
         usage.error(tr("--template goes with --deferred"))
     if args.idle_stop is not None and not (args.on_demand or args.deferred):

@@ -35,11 +35,8 @@ def sign_in(args: argparse.Namespace, home: Home) -> int:
         server, tools = _started(hub, args.name)
         notices = hub.ask(hub.api.hub.get_snapshot()).notices
     runs = tr("; it {tools}", tools=running_in_words(tools)) if server.state is ServerState.RUNNING else ""
-    answer(
-        args,
-        as_json(server) | ({} if tools is None else {"tool_count": tools}),
-        tr("Signed in to {name}{runs}.", name=args.name, runs=runs),
-    )
+    text = tr("Signed in to {name}{runs}.", name=args.name, runs=runs)
+    answer(args, as_json(server) | ({} if tools is None else {"tool_count": tools}), text)
     for notice in notices:
         if tr("the sign-in to '{name}'", name=args.name) in notice.title:
             print_note(problem_line(notice))

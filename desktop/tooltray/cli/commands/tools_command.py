@@ -27,13 +27,8 @@ def declare(parser: Usage) -> None:
     use.takes("name", "NAME", tr("the tool's name as `tools list` shows it"))
     use.takes("arguments", "ARGUMENT", tr("one JSON object, or KEY=VALUE ..."), nargs="*")
     use.takes("--project", "DIR", tr("of servers that wait for a project: the allowed folder for which one answers"))
-    use.takes(
-        "--timeout",
-        "SECONDS",
-        tr("how long to wait (default: {tool_call_timeout_s})", tool_call_timeout_s=f"{TOOL_CALL_TIMEOUT_S:g}"),
-        type=values.seconds,
-        default=TOOL_CALL_TIMEOUT_S,
-    )
+    text = tr("how long to wait (default: {tool_call_timeout_s})", tool_call_timeout_s=f"{TOOL_CALL_TIMEOUT_S:g}")
+    use.takes("--timeout", "SECONDS", text, type=values.seconds, default=TOOL_CALL_TIMEOUT_S)
     costing = command(tools, "cost", tr("say what the tools cost in a model's context"), cost)
     whose = costing.add_mutually_exclusive_group()
     whose.add_argument("--client", metavar="CLIENT", help=tr("for this kind of AI client; see `clients modes`"))
@@ -45,12 +40,8 @@ def declare(parser: Usage) -> None:
     override.takes("--name", "NAME")
     override.takes("--description", "TEXT")
     override.takes("--title", "TEXT")
-    override.takes(
-        "--hint",
-        "HINT=VALUE",
-        tr("readOnlyHint, destructiveHint, idempotentHint or openWorldHint, and yes, no, or own for what the server says"),
-        action="append",
-    )
+    text = tr("readOnlyHint, destructiveHint, idempotentHint or openWorldHint, and yes, no, or own for what the server says")
+    override.takes("--hint", "HINT=VALUE", text, action="append")
     override.takes("--icon", "URL", tr("an address that begins with https:// or data:image/"), action="append")
     override.flag("--clear", tr("forget what was chosen before"))
     limit = command(tools, "limit", tr("say how many tokens of a result AI clients get at once"), "views_command:limit")

@@ -61,27 +61,25 @@ def mode(args: argparse.Namespace, home: Home) -> int:
         check_effect(hub, tr("What was chosen"), counts=is_effective)
     answer(args, now or {"client": args.client, "mode": args.mode}, _mode_words(client, now, args.mode, profile))
     if now and client not in known:  # a kind known by several names has no mode of its own
-        print_note(
-            tr(
-                "No AI client has called itself {client} yet. Those that are known: {value}.",
-                client=client,
-                value=", ".join(filter(None, known)),
-            )
+        text = tr(
+            "No AI client has called itself {client} yet. Those that are known: {value}.",
+            client=client,
+            value=", ".join(filter(None, known)),
         )
+        print_note(text)
     return 0
 
 
 def _mode_words(client: str, now: ClientModeSnapshot | None, mode: str | None, profile: str | None) -> str:
     if now:
-        return clean_line(
-            tr(
-                "{title} sees: {shown_mode} ({reason}), profile: {value}.",
-                title=now.title,
-                shown_mode=now.shown_mode,
-                reason=now.reason,
-                value=now.profile or tr("none"),
-            )
+        text = tr(
+            "{title} sees: {shown_mode} ({reason}), profile: {value}.",
+            title=now.title,
+            shown_mode=now.shown_mode,
+            reason=now.reason,
+            value=now.profile or tr("none"),
         )
+        return clean_line(text)
     if mode in (None, DEFAULT) and not profile:  # only these made it known, so it is in no list any more
         return tr("Nothing is chosen for {client} any more: it sees what every other AI client does.", client=clean_line(client))
     return tr("Chosen for {client}.", client=clean_line(client) or tr("all AI clients that have no mode of their own"))
@@ -121,13 +119,12 @@ def override(args: argparse.Namespace, home: Home) -> int:
     got = clean_line(published or name or "")
     answer(args, done, tool_overrides.said(clean_line(tr("{tool} of {server}", tool=args.tool, server=args.server)), override, got))
     if name and got != name and not args.json:
-        print_note(
-            tr(
-                "Another tool has the name {name}, or one that AI clients may take for it: sessions of all servers see {got}.",
-                name=name,
-                got=got,
-            )
+        text = tr(
+            "Another tool has the name {name}, or one that AI clients may take for it: sessions of all servers see {got}.",
+            name=name,
+            got=got,
         )
+        print_note(text)
     return 0
 
 
