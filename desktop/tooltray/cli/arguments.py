@@ -98,7 +98,7 @@ def _parser(_language: str) -> Usage:
     later(commands, "secrets", tr("keep API keys and passwords out of the settings"), "secrets_command:declare")
     later(commands, "http", tr("let AI clients connect over HTTP"), "http_command:declare")
     text = tr("AI clients: which are on this computer, how tools are shown to them, and their tokens for HTTP")
-    later(commands, "clients", text, "clients_group:declare")
+    later(commands, "clients", text, "clients_command:declare")
     later(commands, "profiles", tr("named sets of servers and tools"), "profiles_command:declare")
     command(commands, "sessions", tr("list the sessions of AI clients and what they see"), "views_command:sessions")
     text = tr("list what happened: calls of tools, questions, approvals, starts, stops and failures of servers, the newest last")
