@@ -1,4 +1,4 @@
-"""`tooltray servers test` and `tooltray servers duplicate`: tests a server once, and copies one for another account."""
+"""`tooltray servers test`: tests a server once."""
 
 import argparse
 import uuid

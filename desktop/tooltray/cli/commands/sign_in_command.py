@@ -1,4 +1,4 @@
-"""`tooltray servers sign-in` and `sign-out`: signs in to a remote server with a browser, or out.
+"""`tooltray servers sign-in`: signs in to a remote server with a browser.
 
 The page's address is always printed, for a browser that cannot be opened from here.
 """

@@ -1,4 +1,4 @@
-"""The commands for how tools are shown to AI clients: `tooltray sessions`, `clients modes|mode`, `servers lazy`, `tools override`."""
+"""The commands for how tools are shown to AI clients: `tooltray sessions`, `clients mode`, `servers lazy`, `tools override`."""
 
 import argparse
 from collections import Counter
