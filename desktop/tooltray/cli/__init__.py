@@ -1,5 +1,5 @@
-"""The command line: `options` has what can be typed, `commands` what each command does; the modules here are shared.
+"""The command line: `commands` has what can be typed and what it does, a module for each group; the modules here are shared.
 
-Nothing here imports Qt or `ui`, and each command imports what it needs only when it runs: `tooltray status` costs little more than the
-interpreter's own start.
+Nothing here imports Qt or `ui`, and the module of a group is imported only when a command line names it: `tooltray status` costs little
+more than the interpreter's own start.
 """

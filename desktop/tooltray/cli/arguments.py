@@ -1,7 +1,6 @@
-"""The command line's syntax: the commands, their options, and which function runs each.
+"""The command line's syntax: the names of all commands and groups, and the options that every command line has.
 
-`options` has each command's own. The module knows the names of the functions, not the functions: a command's module is imported only when
-it runs.
+What else belongs to one is declared by its own module in `commands`, which is imported when a command line names it.
 """
 
 import argparse
@@ -11,20 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from tooltray import __version__
-from tooltray.cli.options import (
-    activity_options,
-    bundle_options,
-    clients_options,
-    consent_options,
-    discover_options,
-    log_options,
-    serve_options,
-    server_tasks_options,
-    servers_options,
-    tools_options,
-    upkeep_options,
-)
-from tooltray.cli.options.parsers import COMMAND_MARK, Usage, command
+from tooltray.cli.parsers import COMMAND_MARK, Usage, command, later
 from tooltray.cli.speech import spoken, tr
 
 DESKTOP = "desktop"
@@ -40,8 +26,8 @@ def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argpa
         environ: where TOOLTRAY_EXECUTION_ID is looked up.
 
     Returns:
-        The options, with `run` as "module:function" within this package, or `DESKTOP` where no command was given; `link` is the address
-            that was given in a command's place.
+        The options, with `run` as the function that runs the command or its place within `commands`, or `DESKTOP` where no command was
+            given; `link` is the address that was given in a command's place.
 
     Raises:
         UsageError: it cannot be understood.
@@ -52,14 +38,12 @@ def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argpa
     args = command_parser().parse_args(ours)
     args.link = link
     args.command_line = command_line
-    args.is_marked = COMMAND_MARK in ours
+    args.is_marked, args.environ = COMMAND_MARK in ours, environ
     usage: Usage = args.usage
     if args.background and args.run != DESKTOP:
         usage.error(tr("{background} goes without a command", background=BACKGROUND))
     if args.check:
         args.check(usage, args)
-    if args.run == "serve_command:serve":
-        serve_options.name_run(usage, args, environ)
     return args
 
 
@@ -94,49 +78,57 @@ def command_parser() -> Usage:
     return _parser(spoken())
 
 
-@functools.cache  # takes 20 ms
+@functools.cache
 def _parser(_language: str) -> Usage:
-    parser = Usage(
-        prog="tooltray",
-        description=tr("One home for your MCP servers. Without a command: the desktop app, or `serve` where there is no screen."),
-    )
-    parser.add_argument("--home", metavar="DIR", help=tr("use this folder instead of ~/.tooltray (also: TOOLTRAY_HOME)"))
+    line = tr("One home for your MCP servers. Without a command: the desktop app, or `serve` where there is no screen.")
+    parser = Usage(prog="tooltray", description=line)
+    parser.takes("--home", "DIR", tr("use this folder instead of ~/.tooltray (also: TOOLTRAY_HOME)"))
     parser.add_argument(BACKGROUND, action="store_true", help=tr("without a command: show the tray icon alone, and no window"))
     parser.add_argument("--version", action="version", version=f"tooltray {__version__}")
     parser.set_defaults(run=DESKTOP, usage=parser, check=None, json=False)
     commands = parser.add_subparsers(metavar="COMMAND", title=tr("commands"))
-    serve_options.declare(commands)
+    later(commands, "serve", tr("run the hub here, in this terminal"), "serve_command:declare")
     command(commands, "status", tr("say whether a hub runs, and what it does"), "running:status")
-    servers_options.declare(commands)
-    log_options.declare(commands)
-    bundle_options.declare(commands)
-    discover_options.declare(commands)
-    tools_options.declare_tools(commands)
-    tools_options.declare_skills(commands)
-    upkeep_options.declare_secrets(commands)
-    clients_options.declare_http(commands)
-    clients_options.declare_clients(commands)
-    clients_options.declare_profiles(commands)
+    later(commands, "servers", tr("list, add, remove, start and stop servers"), "servers_group:declare")
+    later(commands, "log", tr("show the log of a server, or Tooltray's own"), "log_command:declare")
+    later(commands, "bundle", tr("servers packed as one file: show, install, update and remove them"), "bundle_command:declare")
+    later(commands, "discover", tr("find servers in the official registry, and among well-known ones"), "discover_command:declare")
+    later(commands, "tools", tr("list and call the tools of all servers"), "tools_command:declare")
+    later(commands, "skills", tr("list and read the skills of all servers"), "skills_command:declare")
+    later(commands, "secrets", tr("keep API keys and passwords out of the settings"), "secrets_command:declare")
+    later(commands, "http", tr("let AI clients connect over HTTP"), "http_command:declare")
+    text = tr("AI clients: which are on this computer, how tools are shown to them, and their tokens for HTTP")
+    later(commands, "clients", text, "clients_command:declare")
+    later(commands, "profiles", tr("named sets of servers and tools"), "profiles_command:declare")
     command(commands, "sessions", tr("list the sessions of AI clients and what they see"), "views_command:sessions")
-    activity_options.declare_activity(commands)
-    server_tasks_options.declare_tasks(commands)
-    tools_options.declare_registry(commands)
-    tools_options.declare_projects(commands)
-    tools_options.declare_api(commands)
-    upkeep_options.declare_feedback(commands)
-    consent_options.declare_approve(commands)
-    consent_options.declare_trust(commands)
-    consent_options.declare_grants(commands)
-    consent_options.declare_permissions(commands)
-    consent_options.declare_passphrase(commands)
-    consent_options.declare_audit(commands)
-    upkeep_options.declare_bridge(commands)
-    upkeep_options.declare_autostart(commands)
-    upkeep_options.declare_doctor(commands)
-    upkeep_options.declare_program(commands)
+    text = tr("list what happened: calls of tools, questions, approvals, starts, stops and failures of servers, the newest last")
+    later(commands, "activity", text, "activity_command:declare")
+    later(commands, "tasks", tr("list what servers do for AI clients meanwhile, and end it"), "server_tasks_command:declare")
+    later(commands, "registry", tr("choose where npm packages of servers come from"), "registry_command:declare")
+    later(commands, "projects", tr("choose which folders may be projects, and start servers for them"), "projects_command:declare")
+    later(commands, "api", tr("call a verb of the API and print its result as JSON, or list all verbs"), "api_command:declare")
+    later(commands, "feedback", tr("answer the reports of models, where no window shows them"), "feedback_command:declare")
+    later(commands, "approve", tr("say yes or no to a tool call that waits, or allow tools for longer"), "approve_command:declare")
+    text = tr("let servers run that wait for your yes: of a project's own file (.mcp.json), or of a program; and take that back")
+    later(commands, "trust", text, "trust_command:declare")
+    text = tr("list what is allowed for longer than one call, and take it back")
+    later(commands, "grants", text, "approve_command:declare_grants")
+    later(commands, "permissions", tr("list what runs without asking, and choose for one tool"), "permissions_command:declare")
+    text = tr("what confirms commands that allow something, where no window of Tooltray runs")
+    later(commands, "passphrase", text, "passphrase_command:declare")
+    text = tr("list who allowed, refused or took back what, when and by which way, the newest last")
+    later(commands, "audit", text, "audit_command:declare")
+    later(commands, "bridge", tr("the program that AI clients start"), "bridge_command:declare")
+    later(commands, "autostart", tr("start in the tray when you log in"), "autostart_command:declare")
+    later(commands, "doctor", tr("say what is wrong, and what to do about it"), "doctor_command:declare")
+    command(commands, "diagnostics", tr("print what a bug report needs, without secrets"), "program_command:diagnostics")
+    command(commands, "licences", tr("print the licences of Tooltray and of what comes with it"), "program_command:licences")
     reload = command(commands, "reload", tr("read the settings and all other files with servers in them again"), "running:reload")
-    reload.add_argument("--dry-run", action="store_true", help=tr("say what it would do, and do nothing"))
+    reload.flag("--dry-run", tr("say what it would do, and do nothing"))
     command(commands, "stop", tr("end the running hub"), "running:stop")
-    upkeep_options.declare_setup(commands)
-    upkeep_options.declare_completion(commands)
+    later(commands, "export", tr("write servers and settings to a file, without secrets"), "setup_command:declare_export")
+    later(commands, "import", tr("take over the servers of AI clients, of a file or of a text, or a backup"), "import_command:declare")
+    text = tr("take away what Tooltray keeps on this machine, each thing after a yes")
+    command(commands, "uninstall", text, "uninstall_command:uninstall").flag("--yes", tr("do not ask"))
+    later(commands, "completion", tr("print what a shell needs to complete these commands"), "completion_command:declare")
     return parser

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import msgspec
 
 from tooltray.cli.arguments import command_parser
+from tooltray.cli.parsers import Usage
 
 
 class Option(msgspec.Struct, frozen=True):
@@ -66,7 +67,8 @@ def command_tree() -> CommandNode:
     return _node(command_parser(), "tooltray", "")
 
 
-def _node(parser: argparse.ArgumentParser, words: str, help: str) -> CommandNode:
+def _node(parser: Usage, words: str, help: str) -> CommandNode:
+    parser.complete()
     options, arguments, commands = [], [], []
     for action in parser._actions:  # argparse has no public name for a parser's actions
         if isinstance(action, argparse._SubParsersAction):

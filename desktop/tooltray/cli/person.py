@@ -15,6 +15,7 @@ from tooltray.foundation.confirmation import needs_terminal
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 
+ALLOW = Phrase("Allow this?")
 YES, NO = ("y", "yes"), ("n", "no")
 
 
@@ -61,6 +62,14 @@ def typed_answer(question: str) -> str:
         return input(f"{question} [y/N] ").strip().lower()
     except EOFError:
         return ""
+
+
+def is_allowed() -> bool:
+    """Asks for consent to what was just printed, and prints that nothing was allowed if it is not given."""
+    if typed_answer(ALLOW) in YES:
+        return True
+    print(tr("Nothing was allowed."))
+    return False
 
 
 def ask_for_secrets(names: Sequence[str], *, from_stdin: bool = False) -> dict[str, str]:

@@ -6,7 +6,6 @@ Exit codes: 0 done; 1 it failed, and standard error has the reason; 2 wrong usag
 """
 
 import argparse
-import importlib
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tooltray.cli import arguments
-from tooltray.cli.options.parsers import UsageError
+from tooltray.cli.parsers import UsageError, function_at
 from tooltray.cli.speech import language_of, speak, tr
 from tooltray.foundation.languages import ENGLISH
 
@@ -92,9 +91,7 @@ def _language(argv: Sequence[str], environ: Mapping[str, str]) -> str:
 
 
 def _command(args: argparse.Namespace) -> Callable[[argparse.Namespace, "Home"], int]:
-    module, _, function = args.run.partition(":")
-    command: Callable[[argparse.Namespace, Home], int] = getattr(importlib.import_module(f"tooltray.cli.commands.{module}"), function)
-    return command
+    return function_at(args.run) if isinstance(args.run, str) else args.run
 
 
 def _flush_quietly() -> None:

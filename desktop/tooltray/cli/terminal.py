@@ -180,6 +180,14 @@ def day(moment: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment)) if 0 <= moment < LAST_DAY else "?"
 
 
+def moment(at: float) -> str:
+    """Formats a time in unix seconds to the second; a clock may have shown anything."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+    except (OverflowError, OSError, ValueError):
+        return "?"
+
+
 def needs_sign_in(server: str) -> str:
     """Describes how to sign in to a server that waits for it."""
     return tr("it wants you to sign in. Do so with: tooltray servers sign-in {server}", server=shlex.quote(server))

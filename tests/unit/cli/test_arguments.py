@@ -1,9 +1,14 @@
 """What can be typed, and what is refused."""
 
-import pytest
+import argparse
+import subprocess
+import sys
 
-from tooltray.cli.arguments import DESKTOP, parse
-from tooltray.cli.options.parsers import UsageError
+import pytest
+from tests.unit.cli.conftest import BOUND_S
+
+from tooltray.cli.arguments import DESKTOP, command_parser, parse
+from tooltray.cli.parsers import Usage, UsageError, function_at
 
 
 def test_no_command_means_the_desktop() -> None:
@@ -60,45 +65,23 @@ def test_what_makes_no_sense_is_refused(words: list[str]) -> None:
 
 
 def test_every_command_names_a_function_that_exists() -> None:
-    import importlib
+    def check(parser: Usage) -> None:
+        parser.complete()
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for each in action.choices.values():
+                    check(each)
+        run = parser.get_default("run")
+        assert run in (None, DESKTOP) or callable(function_at(run) if isinstance(run, str) else run), parser.prog
 
-    lines = [
-        ["serve"],
-        ["status"],
-        ["stop"],
-        ["doctor"],
-        *(["servers", name, "x"] for name in ("remove", "start", "stop", "restart", "logs")),
-        ["servers", "list"],
-        ["servers", "add", "x", "--", "y"],
-        ["tools", "list"],
-        ["tools", "call", "x"],
-        ["tools", "names", "reset"],
-        ["secrets", "set", "x"],
-        ["secrets", "list"],
-        ["secrets", "remove", "x"],
-        ["secrets", "unlock"],
-        ["secrets", "backend"],
-        ["sessions"],
-        ["approve"],
-        ["servers", "lazy", "x", "on"],
-        ["tools", "cost"],
-        ["tools", "override", "x", "y"],
-        ["clients", "modes"],
-        ["clients", "mode", "x", "lazy"],
-        ["profiles", "list"],
-        *(["profiles", name, "x"] for name in ("set", "remove")),
-        *(["projects", name] for name in ("list", "reset")),
-        *(["projects", name, "x"] for name in ("allow", "disallow")),
-        ["projects", "start", "x", "y"],
-        *(["feedback", name] for name in ("list", "history")),
-        *(["feedback", name, "x"] for name in ("show", "answer", "dismiss")),
-        *(["grants", name] for name in ("list", "changes")),
-        *(["grants", name, "x"] for name in ("remove", "preview")),
-        ["grants", "accept", "x", "y"],
-    ]
-    for words in lines:
-        module, _, function = parse(words, {}).run.partition(":")
-        assert callable(getattr(importlib.import_module(f"tooltray.cli.commands.{module}"), function)), words
+    check(command_parser())
+
+
+def test_a_line_declares_the_arguments_of_its_own_command_alone() -> None:
+    words = "import sys; from tooltray.cli.arguments import parse; parse(['tasks', 'list'], {}); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-I", "-c", words], capture_output=True, text=True, timeout=BOUND_S, check=True)
+    commands = {each for each in done.stdout.split() if each.startswith("tooltray.cli.commands.")}
+    assert commands == {"tooltray.cli.commands.server_tasks_command"}
 
 
 def test_an_address_that_a_command_is_given_is_the_command_s_own() -> None:

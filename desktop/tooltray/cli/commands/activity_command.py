@@ -12,10 +12,12 @@ from collections.abc import Iterator
 import msgspec
 
 from tooltray.carriers.control.control_client import ControlClient, HubLost
+from tooltray.cli import values
 from tooltray.cli.hubs import Hub, any_hub
+from tooltray.cli.parsers import Usage
 from tooltray.cli.person import check_terminal
 from tooltray.cli.speech import say, tr
-from tooltray.cli.terminal import answer, clean_line, count, print_json, print_table, to_json
+from tooltray.cli.terminal import answer, clean_line, count, moment, print_json, print_table, to_json
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase, as_json
@@ -35,6 +37,40 @@ _PARTS = {
     "back_s": Phrase("back to the AI client"),
 }
 _ALLOWED = {"rules": Phrase("the settings"), "grant": Phrase("an earlier yes"), "person": Phrase("a person")}
+KINDS = ("call", "question", "approval", "start", "stop", "failure")
+ROWS = 50
+
+
+def declare(parser: Usage) -> None:
+    parser.runs(activity, check=_check)
+    parser.usage = "tooltray activity [FILTER ...] [--limit N] [--each] [--follow]\n       tooltray activity show ID"
+    parser.usage += "\n       tooltray activity export FILE [FILTER ...]\n       tooltray activity clear | undo-clear"
+    about = tr(
+        "show ID: one entry in full, by its number or the id of its call; "
+        "export FILE: write entries as JSON Lines; clear: empty the journal; undo-clear: bring it back"
+    )
+    parser.takes("words", "WORDS", about, nargs="*")
+    for name in ("server", "client", "tool", "project"):
+        parser.repeats(f"--{name}", name.upper(), tr("of this {name} alone; may be repeated", name=name))
+    parser.add_argument("--kind", action="append", default=[], choices=KINDS, help=tr("of this kind alone; may be repeated"))
+    parser.takes("--text", "TEXT", tr("that have this text in a name, in what was touched, or in the reason"), default="")
+    parser.flag("--failed", tr("that failed or were refused"))
+    parser.takes("--since", "TIME", tr("of so long: 90s, 30m, 8h or 7d"), type=values.time)
+    parser.takes("--limit", "N", tr("so many rows ({rows})", rows=ROWS), type=values.number, default=ROWS)
+    parser.flag("--each", tr("a row for each, also where several in a row are the same"))
+    parser.flag("--follow", tr("go on with what happens from now on, until Ctrl-C"))
+
+
+def _check(usage: Usage, args: argparse.Namespace) -> None:
+    match args.words:
+        case [] | ["export", _] | ["clear" | "undo-clear"]:
+            pass
+        case ["show", _]:
+            pass
+        case _:
+            usage.error(tr("behind `activity` stands nothing, show ID, export FILE, clear or undo-clear"))
+    if args.follow and args.words:
+        usage.error(tr("--follow does not go with {words}", words=args.words[0]))
 
 
 def activity(args: argparse.Namespace, home: Home) -> int:
@@ -87,7 +123,7 @@ def _cells(row: ActivityRow) -> tuple[str, ...]:
     entry = row.entry
     what = _what(entry) + (f" x {row.count}" if row.count > 1 else "")
     about = " - ".join(filter(None, (entry.touched, _reason(entry))))
-    return str(entry.id), _moment(entry.at), entry.client or "-", what, entry.outcome, f"{entry.duration_s * 1000:.0f}", about
+    return str(entry.id), moment(entry.at), entry.client or "-", what, entry.outcome, f"{entry.duration_s * 1000:.0f}", about
 
 
 def _reason(entry: ActivityEntry) -> str:
@@ -98,14 +134,6 @@ def _reason(entry: ActivityEntry) -> str:
 def _what(entry: ActivityEntry) -> str:
     where = "/".join(filter(None, (entry.server, entry.tool)))
     return where if entry.kind == "call" else f"{entry.kind} {where}".strip()
-
-
-def _moment(at: float) -> str:
-    """Formats a local time; a clock may have shown anything."""
-    try:
-        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
-    except (OverflowError, OSError, ValueError):
-        return "?"
 
 
 # while it happens
@@ -159,7 +187,7 @@ def _show(args: argparse.Namespace, home: Home, id: int | str) -> int:
 def _lines(found: ActivityDetails) -> Iterator[str]:
     entry = found.entry
     yield f"{_what(entry)}: {entry.outcome}"
-    yield f"{_moment(entry.at)}, {entry.duration_s * 1000:.1f} ms"
+    yield f"{moment(entry.at)}, {entry.duration_s * 1000:.1f} ms"
     yield from _named(tr("AI client"), entry.client, f"session {entry.session}" if entry.session else "")
     yield from _named(tr("Project"), entry.project)
     yield from _named(tr("Touched"), entry.touched)

@@ -4,12 +4,24 @@ import argparse
 import json
 
 from tooltray.carriers.control.verb_results import VerbEntry, verb_entries
+from tooltray.cli import values
 from tooltray.cli.hubs import started_hub
+from tooltray.cli.parsers import Usage
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer_list, print_json
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.remote import Verb
+
+TOOL_CALL_TIMEOUT_S = 30.0  # the user waits for it; AI clients have ten minutes
+
+
+def declare(parser: Usage) -> None:
+    parser.runs(api)
+    parser.takes("verb", "VERB", tr("its name; left out: list all verbs"), nargs="?")
+    parser.takes("arguments", "NAME=VALUE", tr("an argument of the verb; the value is JSON, or a text"), nargs="*")
+    text = tr("how long to wait (default: {tool_call_timeout_s})", tool_call_timeout_s=f"{TOOL_CALL_TIMEOUT_S:g}")
+    parser.takes("--timeout", "SECONDS", text, type=values.seconds, default=TOOL_CALL_TIMEOUT_S)
 
 
 def api(args: argparse.Namespace, home: Home) -> int:

@@ -10,22 +10,94 @@ import math
 import time
 from collections.abc import Sequence
 
-from tooltray.cli import auto_approve
+from tooltray.cli import auto_approve, values
+from tooltray.cli.derived_commands import VerbCommands, done, table
 from tooltray.cli.hubs import Hub, any_hub, started_hub
-from tooltray.cli.person import NO, YES, check_terminal, typed_answer
+from tooltray.cli.parsers import Usage, command
+from tooltray.cli.person import ALLOW, NO, YES, check_terminal, is_allowed, typed_answer
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, cut, day, print_json, print_table
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.foundation.snapshots.tools import CoveredTool, ToolSnapshot
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 DESCRIPTION_COLUMNS = 100  # of each tool that consent covers; there may be dozens, and each is shown on one line
 SOON_S = 7 * 86_400.0  # if the end is sooner, the time left is shown
-QUESTION = Phrase("Allow this?")
 RULE = "rule"  # of `--rule`
+
+
+def declare(parser: Usage) -> None:
+    parser.runs(approve, check=_check)
+    parser.usage = (
+        "tooltray approve [list] | refuse ID\n"
+        "       tooltray approve ID [--once | --like | --session | --hour | --day | --until-lock | --always | --reads | --rule]\n"
+        "       tooltray approve SERVER TOOL [--client NAME] [--for TIME | --until-lock]\n"
+        "       tooltray approve SERVER --all-reads [--client NAME] [--for TIME | --until-lock]\n"
+        "       tooltray approve [--client NAME] [--for TIME] -- SERVER TOOL   (also where a server is called refuse)"
+    )
+    parser.takes("words", "WORDS", tr("which call, as `tooltray approve list` names it, or which tool"), nargs="*")
+    for each, text in (
+        ("once", tr("this call alone (the default)")),
+        ("like", tr("the like of it for some seconds, as `approvals.sameForSeconds` says")),
+        ("session", tr("this tool, until the AI client ends")),
+        ("hour", tr("this tool, for an hour")),
+        ("day", tr("this tool, for a day")),
+        ("always", tr("this tool, for this AI client, until it is taken back")),
+        ("reads", tr("every tool of the server that reads, for this AI client, until it is taken back")),
+    ):
+        parser.add_argument(f"--{each}", dest="answer", action="store_const", const=each, help=f"with ID: {text}")
+    parser.add_argument(
+        "--rule", dest="answer", action="store_const", const="rule", help=tr("with ID: every call like this one, by the rule that is shown")
+    )
+    parser.flag("--all-reads", tr("with SERVER: every tool of it that reads now"))
+    parser.takes("--client", "NAME", tr("for this AI client alone, as it names itself"))
+    parser.takes("--for", "TIME", tr("for so long: 90s, 30m, 8h or 7d"), dest="duration", type=values.time)
+    parser.flag("--until-lock", tr("until the screen locks; where Tooltray's window runs"))
+
+
+def declare_grants(parser: Usage) -> None:
+    grants = parser.subcommands()
+    verbs = VerbCommands(grants)
+    titles = (tr("ID"), tr("SERVER"), tr("WHAT"), tr("FOR"), tr("SINCE"), tr("UNTIL"), tr("HELD"))
+    listed = table(titles, _grant_row, tr("No standing permissions beyond each server's own."))
+    verbs.add("list", tr("list what is allowed for longer than one call"), "get_grants", listed)
+    rule = command(grants, "rule", tr("let calls through that a rule on arguments covers"), "rule_command:add_rule")
+    rule.epilog = tr(
+        "A rule names a tool and says of arguments what they must be, each by one of {conditions}: {example}",
+        conditions="inside, hosts, command, number, equals, oneOf",
+        example='{"tool": "read_file", "arguments": {"path": {"inside": ["~/notes"]}}, "others": ["limit"]}',
+    )
+    rule.takes("server")
+    rule.takes("rule", "JSON", tr("the rule, as callRules has it"))
+    rule.flag("--preview", tr("say what it means and what it would have covered, and allow nothing"))
+    rule.takes("--client", "NAME", tr("for this AI client alone, as it names itself"))
+    rule.takes("--for", "TIME", tr("for so long: 90s, 30m, 8h or 7d"), dest="duration", type=values.time)
+    rule.flag("--until-lock", tr("until the screen locks; where Tooltray's window runs"))
+    removed = done(lambda *_: tr("Taken back."), removed=lambda args, _: args.id)
+    verbs.add("remove", tr("take back what was allowed"), "remove_grant", removed)
+    previewing = command(grants, "preview", tr("list the tools that a grant would allow"), preview).takes("server")
+    previewing.takes("tool", "TOOL", tr("this one; without it: every tool that reads"), nargs="?")
+    command(grants, "changes", tr("show how tools differ from what was allowed"), changes)
+    text = tr("let what was allowed count for a tool as it is now")
+    command(grants, "accept", text, accept, has_json=False).takes("server").takes("tool")
+
+
+def _check(usage: Usage, args: argparse.Namespace) -> None:
+    args.is_refusal = len(args.words) == 2 and args.words[0] == "refuse" and not args.is_marked
+    lasts = args.duration is not None or args.until_lock
+    if args.is_refusal and (args.client or lasts):
+        usage.error(tr("--client, --for and --until-lock do not go with refuse ID; a server called refuse is named so: -- refuse TOOL"))
+    is_for_tools = args.client or args.duration is not None or (args.until_lock and len(args.words) != 1)
+    if len(args.words) != (1 if args.all_reads else 2) and (args.all_reads or is_for_tools):
+        usage.error(tr("--all-reads goes with SERVER alone, --client and --for with SERVER TOOL or SERVER --all-reads"))
+    if args.answer and (len(args.words) != 1 or args.all_reads or args.until_lock):
+        usage.error(tr("--once, --like, --session, --hour, --day, --always and --reads go with an ID, one of them"))
+    if len(args.words) > 2:
+        usage.error(tr("an ID, or SERVER TOOL; quote a name that has spaces"))
+    if args.json and args.words not in ([], ["list"]):
+        usage.error(tr("--json goes with the list: a yes is given by a person who reads what it is for"))
 
 
 def approve(args: argparse.Namespace, home: Home) -> int:
@@ -45,13 +117,8 @@ def approve(args: argparse.Namespace, home: Home) -> int:
 def _list_waiting(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         calls = hub.ask(hub.api.approvals.get_approvals())
-    return answer_list(
-        args,
-        calls,
-        (tr("ID"), tr("SERVER"), tr("TOOL"), tr("CLIENT"), tr("FOR"), tr("WHY")),
-        _waiting_row,
-        empty=tr("No call waits for a yes."),
-    )
+    text = tr("No call waits for a yes.")
+    return answer_list(args, calls, (tr("ID"), tr("SERVER"), tr("TOOL"), tr("CLIENT"), tr("FOR"), tr("WHY")), _waiting_row, empty=text)
 
 
 def _waiting_row(call: ApprovalSnapshot) -> list[str]:
@@ -74,7 +141,7 @@ def _answer(hub: Hub, id: str, answer: str) -> int:
     _print_call(call, _disk_diff(hub, call))
     if answer == RULE:
         answer = _narrowest_rule(call)
-    typed = typed_answer(QUESTION)
+    typed = typed_answer(ALLOW)
     if typed in YES:
         hub.ask(hub.api.approvals.answer_approval(id=call.id, answer=answer))
         print("Allowed.")
@@ -123,7 +190,7 @@ def _grant(hub: Hub, args: argparse.Namespace, words: Sequence[str]) -> int:
         if change.server == server and change.tool in names:
             _print_change(change)
     print(tr("For {client}, {until}.", client=clean_line(client) or tr("every AI client"), until=_until(args)))
-    if not _is_meant():
+    if not is_allowed():
         return 1
     lock = {"until": "lock"} if args.until_lock else {}  # unknown to older hubs
     seen = {"seen": covered[0].revision} if covered and covered[0].revision else {}
@@ -141,15 +208,14 @@ def rules(args: argparse.Namespace, home: Home) -> int:
         before = next((each.auto_approve for each in modes if each.client == args.client), None)
         if chosen is None or not auto_approve.narrows(chosen, before or ()):
             check_terminal()
-            print(
-                tr(
-                    "What goes through unasked for {client}: {chosen} (now: {before}).",
-                    client=clean_line(args.client),
-                    chosen=_rules(chosen),
-                    before=_rules(before),
-                )
+            text = tr(
+                "What goes through unasked for {client}: {chosen} (now: {before}).",
+                client=clean_line(args.client),
+                chosen=_rules(chosen),
+                before=_rules(before),
             )
-            if not _is_meant():
+            print(text)
+            if not is_allowed():
                 return 1
         hub.ask(hub.api.views.set_client_auto_approve(client=args.client, rules=chosen))
     print(tr("For {client}: {chosen}.", client=clean_line(args.client), chosen=_rules(chosen)))
@@ -163,15 +229,14 @@ def server_rules(args: argparse.Namespace, home: Home) -> int:
         before = auto_approve.of_entry(hub.ask(hub.api.servers.get_server_entry(name=args.name)).counts)
         if not auto_approve.narrows(chosen, before):
             check_terminal()
-            print(
-                tr(
-                    "What goes through unasked of {name}: {chosen} (now: {before}).",
-                    name=clean_line(args.name),
-                    chosen=_rules(chosen),
-                    before=_rules(before),
-                )
+            text = tr(
+                "What goes through unasked of {name}: {chosen} (now: {before}).",
+                name=clean_line(args.name),
+                chosen=_rules(chosen),
+                before=_rules(before),
             )
-            if not _is_meant():
+            print(text)
+            if not is_allowed():
                 return 1
         hub.ask(hub.api.approvals.set_server_auto_approve(server=args.name, rules=chosen), timeout_s=LIST_TIMEOUT_S)
     print(tr("For {name}: {chosen}.", name=clean_line(args.name), chosen=_rules(chosen)))
@@ -182,19 +247,6 @@ def _rules(rules: Sequence[str] | None) -> str:
     if rules is None:
         return tr("what each server's autoApprove says")
     return ", ".join(clean_line(rule) for rule in rules) or tr("nothing")
-
-
-def list_grants(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        grants = hub.ask(hub.api.approvals.get_grants())
-    titles = (tr("ID"), tr("SERVER"), tr("WHAT"), tr("FOR"), tr("SINCE"), tr("UNTIL"), tr("HELD"))
-    return answer_list(args, grants, titles, _grant_row, empty=tr("No standing permissions beyond each server's own."))
-
-
-def remove(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        hub.ask(hub.api.approvals.remove_grant(id=args.id))
-    return answer(args, {"removed": args.id}, tr("Taken back."))
 
 
 def preview(args: argparse.Namespace, home: Home) -> int:
@@ -228,20 +280,13 @@ def accept(args: argparse.Namespace, home: Home) -> int:
                 tr("'{tool}' has not changed since it was allowed", tool=clean_line(args.tool)), "", tr("See: tooltray grants changes")
             )
         _print_change(change)
-        if not _is_meant():
+        if not is_allowed():
             return 1
         kind = {} if change.kind == "tool" else {"kind": change.kind}  # unknown to older hubs
         seen = {"seen": change.revision} if change.revision else {}
         hub.ask(hub.api.approvals.accept_tool_change(server=args.server, tool=args.tool, **kind, **seen))
     print("Accepted.")
     return 0
-
-
-def _is_meant() -> bool:
-    is_meant = typed_answer(QUESTION) in YES
-    if not is_meant:
-        print(tr("Nothing was allowed."))
-    return is_meant
 
 
 def _disk_diff(hub: Hub, call: ApprovalSnapshot) -> Sequence[str]:
@@ -307,8 +352,7 @@ def _print_lines(title: str, lines: Sequence[str]) -> None:
 def _grant_row(grant: GrantSnapshot) -> list[str]:
     what = tr("all reads") if grant.kind == "reads" else grant.words or grant.tool
     for_whom = (grant.client or tr("every client")) + (tr(" (this session)") if grant.session else "")
-    until = _ends(grant)
-    return [grant.id, grant.server, what, for_whom, day(grant.created_at), until, ", ".join(grant.held_tools)]
+    return [grant.id, grant.server, what, for_whom, day(grant.created_at), _ends(grant), ", ".join(grant.held_tools)]
 
 
 def _ends(grant: GrantSnapshot) -> str:

@@ -4,11 +4,12 @@ Where no hub runs, the record is read from the home's files.
 """
 
 import argparse
-import time
 
+from tooltray.cli import values
 from tooltray.cli.hubs import Hub, any_hub
+from tooltray.cli.parsers import Usage
 from tooltray.cli.speech import say, tr
-from tooltray.cli.terminal import answer, answer_list, clean_line
+from tooltray.cli.terminal import answer, answer_list, clean_line, moment
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
@@ -31,6 +32,13 @@ WAYS = {
     "client": Phrase("a form of the AI client"),
     "script": Phrase("a script"),
 }
+ROWS = 50
+
+
+def declare(parser: Usage) -> None:
+    parser.runs(audit)
+    parser.flag("--verify", tr("say whether the record is as it was written; exit code 1 if not"))
+    parser.takes("--limit", "N", tr("so many rows ({rows})", rows=ROWS), type=values.number, default=ROWS)
 
 
 def audit(args: argparse.Namespace, home: Home) -> int:
@@ -70,12 +78,4 @@ def _row(entry: AuditEntry) -> tuple[str, ...]:
     about = ", ".join(f"{name}: {value}" for name, value in entry.about.items())
     way = say(WAYS.get(entry.way, entry.way)) + (f" ({entry.who})" if entry.who else "")
     answered = say(ANSWERS.get(entry.answer, entry.answer))
-    return str(entry.number), _moment(entry.at), answered, *(clean_line(each) for each in (say(entry.what), about, way, entry.origin))
-
-
-def _moment(at: float) -> str:
-    """Formats a local time; a clock may have shown anything."""
-    try:
-        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
-    except (OverflowError, OSError, ValueError):
-        return "?"
+    return str(entry.number), moment(entry.at), answered, *(clean_line(each) for each in (say(entry.what), about, way, entry.origin))

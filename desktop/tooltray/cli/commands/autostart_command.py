@@ -2,10 +2,18 @@
 
 import argparse
 
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.installs import start_at_login
+
+
+def declare(parser: Usage) -> None:
+    autostart = parser.subcommands()
+    command(autostart, "on", tr("start when you log in"), on)
+    command(autostart, "off", tr("do not start when you log in"), off)
+    command(autostart, "status", tr("say whether it starts when you log in"), status)
 
 
 def on(args: argparse.Namespace, home: Home) -> int:

@@ -6,6 +6,7 @@ The path belongs to the user, whatever home a command is given.
 import argparse
 import json
 
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line
 from tooltray.foundation.errors import TooltrayError
@@ -14,6 +15,12 @@ from tooltray.foundation.installs.bridge_entry import bridge_entry
 from tooltray.foundation.installs.installation import Installation, this_installation
 from tooltray.foundation.installs.installations import Installations
 from tooltray.foundation.phrases import as_json
+
+
+def declare(parser: Usage) -> None:
+    bridge = parser.subcommands()
+    command(bridge, "show", tr("show its path, and which installation of Tooltray it starts"), show)
+    command(bridge, "use", tr("make it start this installation"), use)
 
 
 def show(args: argparse.Namespace, home: Home) -> int:

@@ -7,22 +7,43 @@ import argparse
 import os
 from collections.abc import Iterable, Sequence
 
+from tooltray.cli import values
 from tooltray.cli.commands.secrets_command import going
 from tooltray.cli.commands.servers_command import note_start, progress_shown, running_in_words, server_snapshot, tools_once_started
+from tooltray.cli.derived_commands import VerbCommands, table
 from tooltray.cli.hubs import Hub, started_hub
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.person import confirmed, is_person_there
 from tooltray.cli.secret_place import SecretPlace
 from tooltray.cli.speech import tr
-from tooltray.cli.terminal import answer, answer_list, clean_line, day, print_error, print_json, print_note
+from tooltray.cli.terminal import answer, clean_line, day, print_error, print_json, print_note
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.phrases import as_json
+from tooltray.foundation.phrases import Phrase, as_json
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot
 from tooltray.foundation.snapshots.forms import FieldValue, FormField
 
 READ_TIMEOUT_S = 1860.0  # a download may take half an hour; the hub's own limit is shorter and gives a reason
 SHOWN_CHARACTERS = 16  # of a SHA-256, in a list
+SOURCE = Phrase("a .mcpb or .dxt file, or its address")
+
+
+def declare(parser: Usage) -> None:
+    bundles = parser.subcommands()
+    command(bundles, "show", tr("say what is in a bundle and what it would run, and install nothing"), show).takes("source", "FILE", SOURCE)
+    installing = command(bundles, "install", tr("install a bundle, or a newer one in the place of an older one"), install)
+    installing.takes("source", "FILE", SOURCE)
+    installing.takes("--name", "NAME", tr("what the server is called here, or which one is updated"), default="")
+    installing.repeats("--set", "KEY=VALUE", tr("one of its settings; again for several values"), type=values.field_value)
+    installing.flag("--secret-stdin", tr("read the secrets from standard input, one a line"))
+    installing.flag("--yes", tr("do not ask"))
+    titles = (tr("SERVER"), tr("BUNDLE"), tr("VERSION"), tr("PUBLISHER"), tr("INSTALLED"), "SHA-256")
+    listed = table(titles, _row, tr("There are no bundles yet. Install one with: tooltray bundle install FILE"))
+    VerbCommands(bundles).add("list", tr("list the servers that came as bundles"), "get_bundles", listed)
+    removing = command(bundles, "remove", tr("remove a bundle's server, its secrets and its files"), remove)
+    removing.takes("name", "SERVER")
+    removing.flag("--yes", tr("do not ask"))
 
 
 def show(args: argparse.Namespace, home: Home) -> int:
@@ -53,13 +74,6 @@ def install(args: argparse.Namespace, home: Home) -> int:
         installing = hub.api.bundles.install_bundle(source=offer.source, sha256=offer.sha256, values=values, server=args.name)
         server = hub.ask(installing, timeout_s=None)  # the keyring may ask to be unlocked
         return _started(args, home, hub, server, offer)
-
-
-def list_bundles(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        bundles = hub.ask(hub.api.bundles.get_bundles())
-    titles = (tr("SERVER"), tr("BUNDLE"), tr("VERSION"), tr("PUBLISHER"), tr("INSTALLED"), "SHA-256")
-    return answer_list(args, bundles, titles, _row, empty=tr("There are no bundles yet. Install one with: tooltray bundle install FILE"))
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:
@@ -118,14 +132,10 @@ def _wants(field: FormField, args: argparse.Namespace) -> bool:
     """Asks whether the user wants to give an optional secret."""
     if args.yes or args.secret_stdin or not is_person_there():
         return False
-    return confirmed(
-        tr(
-            "Give it {label} ({otherwise})?",
-            label=field.label,
-            otherwise=tr("it is kept otherwise") if field.placeholder else tr("not needed"),
-        ),
-        yes=False,
+    text = tr(
+        "Give it {label} ({otherwise})?", label=field.label, otherwise=tr("it is kept otherwise") if field.placeholder else tr("not needed")
     )
+    return confirmed(text, yes=False)
 
 
 def _one_or_many(field: FormField | None, values: Sequence[str]) -> FieldValue:
@@ -154,26 +164,24 @@ def _started(args: argparse.Namespace, home: Home, hub: Hub, server: str, offer:
     if args.json:
         print_json({**done, "started": problem is None, "tools": tools, "snapshot": as_json(server_snapshot(hub, server) or {})})
     elif problem is None:
-        print(
-            tr(
-                "{word} {title} {version} as {server}; it {tools}.",
-                word=word,
-                title=clean_line(offer.title),
-                version=clean_line(offer.version),
-                server=server,
-                tools=running_in_words(tools),
-            )
+        text = tr(
+            "{word} {title} {version} as {server}; it {tools}.",
+            word=word,
+            title=clean_line(offer.title),
+            version=clean_line(offer.version),
+            server=server,
+            tools=running_in_words(tools),
         )
+        print(text)
     else:
-        print(
-            tr(
-                "{word} {title} {version} as {server}, which does not start.",
-                word=word,
-                title=clean_line(offer.title),
-                version=clean_line(offer.version),
-                server=server,
-            )
+        line = tr(
+            "{word} {title} {version} as {server}, which does not start.",
+            word=word,
+            title=clean_line(offer.title),
+            version=clean_line(offer.version),
+            server=server,
         )
+        print(line)
     if problem is not None:
         print_error(problem, as_json=args.json)
     return 0 if problem is None else 1

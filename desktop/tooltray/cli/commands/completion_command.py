@@ -8,7 +8,13 @@ import shlex
 from collections.abc import Callable, Mapping
 
 from tooltray.cli.command_tree import CommandNode, command_tree
+from tooltray.cli.parsers import Usage
 from tooltray.foundation.home.home import Home
+
+
+def declare(parser: Usage) -> None:
+    parser.runs(completion, has_json=False)
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
 
 
 def completion(args: argparse.Namespace, home: Home) -> int:

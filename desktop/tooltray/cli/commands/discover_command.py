@@ -6,6 +6,7 @@ The user sees what would run before anything is added, and is prompted for secre
 import argparse
 from collections.abc import Sequence
 
+from tooltray.cli import values
 from tooltray.cli.commands.servers_command import (
     note_log,
     note_start,
@@ -14,7 +15,9 @@ from tooltray.cli.commands.servers_command import (
     server_snapshot,
     tools_once_started,
 )
+from tooltray.cli.derived_commands import VerbCommands, table
 from tooltray.cli.hubs import Hub, any_hub, started_hub
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.person import confirmed, is_person_there
 from tooltray.cli.secret_place import KEYRING_TIMEOUT_S, SecretPlace
 from tooltray.cli.speech import tr
@@ -42,6 +45,45 @@ FETCH_TIMEOUT_S = 930.0  # all of a registry, over a slow line
 BUNDLE = "mcpb"
 ASK_TIMEOUT_S = 60.0  # one server of it
 Values = dict[str, FieldValue]
+HITS = 20
+
+
+def declare(parser: Usage) -> None:
+    discover = parser.subcommands()
+    searching = command(discover, "search", tr("search the registry, in the copy on this disk"), search)
+    searching.takes("text", "TEXT", tr("words or their beginnings; none: all servers"), nargs="*")
+    searching.takes("--lines", "COUNT", tr("default: {value}", value=HITS), short="-n", type=values.line_count, default=HITS)
+    verbs = VerbCommands(discover, timeout_s=ASK_TIMEOUT_S)
+    text, latest = tr("show one server of the registry, and what it asks for"), tr("default: the latest")
+    named = tr("as `discover search` shows it, such as io.github.owner/server")
+    verbs.add("show", text, "get_registry_server", _show, name=named, version=latest)
+    adding = command(discover, "add", tr("add a server of the registry, pinned to its version; it is shown first"), add)
+    adding.takes("name", "NAME", tr("as `discover search` shows it"))
+    adding.takes("--version", "VERSION", latest, default="")
+    adding.takes("--option", "ID", tr("which way to have it (default: the first that works here)"), default="")
+    _declare_adding(adding)
+    adding.flag("--dry-run", tr("show it, and add nothing"))
+    titles = (tr("ID"), tr("CATEGORY"), tr("HERE"), tr("NEEDS"), tr("GOOD FOR"))
+    listed = table(titles, lambda each: (each.id, each.category, each.here or "-", each.needs or "-", each.good_for), "-")
+    VerbCommands(discover, any_hub).add("starters", tr("list well-known servers"), "get_starter_servers", listed)
+    starting = command(discover, "start", tr("add a well-known server; it is shown first"), add_starter)
+    starting.takes("id", "ID", tr("as `discover starters` shows it"))
+    _declare_adding(starting)
+    fetching = VerbCommands(discover, timeout_s=FETCH_TIMEOUT_S)
+    fetching.add("refresh", tr("ask the registry for what has changed"), "refresh_registry", _show_refreshed)
+    columns, empty = (tr("SERVER"), tr("VERSION"), tr("NEWEST"), tr("TOOLS")), tr("Every server from the registry has the newest version.")
+    listed = table(columns, lambda each: (each.server, each.version, each.newest, "; ".join(each.tools) or "-"), empty)
+    verbs.add("updates", tr("list servers whose registry has a newer version"), "get_registry_updates", listed)
+    updating = command(discover, "update", tr("pin a server to its newest version"), update)
+    updating.takes("server", "SERVER", tr("its name here"))
+    updating.flag("--yes", tr("do not ask"))
+
+
+def _declare_adding(add: Usage) -> None:
+    text = tr("a value that it asks for; may be given several times, also for one key that takes several. Secrets are asked for")
+    add.repeats("--set", "KEY=VALUE", text, type=values.field_value, dest="values")
+    add.takes("--name", "NAME", tr("its name here (default: made of its own)"), default="", dest="server")
+    add.flag("--yes", tr("do not ask whether to add it"))
 
 
 def search(args: argparse.Namespace, home: Home) -> int:
@@ -70,9 +112,7 @@ def _about(status: RegistryStatus, total: int, shown: int) -> list[str]:
     return more + age + [line for line in [problem_line(status.problem)] if line]
 
 
-def show(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        server = hub.ask(hub.api.discovery.get_registry_server(name=args.name, version=args.version), timeout_s=ASK_TIMEOUT_S)
+def _show(args: argparse.Namespace, server: RegistryServer) -> int:
     return answer(args, server, *_lines(server))
 
 
@@ -128,10 +168,8 @@ def _option(server: RegistryServer, id: str) -> RegistryOption:
     named = [each for each in server.options if each.id == id] if id else usable or list(server.options)
     if not named:
         ids = ", ".join(each.id for each in server.options)
-        raise TooltrayError(
-            tr("{name} has no option '{id}'", name=server.name, id=id),
-            tr("There are: {ids}", ids=ids) if ids else tr("The registry says of no way to have it"),
-        )
+        text = tr("{name} has no option '{id}'", name=server.name, id=id)
+        raise TooltrayError(text, tr("There are: {ids}", ids=ids) if ids else tr("The registry says of no way to have it"))
     return named[0]
 
 
@@ -179,15 +217,6 @@ def _is_wanted(args: argparse.Namespace, lines: list[str]) -> bool:
     return confirmed(tr("Add it?"), yes=args.yes)
 
 
-def starters(args: argparse.Namespace, home: Home) -> int:
-    with any_hub(home) as hub:
-        servers = hub.ask(hub.api.discovery.get_starter_servers())
-    titles = (tr("ID"), tr("CATEGORY"), tr("HERE"), tr("NEEDS"), tr("GOOD FOR"))
-    return answer_list(
-        args, servers, titles, lambda each: (each.id, each.category, each.here or "-", each.needs or "-", each.good_for), empty="-"
-    )
-
-
 def add_starter(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         listed = hub.ask(hub.api.discovery.get_starter_servers())
@@ -230,44 +259,27 @@ def _added(hub: Hub, args: argparse.Namespace, home: Home, name: str) -> int:
     )
 
 
-def refresh(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        status = hub.ask(hub.api.discovery.refresh_registry(), timeout_s=FETCH_TIMEOUT_S)
+def _show_refreshed(args: argparse.Namespace, status: RegistryStatus) -> int:
     if status.problem:
         print_error(status.problem, as_json=args.json)
         return 1
     return answer(args, status, tr("The registry has {count}.", count=count(status.servers, "server")))
 
 
-def updates(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        found = hub.ask(hub.api.discovery.get_registry_updates(), timeout_s=ASK_TIMEOUT_S)
-    titles = (tr("SERVER"), tr("VERSION"), tr("NEWEST"), tr("TOOLS"))
-    row = [(each.server, each.version, each.newest, "; ".join(each.tools) or "-") for each in found]
-    if args.json:
-        print_json(found)
-        return 0
-    return answer_list(args, row, titles, lambda each: each, empty=tr("Every server from the registry has the newest version."))
-
-
 def update(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         found = hub.ask(hub.api.discovery.get_registry_updates(), timeout_s=ASK_TIMEOUT_S)
         for each in (each for each in found if each.server == args.server):
-            print_note(
-                tr(
-                    "{name}: {version} becomes {newest}. {tools}",
-                    name=each.name,
-                    version=each.version,
-                    newest=each.newest,
-                    tools="; ".join(each.tools),
-                )
+            line = tr(
+                "{name}: {version} becomes {newest}. {tools}",
+                name=each.name,
+                version=each.version,
+                newest=each.newest,
+                tools="; ".join(each.tools),
             )
+            print_note(line)
             if not confirmed(tr("Bring it to that version?"), yes=args.yes):
                 return 1
         hub.ask(hub.api.discovery.update_registry_server(server=args.server), timeout_s=KEYRING_TIMEOUT_S)
-    return answer(
-        args,
-        {"server": args.server},
-        tr("{server} has the newest version now; tools that changed wait until you approve them.", server=args.server),
-    )
+    text = tr("{server} has the newest version now; tools that changed wait until you approve them.", server=args.server)
+    return answer(args, {"server": args.server}, text)

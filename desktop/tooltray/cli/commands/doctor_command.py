@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tooltray.cli import values
 from tooltray.cli.commands.confine_command import confinement_lines
 from tooltray.cli.commands.secrets_command import REMOVE
 from tooltray.cli.commands.servers_command import (
@@ -26,6 +27,7 @@ from tooltray.cli.commands.servers_command import (
     tools_once_started,
 )
 from tooltray.cli.hubs import RunningHub, any_hub, started_hub
+from tooltray.cli.parsers import Usage
 from tooltray.cli.secret_place import chosen_backend
 from tooltray.cli.speech import in_one_line, say, tr
 from tooltray.cli.terminal import answer, clean, clean_line, count, print_json, print_note, state_in_words
@@ -41,6 +43,20 @@ SETTLE_TIMEOUT_S = 15.0  # a cold hub's servers need a few seconds, and one that
 _ON_ITS_WAY = [state.value for state in ON_ITS_WAY]
 PROBE_BYTES = 4096  # a block of most disks
 _ELSEWHERE = ("http", "sse")
+
+
+def declare(parser: Usage) -> None:
+    parser.runs(doctor, check=_check)
+    parser.takes("server", "SERVER", tr("look at this server only"), nargs="?")
+    parser.flag("--forget-environment", tr("forget certificates, proxies and package indexes remembered of your terminal"))
+    parser.takes("--fix", "NUMBER", tr("with SERVER: carry out what was offered under this number"), type=values.number)
+
+
+def _check(usage: Usage, args: argparse.Namespace) -> None:
+    if args.fix is not None and args.server is None:
+        usage.error(tr("--fix goes with SERVER"))
+    if args.forget_environment and args.server is not None:
+        usage.error(tr("--forget-environment goes without SERVER"))
 
 
 class Check(msgspec.Struct, frozen=True):
@@ -216,10 +232,8 @@ def _check_secrets(hub: RunningHub, home: Home) -> Check:
     except TooltrayError as error:
         if names or place:
             return Check(tr("secrets ({value})", value=place or "keyring"), problem=error.problem)
-        return Check(
-            "secrets",
-            tr("none stored, and no place chosen for them ({title}; see `tooltray secrets backend`)", title=say(error.problem.title)),
-        )
+        text = tr("none stored, and no place chosen for them ({title}; see `tooltray secrets backend`)", title=say(error.problem.title))
+        return Check("secrets", text)
     return Check("secrets", f"{place or 'keyring'}, {count(len(names), 'secret')}")
 
 

@@ -10,7 +10,9 @@ import stat
 import time
 from pathlib import Path
 
+from tooltray.cli import values
 from tooltray.cli.hubs import RunningHub, running_hub
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer as answer_with
 from tooltray.cli.terminal import answer_list, clean, clean_line, count, day, print_json
@@ -28,6 +30,22 @@ LONGEST_FIRST_LINE = 80  # characters of a summary in a list
 
 
 Report = FeedbackSnapshot | FeedbackEntry
+FEEDBACK_LINES = 20
+
+
+def declare(parser: Usage) -> None:
+    feedback = parser.subcommands()
+    command(feedback, "list", tr("list the reports that wait for an answer"), list_reports)
+    command(feedback, "show", tr("show one report whole"), show).takes("id")
+    reply = command(feedback, "answer", tr("answer a report"), answer)
+    reply.takes("id", "ID", tr("as `feedback list` shows it"))
+    reply.takes("text", "TEXT", tr("what the model is to know"), nargs="?")
+    reply.repeats("--image", "FILE", tr("a picture to go with it: PNG, JPEG, GIF or WebP"))
+    reply.repeats("--file", "FILE", tr("a file to go with it; of a large one the path"))
+    command(feedback, "dismiss", tr("put a report away without an answer"), dismiss).takes("id")
+    past = command(feedback, "history", tr("list earlier reports and how they ended"), history)
+    past.takes("--project", "DIR", tr("of this project alone"))
+    past.takes("--lines", "LINES", tr("default: {value}", value=FEEDBACK_LINES), short="-n", type=values.line_count, default=FEEDBACK_LINES)
 
 
 def list_reports(args: argparse.Namespace, home: Home) -> int:
@@ -65,13 +83,12 @@ def answer(args: argparse.Namespace, home: Home) -> int:
     lines = ["Answered" + (tr(" with {count}.", count=count(len(attachments), "attachment")) if attachments else ".")]
     if left and kept_until:
         until = time.strftime("%H:%M", time.localtime(kept_until))
-        lines.append(
-            tr(
-                "{client} does not wait for it now: the answer is kept for when it asks again, until {until}.",
-                client=clean_line(left.client),
-                until=until,
-            )
+        text = tr(
+            "{client} does not wait for it now: the answer is kept for when it asks again, until {until}.",
+            client=clean_line(left.client),
+            until=until,
         )
+        lines.append(text)
     done = {"id": args.id, "answered": True, "attachments": len(attachments), "kept_until": kept_until}
     return answer_with(args, done, *lines)
 

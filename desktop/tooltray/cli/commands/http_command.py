@@ -1,4 +1,4 @@
-"""`tooltray http ...`, `tooltray clients token|list|remove`: who may connect over HTTP, AI clients and other programs, and by which tokens.
+"""`tooltray http ...`, `tooltray clients token`: who may connect over HTTP, AI clients and other programs, and by which tokens.
 
 A command that makes a token prints only the token, for pipes; the token cannot be read again. A trusted one, with which a program may
 consent in a person's place, needs a terminal, as consent does.
@@ -8,10 +8,13 @@ import argparse
 import json
 from collections.abc import Sequence
 
+from tooltray.cli import values
+from tooltray.cli.derived_commands import VerbCommands, done, table
 from tooltray.cli.hubs import Hub, any_hub
+from tooltray.cli.parsers import Usage, command, later
 from tooltray.cli.person import check_terminal
 from tooltray.cli.speech import tr
-from tooltray.cli.terminal import answer, answer_list, clean_line, day, print_json, print_note, print_notes, problem_line
+from tooltray.cli.terminal import answer, clean_line, day, print_json, print_note, print_notes, problem_line
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase, as_json
 from tooltray.foundation.snapshots.http import ApiTokenSnapshot, HttpStatus, NewApiToken
@@ -23,6 +26,41 @@ SENT_AS = Phrase("Programs send it as the header `Authorization: Bearer TOKEN`; 
 SHOWN_ONCE = Phrase("It is shown this once.")
 OF_THIS_RUN = Phrase("It is trusted until the hub ends: where secrets are kept cannot be reached, or ends with the hub.")
 ROTATED = Phrase("The token of before opens nothing any more; give this one to your programs.")
+
+
+def declare(parser: Usage) -> None:
+    http = parser.subcommands()
+    opening = command(http, "on", tr("open the endpoints, now and whenever a hub runs"), on)
+    opening.takes("--port", "PORT", tr("where, from now on; 0: any that is free"), type=values.port)
+    command(http, "off", tr("close them"), off)
+    command(http, "status", tr("say whether and where they are open"), status)
+    api = later(http, "api", tr("let other programs do over HTTP what you can do here (REST)")).subcommands()
+    api_opening = command(api, "on", tr("switch it on, and HTTP too if it is off"), api_on)
+    text = tr("make a token whose holder may also approve calls, trust servers and allow folders; --no-trusted: no token may any more")
+    api_opening.add_argument("--trusted", action=argparse.BooleanOptionalAction, help=text)
+    command(api, "off", tr("switch it off; HTTP stays as it is"), api_off)
+    text = tr("print the default token, which stays the same, or make one with a name, shown once")
+    token = command(api, "token", text, api_token, check=_check)
+    token.takes("name", "NAME", tr("of the program that gets it"), nargs="?", type=values.some_text)
+    scopes = tr("what it may: read (look), call (and call tools) or manage (and change things; this is the default)")
+    token.add_argument("--scope", choices=("read", "call", "manage"), help=scopes)
+    token.takes("--for", "TIME", tr("for so long: 90s, 30m, 8h or 30d"), dest="duration", type=values.time)
+    token.flag("--trusted", tr("it may also approve calls, trust servers and allow folders"))
+    verbs = VerbCommands(api, any_hub)
+    titles = (tr("NAME"), tr("SCOPE"), tr("MADE"), tr("UNTIL"))
+    listed = table(titles, _row, tr("No program has a token. Make one with: tooltray http api token NAME"))
+    verbs.add("tokens", tr("list the tokens"), "list_api_tokens", listed)
+    revoked = done(lambda args, _: tr("The token '{name}' opens nothing any more.", name=args.name), revoked=lambda args, _: args.name)
+    verbs.add("revoke", tr("end one of them"), "revoke_api_token", revoked, name={"type": values.some_text})
+    text = tr("make another default token, and print it")
+    verbs.add("rotate", text, "rotate_api_token", lambda args, token: _print_token(args, token, ROTATED))
+
+
+def _check(usage: Usage, args: argparse.Namespace) -> None:
+    if not args.name and not args.trusted and (args.scope or args.duration):
+        usage.error(tr("--scope and --for go with NAME: the default token may manage, and lasts"))
+    if args.trusted and args.scope not in (None, "manage"):
+        usage.error(tr("--trusted goes with the scope manage"))
 
 
 # the endpoints
@@ -55,12 +93,10 @@ def _show(args: argparse.Namespace, status: HttpStatus, *, is_hub_running: bool)
         lines.append(tr("Paste this into the config of an AI client:\n{entry}", entry=json.dumps(entry, indent=2)))
         lines.append(tr("One server alone, under its own tool names: {value}/servers/NAME/mcp", value=status.url.removesuffix("/mcp")))
     if entry and status.requires_token:
-        lines.append(
-            tr(
-                "Put a token in the place of {token_here}; make one for each AI client with: tooltray clients token NAME",
-                token_here=TOKEN_HERE,
-            )
+        text = tr(
+            "Put a token in the place of {token_here}; make one for each AI client with: tooltray clients token NAME", token_here=TOKEN_HERE
         )
+        lines.append(text)
     return answer(args, as_json(status) | {"entry": entry}, *lines)
 
 
@@ -95,19 +131,6 @@ def client_token(args: argparse.Namespace, home: Home) -> int:
     if not args.json:
         print_note(tr("This is {name}'s token; it cannot be shown again. Send it as the header `Authorization: Bearer TOKEN`.", name=name))
     return 0
-
-
-def list_clients(args: argparse.Namespace, home: Home) -> int:
-    with any_hub(home) as hub:
-        clients = hub.ask(hub.api.access.list_client_tokens())
-    empty = tr("No AI client has a token yet. Make one with: tooltray clients token NAME")
-    return answer_list(args, clients, (tr("CLIENT"), tr("TOKEN MADE")), lambda each: (each.name, day(each.created_at)), empty=empty)
-
-
-def remove_client(args: argparse.Namespace, home: Home) -> int:
-    with any_hub(home) as hub:
-        hub.ask(hub.api.access.remove_client_token(name=args.name))
-    return answer(args, {"client": args.name, "removed": True}, tr("{name} cannot connect over HTTP any more.", name=clean_line(args.name)))
 
 
 # the REST interface
@@ -148,24 +171,6 @@ def api_token(args: argparse.Namespace, home: Home) -> int:
         print_json(made)
         return 0
     return _print_token(args, made.token, SENT_AS, *_made_words(made))
-
-
-def api_tokens(args: argparse.Namespace, home: Home) -> int:
-    with any_hub(home) as hub:
-        listed = hub.ask(hub.api.access.list_api_tokens())
-    empty = tr("No program has a token. Make one with: tooltray http api token NAME")
-    return answer_list(args, listed, (tr("NAME"), tr("SCOPE"), tr("MADE"), tr("UNTIL")), _row, empty=empty)
-
-
-def api_revoke(args: argparse.Namespace, home: Home) -> int:
-    with any_hub(home) as hub:
-        hub.ask(hub.api.access.revoke_api_token(name=args.name))
-    return answer(args, {"revoked": args.name}, tr("The token '{name}' opens nothing any more.", name=clean_line(args.name)))
-
-
-def api_rotate(args: argparse.Namespace, home: Home) -> int:
-    with any_hub(home) as hub:
-        return _print_token(args, hub.ask(hub.api.access.rotate_api_token()), ROTATED)
 
 
 def _api_words(status: HttpStatus, *, is_hub_running: bool) -> list[str]:

@@ -13,11 +13,12 @@ from pathlib import Path
 from tooltray.carriers.control.control_client import ControlClient
 from tooltray.cli.commands import setup_command
 from tooltray.cli.hubs import RunningHub, running_hub, started_hub
-from tooltray.cli.options.values import STDIN, is_path
+from tooltray.cli.parsers import Usage
 from tooltray.cli.person import confirmed, is_person_there
 from tooltray.cli.secret_place import SecretPlace
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, count, print_json, print_note, problem_line
+from tooltray.cli.values import STDIN, is_path
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.file_text import CannotOpen, read_text
 from tooltray.foundation.home.home import Home
@@ -32,6 +33,24 @@ SIGNS = {"new": "+", "same": "=", "different": "~", "broken": "!"}
 
 Given = Mapping[str, object]
 """What the verbs are given besides the choice: clients, or a text."""
+
+
+def declare(parser: Usage) -> None:
+    parser.runs(take_in, check=_check)
+    text = tr("ids of AI clients, as `clients scan` lists them; or one file, '-' for standard input; nothing: all AI clients")
+    parser.takes("sources", "CLIENT|FILE", text, nargs="*")
+    parser.flag("--all", tr("all servers but those of projects and those that are off; do not ask one by one"))
+    parser.flag("--dry-run", tr("say what there is to import, and change nothing"))
+    parser.flag("--keep", tr("leave imported servers in the files of their clients, too"))
+    parser.flag("--replace", tr("of a backup: replace servers of the same names, which are kept otherwise"))
+    parser.flag("--yes", tr("do not ask; of AI clients that is `--all`"))
+
+
+def _check(usage: Usage, args: argparse.Namespace) -> None:
+    if len(args.sources) > 1 and any(is_path(source) for source in args.sources):
+        usage.error(tr("give AI clients, or one file"))
+    if args.replace and not (args.sources and is_path(args.sources[0])):
+        usage.error(tr("--replace goes with a backup"))
 
 
 def take_in(args: argparse.Namespace, home: Home) -> int:

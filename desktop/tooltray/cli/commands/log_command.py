@@ -8,9 +8,11 @@ import contextlib
 import time
 from collections.abc import Iterator, Sequence
 
+from tooltray.cli import values
 from tooltray.cli.hubs import Hub, any_hub, started_hub
+from tooltray.cli.parsers import Usage
 from tooltray.cli.speech import tr
-from tooltray.cli.terminal import clean, clean_line, print_json, print_note, problem_line, to_json
+from tooltray.cli.terminal import clean, clean_line, moment, print_json, print_note, problem_line, to_json
 from tooltray.foundation import phrases
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.logs import HUB, LEVELS, MESSAGES, SERVER, LogFilter, LogLine, LogPage
@@ -19,6 +21,24 @@ FOLLOW_EVERY_S = 0.5
 RECORD_S = 600.0  # of messages; renewed in time while the command follows
 RENEW_BEFORE_S = 300.0
 SEARCH_TIMEOUT_S = 60.0  # of one turn of a search
+LINES = 200
+
+
+def declare(parser: Usage) -> None:
+    parser.runs(show, check=_check)
+    parser.takes("server", "SERVER", tr("without it: Tooltray's own log"), nargs="?", default="")
+    lines = tr("how many of the last lines (default: {lines})", lines=LINES)
+    parser.takes("--lines", "LINES", lines, short="-n", type=values.line_count, default=LINES)
+    parser.flag("--follow", tr("go on with new lines until Ctrl-C"), short="-f")
+    parser.add_argument("--level", choices=LEVELS, default="", help=tr("lines of this level and worse ones"))
+    parser.takes("--search", "TEXT", tr("lines with this text, in whatever case"), type=values.some_text)
+    parser.takes("--since", "TIME", tr("not older than this, such as 30m, 2h or 1d"), type=values.time, default=0.0)
+    parser.flag("--messages", tr("the protocol messages with SERVER, recorded until Ctrl-C"))
+
+
+def _check(usage: Usage, args: argparse.Namespace) -> None:
+    if args.messages and not args.server:
+        usage.error(tr("--messages goes with a SERVER"))
 
 
 def show(args: argparse.Namespace, home: Home) -> int:
@@ -95,7 +115,7 @@ def _print(lines: Sequence[LogLine], *, as_json: bool) -> None:
 
 def in_words(line: LogLine) -> str:
     """Formats a line with its time and its level."""
-    at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(line.at)) if line.at else ""
+    at = moment(line.at) if line.at else ""
     if line.kind == "mark":
         text = f"--- {line.text}{': ' if line.detail else ''}{line.detail} ---"
     elif line.kind == "message":

@@ -3,11 +3,21 @@
 import argparse
 
 from tooltray.cli.hubs import any_hub
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.person import ask_for_new_passphrase, ask_to_confirm, check_terminal
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
+
+
+def declare(parser: Usage) -> None:
+    lost = tr("If it is lost: end the hub (tooltray stop), remove passphrase.json in ~/.tooltray, and set a new one")
+    parser.epilog, passphrase = lost, parser.subcommands()
+    about = tr("set it, or another one; the one before is asked for")
+    command(passphrase, "set", about, set_passphrase, has_json=False).epilog = lost
+    command(passphrase, "remove", tr("remove it"), remove_passphrase, has_json=False).epilog = lost
+    command(passphrase, "check", tr("say whether one is set, and whether you know it"), check_passphrase).epilog = lost
 
 
 def set_passphrase(args: argparse.Namespace, home: Home) -> int:

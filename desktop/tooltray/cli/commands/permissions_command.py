@@ -7,7 +7,8 @@ import argparse
 from collections.abc import Iterator
 
 from tooltray.cli.hubs import Hub, started_hub
-from tooltray.cli.person import YES, check_terminal, typed_answer
+from tooltray.cli.parsers import Usage, command
+from tooltray.cli.person import check_terminal, is_allowed
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, answer_list, clean_line
 from tooltray.foundation.errors import NotFound, TooltrayError
@@ -18,7 +19,18 @@ from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 
 LIST_TIMEOUT_S = 60.0  # of thousands of tools
 ASK = "ask"
-QUESTION = Phrase("Allow this?")
+
+
+def declare(parser: Usage) -> None:
+    permissions = parser.subcommands()
+    listed = command(permissions, "list", tr("list which tools run without asking, and why"), list_permissions)
+    listed.takes("server", "SERVER", tr("of this one alone"), nargs="?")
+    chosen = command(permissions, "set", tr("choose for one tool"), set_permission, has_json=False).takes("server")
+    chosen.takes("tool", "TOOL", tr("the server's own name for it"))
+    choices = ("always", "ask", "default")
+    chosen.add_argument(
+        "choice", choices=choices, help=tr("it runs without asking; it asks first, whatever else is allowed; as its server")
+    )
 
 
 def list_permissions(args: argparse.Namespace, home: Home) -> int:
@@ -58,8 +70,7 @@ def set_permission(args: argparse.Namespace, home: Home) -> int:
             check_terminal()
             tool, server = clean_line(args.tool), clean_line(args.server)
             print(tr("{tool} of {server} asks now, and may run without asking then.", tool=tool, server=server))
-            if typed_answer(QUESTION) not in YES:
-                print(tr("Nothing was allowed."))
+            if not is_allowed():
                 return 1
         chosen = hub.api.approvals.set_tool_approval(server=args.server, tool=args.tool, approval=args.choice)
         hub.ask(chosen, timeout_s=LIST_TIMEOUT_S)

@@ -3,10 +3,12 @@
 import argparse
 from collections.abc import Iterable
 
+from tooltray.cli.derived_commands import VerbCommands, table
 from tooltray.cli.effects import check_effect, warn_of_missing
 from tooltray.cli.hubs import started_hub
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.speech import tr
-from tooltray.cli.terminal import answer, answer_list, clean_line, count, print_note
+from tooltray.cli.terminal import answer, clean_line, count, print_note
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.clients import ProfileSnapshot
 
@@ -14,11 +16,19 @@ EVERY = "*"
 """In the place of a server's name: all servers."""
 
 
-def list_profiles(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        profiles = hub.ask(hub.api.views.get_profiles())
-    empty = tr("There are no profiles. Make one with: tooltray profiles set NAME --server SERVER")
-    return answer_list(args, profiles, (tr("PROFILE"), tr("TOOLS"), tr("SERVERS"), tr("DESCRIPTION")), _row, empty=empty)
+def declare(parser: Usage) -> None:
+    profiles = parser.subcommands()
+    titles = (tr("PROFILE"), tr("TOOLS"), tr("SERVERS"), tr("DESCRIPTION"))
+    listed = table(titles, _row, tr("There are no profiles. Make one with: tooltray profiles set NAME --server SERVER"))
+    VerbCommands(profiles).add("list", tr("list the profiles"), "get_profiles", listed)
+    setting = command(profiles, "set", tr("make a profile, or another one in its place"), set_profile).takes("name")
+    text = tr("a server that is in it; '*', or no --server and no --tool: all are")
+    setting.repeats("--server", "SERVER", text)
+    text = tr("a tool that is in it, by the server's own name for it, and its server with it; of a server of which none is given, all are")
+    setting.repeats("--tool", ("SERVER", "TOOL"), text, nargs=2)
+    setting.repeats("--skill", ("SERVER", "SKILL"), tr("the same of a skill, by its name, or by its URI as its server has it"), nargs=2)
+    setting.takes("--description", "TEXT", default="")
+    command(profiles, "remove", tr("remove a profile"), remove).takes("name")
 
 
 def set_profile(args: argparse.Namespace, home: Home) -> int:
@@ -34,20 +44,16 @@ def set_profile(args: argparse.Namespace, home: Home) -> int:
         check_effect(hub, tr("The profile {name}", name=clean_line(args.name)), counts=made is not None)
     assert made is not None
     names = tr("all servers") if made.servers is None else ", ".join(map(clean_line, made.servers)) + tr(" and Tooltray itself")
-    answer(
-        args,
-        made,
-        tr(
-            "The profile {name} has {count} now, of {names}.", name=clean_line(args.name), count=count(made.tool_count, "tool"), names=names
-        ),
+    text = tr(
+        "The profile {name} has {count} now, of {names}.", name=clean_line(args.name), count=count(made.tool_count, "tool"), names=names
     )
+    answer(args, made, text)
     if not args.json:
-        print_note(
-            tr(
-                "An AI client gets it with `tooltray-bridge --profile NAME`, or by: tooltray clients mode CLIENT --profile {name}",
-                name=args.name,
-            )
+        line = tr(
+            "An AI client gets it with `tooltray-bridge --profile NAME`, or by: tooltray clients mode CLIENT --profile {name}",
+            name=args.name,
         )
+        print_note(line)
     return 0
 
 
@@ -67,12 +73,10 @@ def remove(args: argparse.Namespace, home: Home) -> int:
     answer(args, removed, tr("The profile {name} is removed.", name=clean_line(args.name)))
     if users and not args.json:
         who = ", ".join(f"{each.client or '?'} ({each.id})" for each in users)
-        print_note(
-            tr(
-                "Careful: these sessions asked for it and see no tools now: {who}. They do again once there is a profile of this name.",
-                who=who,
-            )
+        text = tr(
+            "Careful: these sessions asked for it and see no tools now: {who}. They do again once there is a profile of this name.", who=who
         )
+        print_note(text)
     return 0
 
 

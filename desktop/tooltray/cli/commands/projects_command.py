@@ -6,7 +6,9 @@ Listing, allowing and disallowing folders needs no hub.
 import argparse
 
 from tooltray.cli.commands.servers_command import START_TIMEOUT_S, STOP_TIMEOUT_S, note_start, server_snapshot
+from tooltray.cli.derived_commands import VerbCommands, done
 from tooltray.cli.hubs import any_hub, folder_path, started_hub
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.person import check_terminal
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, print_json, print_note, print_table, state_in_words
@@ -15,6 +17,21 @@ from tooltray.foundation.phrases import Phrase, as_json
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 
 OF_CLIENTS = Phrase("For an AI client itself, the folder in which it was started and the folders that it declares (roots) are allowed")
+
+
+def declare(parser: Usage) -> None:
+    projects = parser.subcommands()
+    command(projects, "list", tr("list the folders that are allowed, and what runs for which project"), list_projects)
+    command(projects, "allow", tr("let servers be started for a folder, and for what is in it"), allow).takes("dir")
+    disallowed = done(_disallowed, folder=lambda args, _: args.dir, allowed=False)
+    verbs, folder = VerbCommands(projects, any_hub, timeout_s=STOP_TIMEOUT_S), {"name": "dir", "metavar": "DIR", "type": folder_path}
+    verbs.add("disallow", tr("take that back"), "disallow_folder", disallowed, path=folder)
+    starting = command(projects, "start", tr("start a server that waits for a project"), start)
+    starting.takes("name", "SERVER")
+    which = starting.add_mutually_exclusive_group(required=True)
+    which.add_argument("dir", metavar="DIR", nargs="?", help=tr("for this folder, which is allowed thereby"))
+    which.add_argument("--anyway", action="store_true", help=tr("without a project, as its settings say"))
+    command(projects, "reset", tr("stop what runs for projects; those servers wait again"), reset)
 
 
 def list_projects(args: argparse.Namespace, home: Home) -> int:
@@ -54,11 +71,8 @@ def allow(args: argparse.Namespace, home: Home) -> int:
     )
 
 
-def disallow(args: argparse.Namespace, home: Home) -> int:
-    folder = folder_path(args.dir)
-    with any_hub(home) as hub:
-        hub.ask(hub.api.projects.disallow_folder(path=folder), timeout_s=STOP_TIMEOUT_S)
-    return answer(args, {"folder": folder, "allowed": False}, tr("{folder} is no longer allowed as a project.", folder=clean_line(folder)))
+def _disallowed(args: argparse.Namespace, _: object) -> str:
+    return tr("{folder} is no longer allowed as a project.", folder=args.dir)
 
 
 def start(args: argparse.Namespace, home: Home) -> int:

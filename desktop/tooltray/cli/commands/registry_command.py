@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING
 
 from tooltray.cli.hubs import any_hub
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, day, print_json, print_note, print_table
 from tooltray.foundation.home.home import Home
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
 MEASURE_TIMEOUT_S = 60.0  # 10 s for the registries; before that the login shell and npm may run
 COUNTS_LATER = Phrase("Servers that run get it when they start again.")
 _WORDS = {"custom": Phrase("chosen by you"), "mirror": Phrase("the fastest"), "settings": Phrase("the fastest")}
+
+
+def declare(parser: Usage) -> None:
+    registry = parser.subcommands()
+    command(registry, "status", tr("say which npm registry servers get, and how all of them answered"), status)
+    command(registry, "measure", tr("measure all npm registries now"), measure)
+    command(registry, "set", tr("use one npm registry from now on; it is measured first"), set_registry).takes("url")
+    command(registry, "clear", tr("use none of your own any more"), clear)
+    switching = command(registry, "auto", tr("decide whether the fastest npm registry is looked for and used"), auto)
+    switching.add_argument("switch", choices=("on", "off"))
 
 
 def status(args: argparse.Namespace, home: Home) -> int:

@@ -6,9 +6,9 @@ Like every consent it needs a terminal at both ends.
 import argparse
 import json
 
-from tooltray.cli.commands.approve_command import LIST_TIMEOUT_S, QUESTION
+from tooltray.cli.commands.approve_command import LIST_TIMEOUT_S
 from tooltray.cli.hubs import started_hub
-from tooltray.cli.person import YES, check_terminal, typed_answer
+from tooltray.cli.person import check_terminal, is_allowed
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, clean_line, cut, day, print_json, print_table
 from tooltray.foundation.errors import TooltrayError
@@ -32,8 +32,7 @@ def add_rule(args: argparse.Namespace, home: Home) -> int:
         _print(preview)
         if args.preview:
             return 0
-        if typed_answer(QUESTION) not in YES:
-            print(tr("Nothing was allowed."))
+        if not is_allowed():
             return 1
         ends = {"expires_in_s": args.duration, **({"until": "lock"} if args.until_lock else {})}
         adding = hub.api.approvals.add_rule(server=args.server, rule=rule, client=args.client or "", **ends)

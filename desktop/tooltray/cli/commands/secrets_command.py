@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from tooltray.cli.hubs import Hub, any_hub, running_hub
+from tooltray.cli.parsers import Usage, command
 from tooltray.cli.person import ask_for_passphrase, ask_for_secret, confirmed
 from tooltray.cli.secret_place import KEYRING_TIMEOUT_S, SecretPlace, chosen_backend, with_secrets
 from tooltray.cli.speech import in_one_line, say, tr
@@ -23,6 +24,28 @@ from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredS
 NOT_CHOSEN = Phrase("the system's keyring (nothing else is chosen)")
 REMOVE = "tooltray secrets remove --unused"
 _PLACES = {"keyring": Phrase("the system's keyring"), "file": Phrase("an encrypted file"), "memory": Phrase("memory, until the hub ends")}
+
+
+def declare(parser: Usage) -> None:
+    secrets = parser.subcommands()
+    setting = command(secrets, "set", tr("store a secret; its value is asked for, or read from standard input"), set_secret)
+    setting.takes("name", "NAME", tr("as settings refer to it: ${secret:NAME}"))
+    command(secrets, "list", tr("list the names of the secrets, never their values"), list_secrets)
+    removing = command(secrets, "remove", tr("forget a secret"), remove, check=_check)
+    removing.takes("name", "NAME", nargs="?")
+    removing.flag("--unused", tr("all that no server uses; they are shown first"))
+    removing.flag("--yes", tr("with --unused: do not ask"))
+    command(secrets, "unlock", tr("give the running hub the passphrase of the encrypted file"), unlock)
+    choosing = command(secrets, "backend", tr("show or choose where secrets are kept"), backend)
+    text = tr("the system's keyring, an encrypted file, or only until the hub ends")
+    choosing.add_argument("kind", nargs="?", choices=("keyring", "file", "memory"), help=text)
+
+
+def _check(usage: Usage, args: argparse.Namespace) -> None:
+    if (args.name is None) != args.unused:
+        usage.error(tr("give the NAME of a secret, or --unused"))
+    if args.yes and not args.unused:
+        usage.error(tr("--yes goes with --unused"))
 
 
 def set_secret(args: argparse.Namespace, home: Home) -> int:

@@ -79,13 +79,12 @@ def add(args: argparse.Namespace, home: Home) -> int:
         if added.listing:
             print(added.listing)
         if twin:
-            print_note(
-                tr(
-                    "{twin} runs the same already, so these tools are offered twice. Take one away: tooltray servers remove {server}",
-                    twin=twin,
-                    server=args.server,
-                )
+            text = tr(
+                "{twin} runs the same already, so these tools are offered twice. Take one away: tooltray servers remove {server}",
+                twin=twin,
+                server=args.server,
             )
+            print_note(text)
         _note_files_of_here(args)
         _note_plain_headers(args)
         _note_typed_secrets(args)
@@ -335,38 +334,34 @@ def _note_files_of_here(args: argparse.Namespace) -> None:
     relative = (word for word in args.command_line[1:] if not os.path.isabs(word))
     found = next((word for word in relative if os.path.isfile(word)), None)
     if found and not (args.cwd or args.project):
-        print_note(
-            tr(
-                "{found} is in this folder, but the server runs in your home folder. If it is meant: tooltray servers set {name} --cwd .",
-                found=found,
-                name=shlex.quote(args.name),
-            )
+        text = tr(
+            "{found} is in this folder, but the server runs in your home folder. If it is meant: tooltray servers set {name} --cwd .",
+            found=found,
+            name=shlex.quote(args.name),
         )
+        print_note(text)
 
 
 def _note_plain_headers(args: argparse.Namespace) -> None:
     """Prints a note about a header in the settings that may be a key."""
     headers = _entry(args).get("headers", {})
     if plain := next((name for name, value in headers.items() if _KEY_HEADER.search(name) and "${" not in value), None):
-        print_note(
-            tr(
-                "{key} now stands in the settings as it is. To keep it secret: tooltray servers set {name} {option} {key}",
-                key=plain,
-                name=shlex.quote(args.name),
-                option="--header-secret",
-            )
+        text = tr(
+            "{key} now stands in the settings as it is. To keep it secret: tooltray servers set {name} {option} {key}",
+            key=plain,
+            name=shlex.quote(args.name),
+            option="--header-secret",
         )
+        print_note(text)
 
 
 def _note_typed_secrets(args: argparse.Namespace) -> None:
     """Prints a note about secrets that were typed: they are not in the settings, but in the shell's history."""
     if names := ", ".join(_typed_secrets(args)):
-        print_note(
-            tr(
-                "{names}: kept with your secrets, not in the settings (--plain writes them there). Your shell's history has them.",
-                names=names,
-            )
+        text = tr(
+            "{names}: kept with your secrets, not in the settings (--plain writes them there). Your shell's history has them.", names=names
         )
+        print_note(text)
 
 
 def note_secret_arguments(name: str, words: Sequence[str]) -> None:
@@ -375,15 +370,14 @@ def note_secret_arguments(name: str, words: Sequence[str]) -> None:
 
     shown = list(hidden_words(words))
     if shown != list(words):
-        print_note(
-            tr(
-                "{line}: what is {hidden} here looks like a password or a key, and other programs can read arguments. If the server takes "
-                "it from a variable, type instead: tooltray servers set {name} --secret VARIABLE --arg ... (with the other arguments)",
-                line=shlex.join(shown).replace(f"'{HIDDEN}'", HIDDEN),
-                hidden=HIDDEN,
-                name=shlex.quote(name),
-            )
+        text = tr(
+            "{line}: what is {hidden} here looks like a password or a key, and other programs can read arguments. If the server takes "
+            "it from a variable, type instead: tooltray servers set {name} --secret VARIABLE --arg ... (with the other arguments)",
+            line=shlex.join(shown).replace(f"'{HIDDEN}'", HIDDEN),
+            hidden=HIDDEN,
+            name=shlex.quote(name),
         )
+        print_note(text)
 
 
 def _note_missing_variables(args: argparse.Namespace) -> None:

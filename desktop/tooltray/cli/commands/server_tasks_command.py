@@ -1,12 +1,9 @@
 """`tooltray tasks list|cancel`: tasks that servers carry out while AI clients do something else."""
 
-import argparse
-import time
-
-from tooltray.cli.hubs import started_hub
+from tooltray.cli.derived_commands import VerbCommands, done, table
+from tooltray.cli.parsers import Usage
 from tooltray.cli.speech import say, tr
-from tooltray.cli.terminal import answer, answer_list, clean_line
-from tooltray.foundation.home.home import Home
+from tooltray.cli.terminal import moment
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.server_tasks import ServerTaskSnapshot
 
@@ -19,21 +16,16 @@ STATES = {
 }
 
 
-def list_tasks(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        tasks = hub.ask(hub.api.server_tasks.get_server_tasks())
+def declare(parser: Usage) -> None:
+    tasks = VerbCommands(parser.subcommands())
     titles = (tr("ID"), tr("SERVER"), tr("TOOL"), tr("CLIENT"), tr("STATE"), tr("SINCE"))
-    return answer_list(args, tasks, titles, _row, empty=tr("No server has a task of an AI client."))
-
-
-def cancel(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        hub.ask(hub.api.server_tasks.cancel_server_task(id=args.id))
-    return answer(
-        args, {"id": args.id, "cancelled": True}, tr("The server has heard that nobody wants {id} any more.", id=clean_line(args.id))
-    )
+    listed = table(titles, _row, tr("No server has a task of an AI client."))
+    tasks.add("list", tr("list the tasks that servers have begun for AI clients"), "get_server_tasks", listed)
+    cancelled = done(lambda args, _: tr("The server has heard that nobody wants {id} any more.", id=args.id), "id", cancelled=True)
+    text = tr("tell a server that nobody wants a task any more")
+    tasks.add("cancel", text, "cancel_server_task", cancelled, id=tr("as `tooltray tasks list` names it"))
 
 
 def _row(task: ServerTaskSnapshot) -> list[str]:
-    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(task.created_at))
-    return [task.id, task.server, task.tool, task.client or "-", say(STATES.get(task.status, task.status)), since]
+    state = say(STATES.get(task.status, task.status))
+    return [task.id, task.server, task.tool, task.client or "-", state, moment(task.created_at)]

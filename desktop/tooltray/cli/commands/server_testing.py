@@ -1,4 +1,4 @@
-"""`tooltray servers test` and `tooltray servers duplicate`: tests a server once, and copies one for another account."""
+"""`tooltray servers test`: tests a server once."""
 
 import argparse
 import uuid
@@ -31,14 +31,3 @@ def _in_words(test: ServerTest) -> str:
     return tr(
         "Connected in {seconds} s, {tools}, {tokens}.", seconds=f"{test.took_s:.1f}", tools=count(len(test.tools), "tool"), tokens=about
     )
-
-
-def duplicate(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        name = hub.ask(hub.api.servers.duplicate_mcp_server(name=args.name, new_name=args.new_name))
-    done = tr(
-        "Added {name}, a copy of {other}. It starts when it is used; give it an account of its own in the window.",
-        name=name,
-        other=args.name,
-    )
-    return answer(args, {"server": name}, done)

@@ -21,7 +21,6 @@ from tooltray.cli.speech import in_one_line, tr
 from tooltray.cli.terminal import (
     NOT_KNOWN,
     answer,
-    answer_list,
     clean,
     clean_line,
     count,
@@ -34,7 +33,7 @@ from tooltray.cli.terminal import (
 )
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 
 START_TIMEOUT_S = 660.0  # a first start may download a whole runtime; the hub's own limits are shorter and give a reason
 LIST_TIMEOUT_S = 60.0  # for the first list of a server's tools
@@ -80,18 +79,6 @@ def _starts(server: ServerSnapshot) -> str:
     if server.is_deferred or server.is_default:
         return tr("with a project") if server.is_deferred else tr("default")
     return tr("on demand, up to {idle_stop_s} s idle", idle_stop_s=f"{server.idle_stop_s:g}") if server.idle_stop_s else tr("on demand")
-
-
-def list_inmemory(args: argparse.Namespace, home: Home) -> int:
-    """Lists what `servers add NAME --inmemory ENTRY` can name."""
-    with any_hub(home) as hub:
-        found = hub.ask(hub.api.servers.get_inmemory_servers())
-    empty = tr("No installed package brings a server that can run inside Tooltray.")
-    return answer_list(args, found, (tr("ENTRY"), tr("PACKAGE"), tr("VERSION"), tr("SUMMARY"), tr("PROBLEM")), _inmemory_row, empty=empty)
-
-
-def _inmemory_row(server: InMemoryServer) -> tuple[str, ...]:
-    return server.name, server.package, server.version, server.summary, problem_line(server.problem)
 
 
 def links(args: argparse.Namespace, home: Home) -> int:

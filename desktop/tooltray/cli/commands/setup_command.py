@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tooltray.cli.hubs import any_hub
+from tooltray.cli.parsers import Usage
 from tooltray.cli.person import confirmed
 from tooltray.cli.secret_place import KEYRING_TIMEOUT_S, with_secrets
 from tooltray.cli.speech import tr
@@ -27,6 +28,12 @@ SIGNS = {"add": "+", "replace": "~", "remove": "-", "keep": "="}
 T = TypeVar("T")
 Changes = Coroutine[object, None, list[SetupChange]]
 Document = dict[str, Any]  # the settings and servers, as in their file
+
+
+def declare_export(parser: Usage) -> None:
+    parser.runs(export)
+    parser.takes("file", "FILE", tr("where to (default, and '-': standard output)"), nargs="?")
+    parser.flag("--force", tr("replace a file that is there already"))
 
 
 def export(args: argparse.Namespace, home: Home) -> int:

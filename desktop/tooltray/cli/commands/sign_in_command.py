@@ -1,4 +1,4 @@
-"""`tooltray servers sign-in` and `sign-out`: signs in to a remote server with a browser, or out.
+"""`tooltray servers sign-in`: signs in to a remote server with a browser.
 
 The page's address is always printed, for a browser that cannot be opened from here.
 """
@@ -9,7 +9,7 @@ import os
 import sys
 import webbrowser
 
-from tooltray.cli.commands.servers_command import STOP_TIMEOUT_S, present_server, running_in_words, tools_once_started
+from tooltray.cli.commands.servers_command import present_server, running_in_words, tools_once_started
 from tooltray.cli.hubs import RunningHub, running_hub, started_hub
 from tooltray.cli.person import is_person_there
 from tooltray.cli.speech import tr
@@ -35,21 +35,12 @@ def sign_in(args: argparse.Namespace, home: Home) -> int:
         server, tools = _started(hub, args.name)
         notices = hub.ask(hub.api.hub.get_snapshot()).notices
     runs = tr("; it {tools}", tools=running_in_words(tools)) if server.state is ServerState.RUNNING else ""
-    answer(
-        args,
-        as_json(server) | ({} if tools is None else {"tool_count": tools}),
-        tr("Signed in to {name}{runs}.", name=args.name, runs=runs),
-    )
+    text = tr("Signed in to {name}{runs}.", name=args.name, runs=runs)
+    answer(args, as_json(server) | ({} if tools is None else {"tool_count": tools}), text)
     for notice in notices:
         if tr("the sign-in to '{name}'", name=args.name) in notice.title:
             print_note(problem_line(notice))
     return 0
-
-
-def sign_out(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        hub.ask(hub.api.sign_ins.sign_out(name=args.name), timeout_s=STOP_TIMEOUT_S)
-    return answer(args, {"server": args.name, "signed_in": False}, tr("Signed out of {name}; it has stopped.", name=args.name))
 
 
 def _pasted() -> str:

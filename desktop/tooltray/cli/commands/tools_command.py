@@ -4,9 +4,12 @@ import argparse
 import json
 
 from tooltray.carriers.control.control_client import HubSilent
+from tooltray.cli import values
+from tooltray.cli.derived_commands import VerbCommands, done
 from tooltray.cli.hubs import Hub, folder_path, started_hub
+from tooltray.cli.parsers import Usage, command, later
 from tooltray.cli.speech import tr
-from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, print_json, print_notes, print_table
+from tooltray.cli.terminal import answer_list, clean, clean_line, count, print_json, print_notes, print_table
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.remote import JsonObject
@@ -14,6 +17,42 @@ from tooltray.foundation.snapshots.tools import ServerCost, ToolCost, ToolCosts,
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 COUNT_TIMEOUT_S = 120.0  # the same, and then 5,000 tools are counted
+TOOL_CALL_TIMEOUT_S = 30.0  # the user waits for it; AI clients have ten minutes
+
+
+def declare(parser: Usage) -> None:
+    tools = parser.subcommands()
+    command(tools, "list", tr("list the tools as AI clients see them"), list_tools).takes("--server", "NAME", tr("of this server only"))
+    use = command(tools, "call", tr("call a tool and print its result"), call)
+    use.takes("name", "NAME", tr("the tool's name as `tools list` shows it"))
+    use.takes("arguments", "ARGUMENT", tr("one JSON object, or KEY=VALUE ..."), nargs="*")
+    use.takes("--project", "DIR", tr("of servers that wait for a project: the allowed folder for which one answers"))
+    text = tr("how long to wait (default: {tool_call_timeout_s})", tool_call_timeout_s=f"{TOOL_CALL_TIMEOUT_S:g}")
+    use.takes("--timeout", "SECONDS", text, type=values.seconds, default=TOOL_CALL_TIMEOUT_S)
+    costing = command(tools, "cost", tr("say what the tools cost in a model's context"), cost)
+    whose = costing.add_mutually_exclusive_group()
+    whose.add_argument("--client", metavar="CLIENT", help=tr("for this kind of AI client; see `clients modes`"))
+    whose.add_argument("--session", metavar="ID", help=tr("as this session sees them now; see `sessions`"))
+    costing.takes("--server", "NAME", tr("each tool of this server"))
+    override = command(tools, "override", tr("show a tool to AI clients under another name, or with other words"), "views_command:override")
+    override.takes("server")
+    override.takes("tool", "TOOL", tr("the server's own name for it"))
+    override.takes("--name", "NAME")
+    override.takes("--description", "TEXT")
+    override.takes("--title", "TEXT")
+    text = tr("readOnlyHint, destructiveHint, idempotentHint or openWorldHint, and yes, no, or own for what the server says")
+    override.takes("--hint", "HINT=VALUE", text, action="append")
+    override.takes("--icon", "URL", tr("an address that begins with https:// or data:image/"), action="append")
+    override.flag("--clear", tr("forget what was chosen before"))
+    limit = command(tools, "limit", tr("say how many tokens of a result AI clients get at once"), "views_command:limit")
+    limit.takes("tokens", "TOKENS", tr("a number from 500 on, or none"), type=values.tokens)
+    whose = limit.add_mutually_exclusive_group(required=True)
+    whose.add_argument("--server", metavar="SERVER", help=tr("the results of all its tools, or of one"))
+    whose.add_argument("--client", metavar="CLIENT", help=tr("all results that this kind of AI client gets; see `clients modes`"))
+    limit.takes("--tool", "TOOL", tr("of that server: the server's own name for it"))
+    names = later(tools, "names", tr("the names under which tools are published")).subcommands()
+    reset = done(lambda *_: tr("The names were given anew. AI clients that allow tools by name may ask again."), reset=True)
+    VerbCommands(names).add("reset", tr("forget the names given so far and give them anew"), "reset_tool_names", reset)
 
 
 def list_tools(args: argparse.Namespace, home: Home) -> int:
@@ -125,12 +164,6 @@ def _text_of(block: JsonObject) -> str:
 
 def _size(base64_text: str) -> str:
     return count(len(base64_text) * 3 // 4 - base64_text.count("=", -2), "byte")
-
-
-def reset_names(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        hub.ask(hub.api.tools.reset_tool_names())
-    return answer(args, {"reset": True}, tr("The names were given anew. AI clients that allow tools by name may ask again."))
 
 
 # what they cost

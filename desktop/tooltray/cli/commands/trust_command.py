@@ -10,18 +10,19 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from tooltray.cli import values
 from tooltray.cli.commands.confine_command import confinement_words
 from tooltray.cli.hubs import Hub, any_hub, folder_path
+from tooltray.cli.parsers import Usage
 from tooltray.cli.person import YES, check_terminal, typed_answer
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, day, print_json
-from tooltray.config.foreign_configs.reading import read_file
-from tooltray.config.settings.file_server import FILE_NAME
 from tooltray.foundation.errors import NotFound
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
 
+FILE_NAME = ".mcp.json"
 QUESTION = Phrase("Let this server run?")
 VARIABLE_STATES = {
     "set": Phrase("set now"),
@@ -29,6 +30,26 @@ VARIABLE_STATES = {
     "missing": Phrase("not set: it cannot start without"),
 }
 NOTHING_WAITS = Phrase("Nothing waits for a yes")
+
+
+def declare(parser: Usage) -> None:
+    parser.runs(trust, check=_check)
+    parser.usage = "tooltray trust [DIR [ENTRY ...]] | list | remove DIR [ENTRY] | refuse NAME"
+    what = tr(
+        "the project's folder and, if not all, the names in its file; a folder called list is named so: ./list; without: all that waits"
+    )
+    parser.takes("words", "DIR", what, nargs="*", type=values.some_text)
+
+
+def _check(usage: Usage, args: argparse.Namespace) -> None:
+    if not args.words:
+        return
+    if args.words[0] == "refuse" and len(args.words) != 2:
+        usage.error(tr("refuse goes with NAME, of what a program has proposed; a folder called refuse is named so: ./refuse"))
+    if args.words == ["remove"] or (args.words[0] == "remove" and len(args.words) > 3):
+        usage.error(tr("remove goes with DIR, or with DIR and ENTRY; a folder called remove is named so: ./remove"))
+    if args.words[0] == "list" and len(args.words) > 1:
+        usage.error(tr("list stands alone; a folder called list is named so: ./list"))
 
 
 def trust(args: argparse.Namespace, home: Home) -> int:
@@ -106,6 +127,8 @@ def _wanted(hub: Hub, folder: str, entries: Sequence[str]) -> list[TrustRequest]
 
 def _tell_unusable(folder: str) -> int:
     """Prints the problems of unusable entries, which need no consent; returns how many."""
+    from tooltray.config.foreign_configs.reading import read_file  # takes longer to import than all else of this command
+
     problems = read_file(Path(folder, FILE_NAME), "mcp.json").problems
     for each in problems:
         print(clean_line(str(each.problem)))

@@ -1,4 +1,4 @@
-"""The commands for how tools are shown to AI clients: `tooltray sessions`, `clients modes|mode`, `servers lazy`, `tools override`."""
+"""The commands for how tools are shown to AI clients: `tooltray sessions`, `clients mode`, `servers lazy`, `tools override`."""
 
 import argparse
 from collections import Counter
@@ -41,18 +41,6 @@ def sessions(args: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-def modes(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
-        found = hub.ask(hub.api.views.get_client_modes())
-    if args.json:
-        print_json(found)
-    else:
-        print_table(
-            (tr("CLIENT"), tr("NAMES ITSELF"), tr("MODE"), tr("SHOWN"), tr("PROFILE"), tr("WHY")), [_mode_row(each) for each in found]
-        )
-    return 0
-
-
 def mode(args: argparse.Namespace, home: Home) -> int:
     """Changes how tools are shown to one kind of client, and which profile it gets; what is not given stays."""
     client = "" if args.client == EVERY else args.client
@@ -73,27 +61,25 @@ def mode(args: argparse.Namespace, home: Home) -> int:
         check_effect(hub, tr("What was chosen"), counts=is_effective)
     answer(args, now or {"client": args.client, "mode": args.mode}, _mode_words(client, now, args.mode, profile))
     if now and client not in known:  # a kind known by several names has no mode of its own
-        print_note(
-            tr(
-                "No AI client has called itself {client} yet. Those that are known: {value}.",
-                client=client,
-                value=", ".join(filter(None, known)),
-            )
+        text = tr(
+            "No AI client has called itself {client} yet. Those that are known: {value}.",
+            client=client,
+            value=", ".join(filter(None, known)),
         )
+        print_note(text)
     return 0
 
 
 def _mode_words(client: str, now: ClientModeSnapshot | None, mode: str | None, profile: str | None) -> str:
     if now:
-        return clean_line(
-            tr(
-                "{title} sees: {shown_mode} ({reason}), profile: {value}.",
-                title=now.title,
-                shown_mode=now.shown_mode,
-                reason=now.reason,
-                value=now.profile or tr("none"),
-            )
+        text = tr(
+            "{title} sees: {shown_mode} ({reason}), profile: {value}.",
+            title=now.title,
+            shown_mode=now.shown_mode,
+            reason=now.reason,
+            value=now.profile or tr("none"),
         )
+        return clean_line(text)
     if mode in (None, DEFAULT) and not profile:  # only these made it known, so it is in no list any more
         return tr("Nothing is chosen for {client} any more: it sees what every other AI client does.", client=clean_line(client))
     return tr("Chosen for {client}.", client=clean_line(client) or tr("all AI clients that have no mode of their own"))
@@ -133,13 +119,12 @@ def override(args: argparse.Namespace, home: Home) -> int:
     got = clean_line(published or name or "")
     answer(args, done, tool_overrides.said(clean_line(tr("{tool} of {server}", tool=args.tool, server=args.server)), override, got))
     if name and got != name and not args.json:
-        print_note(
-            tr(
-                "Another tool has the name {name}, or one that AI clients may take for it: sessions of all servers see {got}.",
-                name=name,
-                got=got,
-            )
+        text = tr(
+            "Another tool has the name {name}, or one that AI clients may take for it: sessions of all servers see {got}.",
+            name=name,
+            got=got,
         )
+        print_note(text)
     return 0
 
 
@@ -163,8 +148,3 @@ def _session_row(session: SessionSnapshot, profiles: Collection[str]) -> list[st
     project = session.project.path if session.project else "-"
     only = f" ({session.server} only)" if session.server else ""
     return [session.id, client, mode + only, session.profile or "-", project, ", ".join(session.activated) or "-", session.reason]
-
-
-def _mode_row(client: ClientModeSnapshot) -> list[str]:
-    title = client.title + ("" if client.is_seen else tr(" (not seen)"))
-    return [title, client.client or EVERY, client.mode or DEFAULT, client.shown_mode, client.profile or "-", client.reason]

@@ -6,7 +6,6 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, whole
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.foundation.errors import NotFound
 from tooltray.foundation.home.home import Home
 
 GIT = "skill://git-workflow/SKILL.md"
@@ -56,13 +55,3 @@ def test_a_skill_is_switched(tooltray: Tooltray, hub_home: Home, word: str, is_o
         assert tooltray("skills", word, "s", "git").out == said
         assert tooltray("skills", word, "s", "git", "--json").json == {"server": "s", "skill": "git", "enabled": is_on}
     assert hub.calls == [("set_skill_enabled", {"server": "s", "skill": "git", "enabled": is_on})] * 2
-
-
-def test_a_skill_that_there_is_not_is_an_error(tooltray: Tooltray, hub_home: Home) -> None:
-    def refuse(**params: Any) -> None:
-        raise NotFound("There is no skill 'gone'", hint="See which there are")
-
-    with FakeControlHub(hub_home, {"get_skill": refuse}):
-        result = tooltray("skills", "show", "gone")
-    assert (result.out, result.err) == ("", "tooltray: There is no skill 'gone'. See which there are\n")
-    assert result.code != 0

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from tooltray.cli import values
 from tooltray.cli.arguments import parse
-from tooltray.cli.options import values
-from tooltray.cli.options.parsers import UsageError
+from tooltray.cli.parsers import UsageError
 
 
 def test_a_secrets_value_typed_by_mistake_is_not_repeated() -> None:

@@ -1,10 +1,10 @@
-"""serve_options.py"""
+"""serve_command.py"""
 
 import pytest
 
 from tooltray.cli.arguments import parse
-from tooltray.cli.options import serve_options
-from tooltray.cli.options.parsers import UsageError
+from tooltray.cli.commands import serve_command
+from tooltray.cli.parsers import UsageError
 
 
 def test_the_execution_id_is_the_option_then_the_variable_then_made() -> None:
@@ -13,7 +13,7 @@ def test_the_execution_id_is_the_option_then_the_variable_then_made() -> None:
     assert parse(["serve"], environ).execution_id == "from.the-environment_1"
     made = {parse(["serve"], {}).execution_id for _ in range(2)}
     assert len(made) == 2
-    assert all(serve_options.EXECUTION_ID.fullmatch(each) for each in made)
+    assert all(serve_command.EXECUTION_ID.fullmatch(each) for each in made)
 
 
 def test_a_bad_execution_id_in_the_environment_is_told_by_its_name() -> None:

@@ -1,12 +1,81 @@
-"""`tooltray clients connect`, `disconnect`, `undo` and `changes`."""
+"""`tooltray clients scan|connect|disconnect|undo|changes`."""
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.fakes.client_files import put
+from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.installs.bridge_entry import bridge_entry
+
 BEFORE = '{\n  "mcpServers": {\n    "a": {"command": "x", "env": {"API_KEY": "sk-dummy-1234567890"}}\n  }\n}\n'
+
+
+@pytest.fixture(autouse=True)
+def no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AI clients of this machine are none of the test's."""
+    monkeypatch.setenv("PATH", "")
+    for variable in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+def test_clients_are_listed_with_their_servers(tooltray: Tooltray, home: Path, hub_home: Home, tmp_path: Path) -> None:
+    ours = bridge_entry(hub_home)["mcpServers"]["tooltray"]
+    servers = {
+        "files": {"command": "npx", "args": ["-y", "files"], "env": {"FILES_TOKEN": "not-real", "A_KEY": "not-real"}},
+        "tooltray": ours,
+    }
+    cursor = put(home / ".cursor/mcp.json", {"mcpServers": servers})
+    codex = put(home / ".codex/config.toml", "[mcp_servers.files]\ncommand = 'npx'\nargs = ['-y', 'files']\nenabled = false\n")
+    bad = put(home / ".kiro/settings/mcp.json", '{\n"a": x}')
+    result = tooltray("clients", "scan")
+    lines = [line.rstrip() for line in result.out.splitlines()]
+    assert [line.split()[0] for line in lines[:4]] == ["CLIENT", "codex", "cursor", "kiro"]
+    assert lines[2].split() == ["cursor", "Cursor", "no", "yes", "1"]
+    assert lines[4:6] == ["2 servers, 1 different.", "2 values that look secret stand in plain text."]
+    shown = "\n".join(lines[6:])
+    assert f"Codex: {codex}\n  files: npx -y files (off)\n" in shown
+    assert f"Cursor: {cursor}\n  files: npx -y files (in plain text: FILES_TOKEN, A_KEY)\n" in shown
+    assert "(this is Tooltray)" in shown
+    assert f"Kiro: {bad}\n  mcp.json cannot be read: line 2:" in shown
+    assert "not-real" not in result.out
+
+
+def test_files_of_projects_are_read_where_a_folder_is_named(tooltray: Tooltray, home: Path, tmp_path: Path) -> None:
+    file = put(
+        tmp_path / "p/.mcp.json",
+        {"mcpServers": {"a": {"url": "https://x/mcp?api_key=abc"}, "b": {"command": "x", "args": ["tooltray serve"]}}},
+    )
+    claude = put(home / ".claude.json", {"projects": {"/other": {"mcpServers": {"c": {"command": "y"}}}}})
+    out = tooltray("clients", "scan", "--project", str(tmp_path / "p")).out
+    assert f"Claude Code: {claude} for /other\n  c: y\n" in out
+    assert f"Claude Code: {file}\n  a: https://x/mcp (not approved there; in plain text: api_key)\n" in out
+    assert "  b: x 'tooltray serve' (not approved there; leads to Tooltray)\n" in out
+    assert "2 servers.\n1 value that looks secret stands in plain text.\n" in out
+
+
+def test_where_nothing_is_found_it_is_said_how_to_see_what_is_known(tooltray: Tooltray) -> None:
+    assert "No AI client was found on this computer." in tooltray("clients", "scan").out
+    assert "Cherry Studio" in tooltray("clients", "scan", "--all").out
+
+
+def test_as_json_it_is_what_the_api_says(tooltray: Tooltray, home: Path) -> None:
+    put(home / ".cursor/mcp.json", {"mcpServers": {"files": {"command": "npx"}}})
+    found: Any = tooltray("clients", "scan", "--json").json
+    assert (found["servers"], found["clients"][0]["id"], found["clients"][0]["files"][0]["servers"][0]["name"]) == (1, "cursor", "files")
+
+
+def test_a_running_hub_looks_itself(tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
+    answer = {"clients": [], "servers": 0, "different_servers": 0, "plain_secrets": 0}
+    with FakeControlHub(hub_home, {"scan_ai_clients": answer}) as hub:
+        result = tooltray("clients", "scan", "--project", "p", "--json")
+    assert json.loads(result.out) == answer
+    [(_, params)] = [call for call in hub.calls if call[0] == "scan_ai_clients"]
+    assert [Path(each).is_absolute() for each in params["projects"]] == [True]
 
 
 @pytest.fixture
@@ -89,7 +158,7 @@ def test_a_file_that_changes_while_the_person_reads_is_left_alone(person: Tooltr
         cursor.write_text("{}")
         return True
 
-    monkeypatch.setattr("tooltray.cli.commands.client_changes_command.confirmed", meanwhile)
+    monkeypatch.setattr("tooltray.cli.commands.clients_command.confirmed", meanwhile)
     result = person("clients", "connect", "cursor")
     assert (result.code, "has changed since" in result.out) == (1, True)
     assert cursor.read_text() == "{}"

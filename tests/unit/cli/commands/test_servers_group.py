@@ -1,9 +1,9 @@
-"""servers_options.py"""
+"""servers_group.py"""
 
 import pytest
 
 from tooltray.cli.arguments import parse
-from tooltray.cli.options.parsers import UsageError
+from tooltray.cli.parsers import UsageError
 
 
 @pytest.mark.parametrize(

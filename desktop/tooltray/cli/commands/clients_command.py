@@ -1,0 +1,269 @@
+"""`tooltray clients ...`: lists the AI clients on this computer, and changes their files; each change is shown before it is made.
+
+How tools are shown to them, and their tokens for HTTP, are in modules of their own.
+"""
+
+import argparse
+import os
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+
+from tooltray.cli import values
+from tooltray.cli.derived_commands import VerbCommands, done, table
+from tooltray.cli.hubs import Hub, any_hub
+from tooltray.cli.parsers import Commands, Usage, command
+from tooltray.cli.person import check_terminal, confirmed
+from tooltray.cli.speech import tr
+from tooltray.cli.terminal import clean, clean_line, count, day, print_json, print_table, problem_line
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientChange, ClientEdit, ClientScan, ClientServer
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot
+
+EVERY, DEFAULT = "*", "default"
+_UNDO = {"exact": "whole", "entries": Phrase("this change alone"), "none": "-"}
+TIMEOUT_S = 120.0  # a keyring may prompt the user first, and a client's own command takes up to ten seconds
+SCAN_TIMEOUT_S = 30.0  # a fraction of a second, and before the first scan of a hub up to five for the login shell
+CHANGING = Phrase("A change of an AI client's file")
+_CONNECTIONS = {"none": "no", "connected": "yes", "outdated": Phrase("in an older way"), "broken": "broken"}
+_STATES = {"on": "", "off": "off", "waits": Phrase("not approved there")}
+MODES = ("everything", "lazy", "search", "automatic", "default")
+
+
+def declare(parser: Usage) -> None:
+    clients = parser.subcommands()
+    _declare_scan(clients)
+    _declare_changes(clients)
+    token = command(
+        clients, "token", tr("make a token for an AI client, or a new one in the place of its old one"), "http_command:client_token"
+    )
+    token.takes("name", "NAME", tr("by which you know the client again"))
+    verbs, columns = VerbCommands(clients, any_hub), (tr("CLIENT"), tr("TOKEN MADE"))
+    empty = tr("No AI client has a token yet. Make one with: tooltray clients token NAME")
+    listed = table(columns, lambda each: (each.name, day(each.created_at)), empty)
+    verbs.add("list", tr("list who has a token, never tokens"), "list_client_tokens", listed)
+    verbs.add("remove", tr("end a client's token"), "remove_client_token", done(_removed, client=lambda args, _: args.name, removed=True))
+    titles = (tr("CLIENT"), tr("NAMES ITSELF"), tr("MODE"), tr("SHOWN"), tr("PROFILE"), tr("WHY"))
+    text = tr("list how tools are shown to each kind of AI client, and why")
+    VerbCommands(clients).add("modes", text, "get_client_modes", table(titles, _mode_row, ""))
+    mode = command(clients, "mode", tr("choose how tools are shown to a kind of AI client, and its profile"), "views_command:mode")
+    text = tr("as `clients modes` says it names itself; '*': all that have no mode of their own")
+    mode.takes("client", "CLIENT", text, type=values.some_text)
+    mode.takes("mode", "MODE", tr("one of: {modes} (as the servers' settings say)", modes=", ".join(MODES)), nargs="?", choices=MODES)
+    text = tr("choose which calls of a kind of AI client go through unasked, in the place of the servers' own rules")
+    rules = command(clients, "approve", text, "approve_command:rules", check=_check_rules, has_json=False)
+    rules.takes("client", "CLIENT", tr("as `clients modes` says it names itself"), type=values.some_text)
+    rules.takes("rules", "RULE", tr("as in autoApprove: read, write, all, a tool's name, ..."), nargs="*")
+    rules.flag("--nothing", tr("ask about each call"))
+    rules.flag("--default", tr("as each server's autoApprove says"))
+    profile = mode.add_mutually_exclusive_group()
+    profile.add_argument("--profile", metavar="NAME", help=tr("that its sessions get unless they ask for another"))
+    profile.add_argument("--no-profile", action="store_true", help=tr("they get all servers and tools again"))
+
+
+def _declare_scan(clients: Commands) -> None:
+    text = tr("list the AI clients on this computer, whether they use Tooltray, and the servers in their files")
+    scanning = command(clients, "scan", text, scan)
+    text = tr("a folder whose own files (.mcp.json, .vscode/mcp.json, ...) are read, too, besides those of known projects")
+    scanning.repeats("--project", "DIR", text)
+    scanning.flag("--all", tr("also the clients that are not installed"))
+
+
+def _declare_changes(clients: Commands) -> None:
+    connected = tr("write the entry of Tooltray into the files of AI clients, or mend one that is outdated; each change is shown first")
+    disconnected = tr("take the entry of Tooltray out of the files of AI clients, those of projects included")
+    for name, text, run in (("connect", connected, connect), ("disconnect", disconnected, disconnect)):
+        change = command(clients, name, text, run, check=_check_change)
+        change.takes("client", "CLIENT", tr("as `clients scan` lists it; a file under version control needs it"), nargs="*")
+        change.flag("--all", tr("all that are installed"))
+        change.flag("--dry-run", tr("show what would change, and change nothing"))
+        change.flag("--yes", tr("do not ask"))
+    text = tr("undo a change: the file becomes what it was; if somebody has written it since, the change alone is reversed")
+    undoing = command(clients, "undo", text, undo)
+    undoing.takes("change", "CHANGE", tr("as `clients changes` lists it (the newest)"), nargs="?", default="")
+    undoing.flag("--yes", tr("do not ask"))
+    titles = (tr("CHANGE"), tr("WHEN"), tr("CLIENT"), tr("WHAT"), tr("SERVERS"), tr("CAN BE UNDONE"), tr("FILE"))
+    listed = table(titles, _change_row, tr("Tooltray has changed no AI client's file in the last 30 days."))
+    verbs = VerbCommands(clients, any_hub, timeout_s=TIMEOUT_S)
+    verbs.add("changes", tr("list the changes of the last 30 days in AI clients' files"), "get_client_changes", listed)
+
+
+def _check_change(usage: Usage, args: argparse.Namespace) -> None:
+    """Checks the options of `clients connect` and `disconnect`."""
+    if bool(args.client) == args.all:
+        usage.error(tr("give CLIENT ... or --all"))
+
+
+def _check_rules(usage: Usage, args: argparse.Namespace) -> None:
+    """Checks the options of `clients approve`."""
+    if (bool(args.rules), args.nothing, args.default).count(True) != 1:
+        usage.error(tr("give RULE ..., --nothing or --default"))
+
+
+def _removed(args: argparse.Namespace, _: object) -> str:
+    return tr("{name} cannot connect over HTTP any more.", name=args.name)
+
+
+def _mode_row(client: ClientModeSnapshot) -> list[str]:
+    title = client.title + ("" if client.is_seen else tr(" (not seen)"))
+    return [title, client.client or EVERY, client.mode or DEFAULT, client.shown_mode, client.profile or "-", client.reason]
+
+
+def _change_row(change: ClientChange) -> list[str]:
+    servers = ", ".join(change.servers)
+    return [change.id, day(change.at), change.client, change.action, servers, _UNDO[change.undo], change.path]
+
+
+# which there are
+
+
+def scan(args: argparse.Namespace, home: Home) -> int:
+    """Lists the clients, and then their servers by file."""
+    projects = tuple(os.path.abspath(os.path.expanduser(each)) for each in args.project)
+    with any_hub(home) as hub:
+        found = hub.ask(hub.api.ai_clients.scan_ai_clients(projects=projects), timeout_s=SCAN_TIMEOUT_S)
+    if args.json:
+        print_json(found)
+        return 0
+    clients = [client for client in found.clients if client.is_installed or args.all]
+    if clients:
+        print_table((tr("CLIENT"), tr("NAME"), tr("RUNS"), tr("USES TOOLTRAY"), tr("SERVERS")), [_scan_row(client) for client in clients])
+    for line in _words(found, clients):
+        print(line)
+    return 0
+
+
+def _scan_row(client: AiClient) -> list[str]:
+    runs = {None: "-", True: "yes", False: "no"}[client.is_running]
+    servers = sum(server.kind == "server" for file in client.files for server in file.servers)
+    return [client.id, client.name, runs, _CONNECTIONS[client.connection], str(servers)]
+
+
+def _words(found: ClientScan, clients: list[AiClient]) -> Iterator[str]:
+    here = [client.name for client in found.clients if client.is_installed]
+    if not here:
+        yield tr("No AI client was found on this computer. See those that are known with: tooltray clients scan --all")
+        return
+    yield from _totals(found)
+    for client in clients:
+        for file in client.files:
+            yield from _file(client, file)
+
+
+def _totals(found: ClientScan) -> Iterator[str]:
+    servers = count(found.servers, "server")
+    is_mixed = found.different_servers != found.servers
+    yield tr("{servers}, {number} different.", servers=servers, number=found.different_servers) if is_mixed else f"{servers}."
+    if found.plain_secrets == 1:
+        yield tr("1 value that looks secret stands in plain text.")
+    elif found.plain_secrets:
+        yield tr("{count} values that look secret stand in plain text.", count=found.plain_secrets)
+
+
+def _file(client: AiClient, file: AiClientFile) -> Iterator[str]:
+    if not file.servers and not file.problem:
+        return
+    where = tr(" for {project}", project=file.project) if file.project and not file.path.startswith(file.project) else ""
+    yield clean_line(f"{client.name}: {file.path}{where}")
+    if file.problem:
+        yield f"  {clean_line(problem_line(file.problem))}"
+    for server in file.servers:
+        yield f"  {clean_line(_server(server))}"
+
+
+def _server(server: ClientServer) -> str:
+    notes = [_STATES[server.state]]
+    if server.kind == "bridge":
+        notes.append(tr("this is Tooltray"))
+    if server.kind == "loop":
+        notes.append(tr("leads to Tooltray"))
+    if server.secrets:
+        notes.append(tr("in plain text: {secrets}", secrets=", ".join(server.secrets)))
+    said = "; ".join(note for note in notes if note)
+    return f"{server.name}: {server.target}" + (f" ({said})" if said else "")
+
+
+# changes of their files
+
+
+def connect(args: argparse.Namespace, home: Home) -> int:
+    if not args.dry_run:
+        check_terminal(CHANGING)
+    return _change(args, home, lambda hub: hub.api.ai_clients.preview_connect(clients=args.client))
+
+
+def disconnect(args: argparse.Namespace, home: Home) -> int:
+    return _change(args, home, lambda hub: hub.api.ai_clients.preview_disconnect(clients=args.client))
+
+
+def undo(args: argparse.Namespace, home: Home) -> int:
+    """Undoes a change; without its id, the newest that can be undone."""
+    with any_hub(home) as hub:
+        changes = hub.ask(hub.api.ai_clients.get_client_changes(), timeout_s=TIMEOUT_S)
+        change = next((each for each in changes if each.id == args.change or (not args.change and each.undo != "none")), None)
+        if change is None:
+            raise TooltrayError(tr("There is nothing to undo"), "", tr("See the changes: tooltray clients changes"))
+        if not confirmed(
+            tr("Undo '{action}' of {servers} in {path}?", action=change.action, servers=", ".join(change.servers), path=change.path),
+            yes=args.yes,
+        ):
+            return 0
+        undone = hub.ask(hub.api.ai_clients.undo_client_change(id=change.id), timeout_s=TIMEOUT_S)
+    _tell([undone], is_json=args.json)
+    return 0
+
+
+def _change(args: argparse.Namespace, home: Home, preview: Callable[[Hub], Coroutine[object, None, list[ClientEdit]]]) -> int:
+    with any_hub(home) as hub:
+        edits = hub.ask(preview(hub), timeout_s=TIMEOUT_S)
+        if args.dry_run and args.json:
+            print_json(edits)
+            return 0
+        chosen = [edit for edit in edits if _is_chosen(edit, args)]
+        made: list[ClientChange] = []
+        for edit in chosen:  # each separately: what a client writes meanwhile concerns only its own file
+            made += hub.ask(hub.api.ai_clients.apply_client_edits(edits={edit.id: edit.revision}), timeout_s=TIMEOUT_S)
+    if not args.dry_run:
+        _tell(made, is_json=args.json)
+    is_failed = any(change.problem for change in made) or (bool(args.client) and any(edit.problem for edit in edits))
+    return 1 if is_failed else 0
+
+
+def _is_chosen(edit: ClientEdit, args: argparse.Namespace) -> bool:
+    """Shows an edit, and asks whether to make it."""
+    if not args.json:
+        for line in _described(edit):
+            print(line)
+    if edit.problem or not edit.diff or args.dry_run:
+        return False
+    if edit.needs_own_yes and not args.client:
+        if not args.json:
+            print(clean_line(tr("Left as it is: {path} is under version control; name the client to change it", path=edit.path)))
+        return False
+    return confirmed(tr("Change {path}?", path=edit.path), yes=args.yes)
+
+
+def _described(edit: ClientEdit) -> Iterable[str]:
+    if edit.problem:
+        return [clean_line(f"{edit.client}: {problem_line(edit.problem)}")]
+    if not edit.diff:
+        return [clean_line(tr("{client}: nothing has to be changed in {path}", client=edit.client, path=edit.path))]
+    command = (
+        [clean_line(tr("{client} makes this change itself: {command}", client=edit.client, command=edit.command[0]))]
+        if edit.command
+        else []
+    )
+    return [*command, clean(edit.diff)]
+
+
+def _tell(made: list[ClientChange], *, is_json: bool) -> None:
+    if is_json:
+        print_json(made)
+        return
+    for change in made:
+        if change.problem:
+            print(clean_line(problem_line(change.problem)))
+            continue
+        note = f" {change.note}." if change.note else ""
+        how = tr(" Undo it: tooltray clients undo {id}", id=change.id) if change.undo != "none" else ""
+        print(clean_line(tr("{client}: {path} is changed.{note}{how}", client=change.client, path=change.path, note=note, how=how)))

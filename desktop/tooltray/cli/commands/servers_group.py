@@ -1,0 +1,241 @@
+"""`tooltray servers`: its commands with their options. What they do is in other modules, each imported when it runs."""
+
+import argparse
+
+from tooltray.cli import values
+from tooltray.cli.derived_commands import VerbCommands, done, table
+from tooltray.cli.hubs import any_hub
+from tooltray.cli.parsers import COMMAND_MARK, Commands, Usage, command
+from tooltray.cli.speech import tr
+from tooltray.cli.terminal import clean_line, problem_line
+from tooltray.foundation.snapshots.servers import InMemoryServer
+
+LOG_LINES = 200
+SIGN_OUT_TIMEOUT_S = 60.0  # longer than the grace that a server gets
+WATCHED_S = 300.0
+
+
+def declare(parser: Usage) -> None:
+    servers = parser.subcommands()
+    command(servers, "list", tr("list the servers and how they are"), "servers_command:list_servers")
+    _declare_add(servers)
+    _declare_set(servers)
+    titles = (tr("ENTRY"), tr("PACKAGE"), tr("VERSION"), tr("SUMMARY"), tr("PROBLEM"))
+    listed = table(titles, _inmemory_row, tr("No installed package brings a server that can run inside Tooltray."))
+    text = tr("list the servers of installed packages that can run inside Tooltray")
+    VerbCommands(servers, any_hub).add("inmemory", text, "get_inmemory_servers", listed)
+    removing = command(servers, "remove", tr("remove a server from the file where it is, and its secrets"), "servers_command:remove")
+    removing.takes("name")
+    removing.flag("--keep-secrets", tr("leave what is stored for it alone, to bring it back later"))
+    removing.flag("--yes", tr("do not ask"))
+    for name, text in (
+        ("start", tr("start a server and wait until it runs")),
+        ("stop", tr("stop a server")),
+        ("restart", tr("stop a server and start it again")),
+    ):
+        command(servers, name, text, f"servers_command:{name}").takes("name")
+    command(servers, "test", tr("connect once to a server, list its tools and end it again"), "server_testing:try_out").takes("name")
+    watching = command(servers, "watch", tr("run a server unconfined for a while and propose a profile for it"), "watch_command:watch")
+    watching.takes("name")
+    watching.takes("--for", "TIME", tr("how long, as 90s or 5m (default: 5m)"), dest="duration_s", type=values.time, default=WATCHED_S)
+    watching.flag("--yes", tr("use what is proposed, do not ask"))
+    text = tr("add a copy of a server, for another account")
+    VerbCommands(servers).add("duplicate", text, "duplicate_mcp_server", done(_copied, server=lambda _, name: name))
+    _declare_showing(servers)
+    _declare_confining(servers)
+    links = command(servers, "links", tr("print the links that add a server to AI clients"), "servers_command:links")
+    links.takes("name", "NAME", tr("without it: Tooltray itself, with all its servers"), nargs="?", default="")
+    reset = command(servers, "reset", tr("put the servers that come with Tooltray back; your own stay"), "setup_command:reset")
+    reset.flag("--yes", tr("do not ask"))
+    signing_in = command(servers, "sign-in", tr("sign in to a server elsewhere, with a browser"), "sign_in_command:sign_in").takes("name")
+    signing_in.flag("--no-browser", tr("print the page's address, and open nothing"))
+    signing_in.flag("--paste", tr("end a sign-in that has begun with the address at which the browser ended (standard input)"))
+    signed_out = done(_signed_out, server=lambda args, _: args.name, signed_in=False)
+    text = tr("forget a sign-in, here and there, and stop the server")
+    VerbCommands(servers, timeout_s=SIGN_OUT_TIMEOUT_S).add("sign-out", text, "sign_out", signed_out)
+    logs = command(servers, "logs", tr("show what a server wrote to its standard error"), "servers_command:logs").takes("name")
+    text = tr("how many of the last lines (default: {log_lines})", log_lines=LOG_LINES)
+    logs.takes("--lines", "LINES", text, short="-n", type=values.line_count, default=LOG_LINES)
+    logs.flag("--follow", tr("go on with new lines until Ctrl-C"), short="-f")
+
+
+def _inmemory_row(server: InMemoryServer) -> tuple[str, ...]:
+    return server.name, server.package, server.version, server.summary, problem_line(server.problem)
+
+
+def _signed_out(args: argparse.Namespace, _: object) -> str:
+    return tr("Signed out of {name}; it has stopped.", name=args.name)
+
+
+def _copied(args: argparse.Namespace, name: str) -> str:
+    return tr(
+        "Added {name}, a copy of {other}. It starts when it is used; give it an account of its own in the window.",
+        name=clean_line(name),
+        other=args.name,
+    )
+
+
+def _declare_showing(servers: Commands) -> None:
+    """Adds options for how AI clients get a server's tools: with or without asking, at once or on demand."""
+    text = tr("choose which calls of a server go through unasked")
+    unasked = command(servers, "approve", text, "approve_command:server_rules", check=_check_server_rules, has_json=False)
+    unasked.takes("name")
+    unasked.takes("rules", "RULE", tr("read, write, all, a tool's name, names:PATTERN, ..."), nargs="*", type=values.some_text)
+    unasked.flag("--nothing", tr("ask about each call"))
+    lazy = command(servers, "lazy", tr("show clients one small tool of a server; using it loads the rest"), "views_command:lazy")
+    lazy.takes("name", "NAME", tr("'*': every server that does not say otherwise"))
+    lazy.add_argument("switch", choices=("on", "off", "default"))
+
+
+def _declare_confining(servers: Commands) -> None:
+    """Adds options for what a server's process may reach."""
+    text = tr("choose which files and hosts a server may reach; without options: show it")
+    confining = command(servers, "confine", text, "confine_command:confine").takes("name")
+    confining.add_argument("files", nargs="?", choices=("open", "own", "read"), help=tr("all files, its own, or its own without changes"))
+    confining.add_argument("--network", choices=("open", "none", "hosts"), help=tr("all of the network, none, or only the named hosts"))
+    for option, name, metavar, words in (
+        (
+            "--host",
+            "hosts",
+            "HOST",
+            tr("a host that it may reach, as api.example.org or *.example.org; these replace those before, none takes all away"),
+        ),
+        ("--read", "read", "PATH", tr("a folder or file that it may read; these replace those before, none takes all away")),
+        ("--write", "write", "PATH", tr("one that it may change, too; these replace those before, none takes all away")),
+    ):
+        confining.repeats(option, metavar, words, dest=name, type=values.some_text)
+    text = tr("allow a host or path that was refused, as it is shown here")
+    confining.takes("--allow", "REFUSED", text, type=values.some_text)
+
+
+def _declare_add(servers: Commands) -> None:
+    add = command(servers, "add", tr("add a server by its command line"), "server_adding:add", check=_check_add)
+    add.usage = "tooltray servers add NAME [options] -- COMMAND [ARGS ...]"
+    add.takes("name")
+    _declare_source(add)
+    _declare_running(add)
+
+
+def _declare_set(servers: Commands) -> None:
+    setting = command(servers, "set", tr("change some fields of a server; the others stay"), "server_setting:change", check=_check_set)
+    setting.takes("name")
+    setting.repeats("--env", "KEY=VALUE", tr("an environment variable"), type=values.assignment)
+    secret = tr("an environment variable whose value is asked for and kept secret")
+    setting.repeats("--secret", "KEY", secret, type=values.variable)
+    setting.flag("--secret-stdin", tr("read the secrets from standard input, one a line"))
+    setting.takes("--arg", "ARG", tr("an argument; these replace those before"), action="append")
+    setting.takes("--url", "URL", tr("the address of a server that runs elsewhere"), type=values.url)
+    header = tr("a header to send to a server that runs elsewhere")
+    setting.repeats("--header", "'NAME: VALUE'", header, type=values.header)
+    header = tr("a header whose value is asked for and kept secret")
+    setting.repeats("--header-secret", "NAME", header, type=values.header_name)
+    setting.takes("--cwd", "DIR", tr("the folder in which the server runs"))
+    timeout = tr("how long a call may be without progress")
+    setting.takes("--timeout", "SECONDS", timeout, type=values.some_seconds)
+    timeout = tr("how long it may be silent before its first answer")
+    setting.takes("--start-timeout", "SECONDS", timeout, type=values.some_seconds)
+    setting.repeats("--unset", "KEY", tr("a variable or header to take away"), type=values.some_text)
+
+
+def _check_set(usage: Usage, args: argparse.Namespace) -> None:
+    of_urls = args.url or args.header or args.header_secret
+    if of_urls and (args.env or args.secret or args.arg or args.cwd):
+        usage.error(tr("a server has a command or a URL: --env, --secret, --arg and --cwd do not go with --url and headers"))
+    if not (of_urls or any((args.env, args.secret, args.arg, args.cwd, args.timeout, args.start_timeout, args.unset))):
+        usage.error(tr("say what to change, as in: tooltray servers set NAME --env KEY=VALUE"))
+
+
+def _declare_source(add: Usage) -> None:
+    """Adds options for what a server is: a command with its variables, or an address and the way to authenticate there."""
+    add.repeats("--secret", "KEY", tr("an environment variable whose value is asked for and kept secret"), type=values.variable)
+    text = tr("a server of an installed package that runs inside Tooltray, in place of a command; its arguments stand after --")
+    add.takes("--inmemory", "ENTRY", text)
+    add.takes("--url", "URL", tr("the address of a server that runs elsewhere, in place of a command"), type=values.url)
+    add.flag("--sse", tr("with --url: it speaks the older HTTP+SSE transport"))
+    add.repeats("--header", "'NAME: VALUE'", tr("with --url: a header to send"), type=values.header)
+    add.repeats("--header-secret", "NAME", tr("with --url: a header whose value is asked for and kept secret"), type=values.header_name)
+    add.flag("--bearer-secret", tr("with --url: a bearer token, which is asked for and kept secret"))
+    add.takes("--client-id", "ID", tr("with --url: sign in as this client, which was registered there by hand"))
+    add.flag("--client-secret", tr("the secret of such a client, which is asked for and kept secret"))
+    add.flag("--client-credentials", tr("such a client signs in by itself, without a person"))
+    add.repeats("--scope", "SCOPE", tr("with --url: what to ask for when signing in"))
+    add.takes("--redirect-port", "PORT", tr("with --url: the port that the browser comes back to"), type=values.port)
+
+
+def _declare_running(add: Usage) -> None:
+    """Adds options for where and when a server runs, and how it is shown."""
+    add.add_argument("--isolation", choices=("shared", "session"), help=tr("one copy for all AI clients (the default), or one for each"))
+    add.flag("--secret-stdin", tr("read the secrets from standard input, one a line"))
+    add.repeats("--env", "KEY=VALUE", tr("an environment variable"), type=values.assignment)
+    add.flag("--plain", tr("save what looks like a secret in plain text, not with your secrets"))
+    add.takes("--cwd", "DIR", tr("the folder in which the server runs"))
+    add.takes("--project", "DIR", tr("write it into this folder's .mcp.json, for AI clients that work there alone"))
+    add.flag("--on-demand", tr("start it when it is first used, not with the hub"))
+    add.flag("--deferred", tr("start it when a project is known, one copy for each"))
+    text = tr(
+        "with --deferred: its arguments, quoted as in a shell, with {path} and {name} in them; otherwise they stand behind the command",
+        path="{project_path}",
+        name="{project_name}",
+    )
+    add.takes("--template", "ARGS", text, type=values.words)
+    add.takes("--idle-stop", "SECONDS", tr("with --on-demand: stop it again after so long without a call"), type=values.some_seconds)
+    add.takes("--icon", "ICON", tr("an emoji or picture to show with it"))
+    add.takes("--description", "TEXT", tr("what it is for"))
+    asking = add.add_mutually_exclusive_group()
+    asking.add_argument("--ask", action="store_true", help=tr("tools that change things ask first; the default of a new server"))
+    text = tr("what runs without asking: read (the default), write, all, a tool's name, names:PATTERN, ...; may be given again")
+    asking.add_argument("--approve", metavar="RULE", action="append", default=[], type=values.some_text, help=text)
+    add.flag("--replace", tr("replace a server of this name; what runs without asking stays"))
+
+
+def _check_add(usage: Usage, args: argparse.Namespace) -> None:
+    if args.inmemory:
+        _check_inside(usage, args)
+        return
+    if args.url and args.command_line:
+        usage.error(tr("a server has a --url or a command after {command_mark}, not both", command_mark=COMMAND_MARK))
+    if not args.url and not args.command_line:
+        text = tr(
+            "put the server's command after {command_mark}, as in: tooltray servers add files -- npx -y some-server; or give its --url",
+            command_mark=COMMAND_MARK,
+        )
+        usage.error(text)
+    if args.template is not None and not args.deferred:
+        usage.error(tr("--template goes with --deferred"))
+    if args.idle_stop is not None and not (args.on_demand or args.deferred):
+        usage.error(tr("--idle-stop goes with --on-demand: what starts with the hub stays up"))
+    of_settings = {"--on-demand": args.on_demand, "--deferred": args.deferred, "--replace": args.replace}
+    if args.project is not None and (wrong := next((option for option, value in of_settings.items() if value), None)):
+        usage.error(tr("{wrong} does not go with --project: such a server runs while somebody works there", wrong=wrong))
+    of_commands = {"--secret": args.secret, "--env": args.env, "--cwd": args.cwd}
+    of_urls = {"--sse": args.sse, "--header": args.header, "--header-secret": args.header_secret, "--bearer-secret": args.bearer_secret}
+    of_urls |= {"--client-id": args.client_id, "--client-secret": args.client_secret, "--scope": args.scope}
+    of_urls |= {"--redirect-port": args.redirect_port, "--client-credentials": args.client_credentials}
+    if wrong := next((option for option, value in (of_commands if args.url else of_urls).items() if value), None):
+        usage.error(f"{wrong} goes with {'a command' if args.url else '--url'}")
+    if args.client_secret and not args.client_id:
+        usage.error(tr("--client-secret goes with --client-id"))
+    if args.client_credentials and not args.client_secret:
+        usage.error(tr("--client-credentials goes with --client-id and --client-secret"))
+    names = [name.lower() for name, _ in args.header] + [name.lower() for name in args.header_secret]
+    names += ["authorization"] if args.bearer_secret else []
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        usage.error(tr("the header {twice} is given twice", twice=twice))
+
+
+def _check_inside(usage: Usage, args: argparse.Namespace) -> None:
+    """Checks the options of a server inside Tooltray, which has no environment and folder of its own, and is in no project's file."""
+    of_others = {"--url": args.url, "--secret": args.secret, "--env": args.env, "--cwd": args.cwd, "--project": args.project}
+    of_others |= {"--header": args.header, "--header-secret": args.header_secret, "--bearer-secret": args.bearer_secret, "--sse": args.sse}
+    of_others |= {"--client-id": args.client_id, "--client-secret": args.client_secret, "--scope": args.scope}
+    of_others |= {"--redirect-port": args.redirect_port, "--client-credentials": args.client_credentials, "--deferred": args.deferred}
+    if wrong := next((option for option, value in of_others.items() if value), None):
+        usage.error(tr("{wrong} does not go with --inmemory: it runs inside Tooltray, and gets its arguments alone", wrong=wrong))
+    if args.idle_stop is not None and not args.on_demand:
+        usage.error(tr("--idle-stop goes with --on-demand: what starts with the hub stays up"))
+
+
+def _check_server_rules(usage: Usage, args: argparse.Namespace) -> None:
+    """Checks the options of `servers approve`."""
+    if bool(args.rules) == args.nothing:
+        usage.error(tr("give RULE ... or --nothing"))

@@ -1,0 +1,93 @@
+"""Commands that ask one verb of the API: each is one declaration, from which its arguments, its call and its output follow.
+
+The arguments come from the table of verbs (resources/verbs.json): one without a default is positional, any other is an option.
+"""
+
+from argparse import Namespace
+from ast import literal_eval
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, TypeAlias
+
+from tooltray.carriers.control.control_client import CALL_TIMEOUT_S
+from tooltray.carriers.control.verb_results import verb_entries
+from tooltray.cli.hubs import Hub, started_hub
+from tooltray.cli.parsers import Commands, Usage, command
+from tooltray.cli.terminal import answer, answer_list, clean_line
+from tooltray.foundation.home.home import Home
+
+Show: TypeAlias = Callable[[Namespace, Any], int]
+
+
+class Fixed(NamedTuple):
+    """The value of an argument that is always the same, and is not typed."""
+
+    value: object
+
+
+class VerbCommands:
+    """Adds commands to a group that each ask one verb.
+
+    Args:
+        hub: opens the hub; `any_hub` for verbs that need no running one.
+        timeout_s: how long each verb may take.
+    """
+
+    def __init__(
+        self, commands: Commands, hub: Callable[[Home], AbstractContextManager[Hub]] = started_hub, *, timeout_s: float = CALL_TIMEOUT_S
+    ) -> None:
+        self._commands, self._hub, self._timeout_s = commands, hub, timeout_s
+
+    def add(self, name: str, text: str, verb: str, show: Show, /, **given: str | Fixed | Mapping[str, Any]) -> None:
+        """Adds a command.
+
+        Args:
+            text: what it does; its first letter small.
+            show: prints the verb's result and returns the exit code; see `done` and `table`.
+            given: by argument of the verb, its help, or a value that is not typed, or keywords of `add_argument` where the table's are not
+                those wanted, `name` among them.
+        """
+        entry = verb_entries()[verb]
+        fixed = {each: value.value for each, value in given.items() if isinstance(value, Fixed)}
+
+        def run(args: Namespace, home: Home) -> int:
+            arguments = {each: getattr(args, name) for each, name in names.items()}
+            with self._hub(home) as hub:
+                asked = getattr(getattr(hub.api, entry.part), verb)(**fixed, **arguments)
+                return show(args, hub.ask(asked, timeout_s=self._timeout_s))
+
+        parser = command(self._commands, name, text, run)
+        names = {each: _declare(parser, each, kind, given.get(each, {})) for each, kind in entry.takes.items() if each not in fixed}
+
+
+def _declare(parser: Usage, name: str, kind: str, given: Any) -> str:
+    """Adds an argument, and returns its name in the namespace."""
+    default = kind.partition(" = ")[2]
+    usual = {"name": name, "metavar": name.upper(), **({"default": literal_eval(default)} if default else {})}
+    keywords = usual | ({"help": given} if isinstance(given, str) else given)
+    name = keywords.pop("name")
+    return parser.add_argument(f"--{name}" if default else name, **keywords).dest
+
+
+def done(words: Callable[[Namespace, Any], str], *names: str, **more: Any) -> Show:
+    """Shows the outcome in words.
+
+    Args:
+        words: makes what is printed, of the typed arguments, which are cleaned for that, and the verb's result.
+        names: the arguments that are printed with `--json`, as they were typed.
+        more: what else is printed then, or functions that make it of the arguments and the result. The verb's result is printed if there
+            are neither names nor more.
+    """
+
+    def show(args: Namespace, result: Any) -> int:
+        cleaned = Namespace(**{name: clean_line(each) if isinstance(each, str) else each for name, each in vars(args).items()})
+        value = {name: getattr(args, name) for name in names}
+        value |= {name: each(args, result) if callable(each) else each for name, each in more.items()}
+        return answer(args, value or result, words(cleaned, result))
+
+    return show
+
+
+def table(titles: Sequence[str], row: Callable[[Any], Sequence[str]], empty: str) -> Show:
+    """Shows a list; `empty` is printed for an empty one."""
+    return lambda args, items: answer_list(args, items, titles, row, empty=empty)
