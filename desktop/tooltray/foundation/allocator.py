@@ -1,7 +1,8 @@
-"""Sets up the C library's allocator, so that the memory of large results goes back to the system.
+"""Sets up the C library's allocator so that the memory of large results returns to the system.
 
-glibc maps a large block and unmaps it when it is freed. But each freed block raises the size from which it does so, to 32 MB, and blocks
-below come from the heap: whatever small is behind them keeps them there, for good. A size that is set does not rise.
+glibc allocates a large block with mmap and returns it when it is freed. But each freed block raises the size from which it does so, up to
+32 MB. Smaller blocks come from the heap, where any small block behind them keeps their memory for good. A threshold that is set explicitly
+never rises.
 """
 
 import ctypes
@@ -14,7 +15,7 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # malloc.h of g
 
 
 def return_large_blocks() -> None:
-    """Applies to this process. Does nothing where the C library has no such settings: macOS, Windows, musl."""
+    """Sets the thresholds of this process. Does nothing where the C library has no such settings: macOS, Windows, musl."""
     if sys.platform == "linux" and (set_option := getattr(ctypes.CDLL(None), "mallopt", None)):
         set_option(_M_MMAP_THRESHOLD, MAPPED_FROM_BYTES)
         set_option(_M_TRIM_THRESHOLD, KEPT_FREE_BYTES)

@@ -1,6 +1,6 @@
-"""What the desktop's notifications are about. A person switches each kind on or off; what is off is still shown in the window.
+"""The kinds of the desktop's notifications. The user switches each on or off; events of a kind that is off still show in the window.
 
-Above it: the tray, which sends them, and the settings of the window, which list them. Below it: phrases. A new kind is a line in KINDS.
+A new kind is a line in KINDS.
 """
 
 from collections.abc import Mapping
@@ -11,12 +11,13 @@ from tooltray.foundation.phrases import Phrase
 
 
 class NotificationKind(msgspec.Struct, frozen=True):
-    """
+    """A kind of notification.
+
     Attributes:
         name: in the settings, as `"notifications": {NAME: false}`.
         title: what has happened.
-        text: what else there is to know before one switches it off; may be empty.
-        is_on: unless the person has said otherwise.
+        text: what the user should know before they switch it off; may be empty.
+        is_on: unless the user has chosen otherwise.
     """
 
     name: str
@@ -44,11 +45,11 @@ KINDS = (
 
 
 def is_wanted(kind: str, chosen: Mapping[str, bool]) -> bool:
-    """Whether a notification of a kind is to be sent.
+    """Returns whether a notification of a kind is to be sent.
 
     Args:
-        kind: the name of one of KINDS; what is none of them is always sent.
-        chosen: by the person, `notifications` of the settings.
+        kind: the name of one of KINDS; any other kind is always sent.
+        chosen: by the user, `notifications` of the settings.
     """
     by_default = next((each.is_on for each in KINDS if each.name == kind), True)
     return chosen.get(kind, by_default)
