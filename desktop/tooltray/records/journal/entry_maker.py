@@ -1,6 +1,6 @@
-"""Makes entries of what happened: reads what was touched and why it failed, masks secrets, makes texts harmless.
+"""Makes entries from events: finds the target and the reason of a failure, masks secrets, cleans texts for display.
 
-Above it: Journal, in whose thread this runs. Below it: touched, the mask. What a call does not pay for is done here.
+This work runs in the journal's thread, so that calls do not wait for it.
 """
 
 from collections.abc import Callable
@@ -27,15 +27,14 @@ BYTES_PER_TOKEN = 4  # an estimate; counting would cost milliseconds for a large
 
 
 class EntryMaker:
-    """Belongs to the journal's thread."""
+    """A maker of entries. Belongs to the journal's thread."""
 
     def __init__(self, mask: Mask, run: str, *, wanted: Callable[[], ActivitySettings], clock: Callable[[], float]) -> None:
-        """
-        Args:
-            mask: of this thread.
-            run: of the hub, see journal_queries.
-            wanted: what is to be kept.
-            clock: unix seconds.
+        """Args:
+        mask: of this thread.
+        run: of the hub, see journal_queries.
+        wanted: returns the settings of the journal.
+        clock: unix seconds.
         """
         self._mask, self._run, self._wanted, self._clock = mask, run, wanted, clock
 
@@ -70,7 +69,7 @@ class EntryMaker:
         return Contents(arguments, result, is_cut or is_result_cut or is_left_out)
 
     def _trace(self, event: Happened) -> tuple[str, str]:
-        """Its id, and what else the client said of it, as JSON."""
+        """Returns the trace's id, and the client's trace context as JSON."""
         trace = read_trace(event.params) if event.kind == CALL else None
         if trace is None:
             return "", ""
@@ -82,7 +81,7 @@ class EntryMaker:
 
 
 def _times(course: CallCourse | None) -> tuple[float | None, ...]:
-    """queue_s, person_s, start_s, server_s, back_s."""
+    """Returns queue_s, person_s, start_s, server_s, back_s."""
     if course is None:
         return (None,) * 5
     back_s = course.sent_at - course.answered_at if course.sent_at and course.answered_at else None
@@ -98,14 +97,14 @@ class _Content(msgspec.Struct):
 
 
 class _Failed(msgspec.Struct):
-    """An error of JSON-RPC, which has a message, or a result that says that the call failed, which has contents."""
+    """An error of JSON-RPC, which has a message, or the result of a failed call, which has contents."""
 
     message: str = ""
     content: list[_Content] = []
 
 
 def _reason(event: Happened) -> str:
-    """What a reply that is a failure says."""
+    """Returns the message of a reply that is a failure."""
     if not event.is_fault or not event.reply:
         return ""
     beginning = bytes(memoryview(event.reply)[:READ_BELOW_BYTES])

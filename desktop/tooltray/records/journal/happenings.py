@@ -1,7 +1,6 @@
-"""What the journal is told: an event that rooms above it publish, and that never leaves the process.
+"""The event by which other packages add to the journal; it never leaves the process.
 
-Above it: whoever has something to tell (calls, approvals, upstream). Below it: the event bus. Publishing it is all that a call pays for
-its place in the journal, so that it carries references; what they say is read later, in the journal's thread.
+Publishing it must be cheap for a call. So it carries references, and their content is read later, in the journal's thread.
 """
 
 from msgspec import Raw
@@ -14,14 +13,14 @@ CALL, QUESTION, APPROVAL, START, STOP, FAILURE = "call", "question", "approval",
 
 
 class Happened(Event, frozen=True, kw_only=True):
-    """Something that belongs into the journal; the fields are those of ActivityEntry, and these:
+    """An event for the journal; its fields are the fields of ActivityEntry, and these:
 
     Attributes:
-        line: what it touched, where that is not read from the params.
-        params: of a call, as they came.
-        reply: its result or error, as it came; empty: there is none.
-        is_fault: the reply is an error of JSON-RPC, or a result that says that the call failed.
-        course: of a call: where its time went.
+        line: the target, where it is not read from the params.
+        params: of a call, as received.
+        reply: its result or error, as received; empty: the call has no reply.
+        is_fault: the reply is an error of JSON-RPC, or the result of a failed call.
+        course: of a call: its timings.
     """
 
     kind: str

@@ -1,7 +1,6 @@
-"""Takes what fails into the journal: servers that do not start or have ended by themselves, and problems that a person has to hear of.
+"""Adds failures to the journal: servers that do not start or exit unexpectedly, and problems that the user should see.
 
-Above it: the engine, which starts it. Below it: the public events. What is told twice, as the failure of a server and as the problem that
-it is, stands in the journal once.
+A failure that is published twice, as the failure of a server and as a problem, is recorded once.
 """
 
 import time
@@ -13,7 +12,7 @@ from tooltray.records.journal.happenings import FAILURE, Happened
 
 
 class Failures:
-    """Belongs to the engine's loop."""
+    """A recorder of failures. Belongs to the engine's loop."""
 
     def __init__(self, *, bus: EventBus, clock: Callable[[], float] = time.time) -> None:
         """
