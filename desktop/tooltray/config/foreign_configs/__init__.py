@@ -1,1 +1,1 @@
-"""Readers of other programs' configuration files: `.mcp.json`, mcp-proxy, and those of AI clients."""
+"""Readers of other programs' configuration files: `.mcp.json`, mcp-proxy, and AI clients."""

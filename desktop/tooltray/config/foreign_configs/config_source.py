@@ -129,7 +129,7 @@ class RawEntry:
         return self.value.content if isinstance(self.value.content, dict) else {}
 
     def place_of(self, key: str) -> int:
-        """Returns the index of one of its fields; that of the entry if there is no field of this name."""
+        """Returns the index of one of its fields; the index of the entry if it has no such field."""
         return self.value.members[key][0] if key in self.value.members else self.at
 
     def checked(self, entry: Mapping[str, object]) -> MCPServerConfig:

@@ -83,7 +83,7 @@ class NameSpace:
         return len(name) <= longest and _VALID.fullmatch(name) is not None and as_compared(name) not in self._taken
 
     def give(self, newcomers: list[Tool], naming: Naming) -> None:
-        """Names tools that have no name yet; the outcome does not depend on their order."""
+        """Gives names to tools that have no name yet; the outcome does not depend on their order."""
         plain = {tool: self.plain(tool) for tool in newcomers}
         waiting = newcomers
         if naming == "conflict":
@@ -94,12 +94,12 @@ class NameSpace:
         self._contested.update(map(as_compared, plain.values()))
 
     def give_whole(self, tools: Iterable[Tool], naming: Naming) -> bool:
-        """Gives whole names to those of these tools whose names had to be shortened and that have none yet.
+        """Gives whole names to the tools whose names had to be shortened and that have none yet.
 
         The rule is that of short names; a tool whose whole name is too long even with its server's name before it gets none.
 
         Returns:
-            Whether any was given.
+            Whether a name was given.
         """
         plain = {tool: self._cleaned(tool) for tool in tools if tool not in self.whole and self._is_shortened(tool)}
         count, waiting = len(self.whole), list(plain)

@@ -20,7 +20,7 @@ def part(holder: dict[str, object], key: str) -> dict[str, object]:
 
 
 def members(holder: Mapping[str, object], key: str) -> Mapping[str, object]:
-    """Returns the object at a key, for reading; empty if there is none."""
+    """Returns the object at a key, for reading; empty if it does not exist."""
     found = holder.get(key)
     return found if isinstance(found, dict) else {}
 

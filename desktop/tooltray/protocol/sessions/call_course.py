@@ -70,7 +70,7 @@ class CallCourse:
         self.before: Callable[[], int] = _none
 
     def named(self) -> str:
-        """Returns the id, and makes one first if there is none; no other call of any hub gets the same id."""
+        """Returns the id, and makes one first if necessary; no other call of any hub gets the same id."""
         if not self.id:
             self.id = f"{_RUN}-{next(_numbers):x}"
         return self.id

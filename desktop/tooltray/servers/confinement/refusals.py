@@ -106,7 +106,7 @@ class Refusals:
         return found
 
     def allowed(self, server: str, thing: RefusedThing) -> None:
-        """Drops a thing that has been allowed, so that it is no longer shown."""
+        """Drops a thing that has been allowed, so that it is not shown any more."""
         if (known := self._servers.get(server)) and known.things.pop((thing.kind, thing.name), None):
             self._bus.publish(SomethingRefused(server))
 

@@ -193,10 +193,10 @@ class Instance:
             await asyncio.wait({owner})
 
     def begin_stop(self, *, then: ServerState) -> "asyncio.Task[None] | None":
-        """Starts to stop without waiting: from now on there is no connection, and a caller that wants one waits for the next process.
+        """Starts to stop without waiting: from now on no connection is available, and a caller that wants one waits for the next process.
 
         Returns:
-            The task that ends with the process; None if there is no process.
+            The task that ends with the process; None if no process runs.
         """
         self._starts_again, self._then = False, then
         if self._owner is None:

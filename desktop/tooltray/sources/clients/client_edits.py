@@ -62,7 +62,7 @@ class ClientEdits:
             clients: ids; empty: all that are installed, or have an entry.
 
         Raises:
-            NotFound: there is no such client.
+            NotFound: the client does not exist.
         """
         from tooltray.sources.clients.edit_previews import previews
 
@@ -98,7 +98,7 @@ class ClientEdits:
         """Returns whether undoing a change would put an entry into its file.
 
         Raises:
-            NotFound: there is no such change.
+            NotFound: the change does not exist.
         """
         record = await asyncio.to_thread(self._writer.store.get, change)
         return any(not entry.is_new for entry in record.entries)
@@ -106,7 +106,7 @@ class ClientEdits:
     async def undo(self, change: str) -> ClientChange:
         """
         Raises:
-            NotFound: there is no such change.
+            NotFound: the change does not exist.
             Conflict: it was undone already, or something else is in its place.
             TooltrayError: the file cannot be read or written.
         """
@@ -161,7 +161,7 @@ class ClientEdits:
         return _shown(record, "exact", edit.kind)
 
     async def _made_by_command(self, edit: "FileEdit", look: "ClientLook", key: "CopyKey | None") -> "ChangeRecord | None":
-        """Has the client make an edit; returns None if it has no command for the edit, or if the command did not make it."""
+        """Lets the client make an edit; returns None if it has no command for the edit, or if the command did not make it."""
         from tooltray.sources.clients import client_cli
 
         command = await asyncio.to_thread(client_cli.command_for, edit, look)

@@ -92,7 +92,7 @@ def _of_clients(look: "ClientLook", clients: Sequence[str]) -> "tuple[list[Found
     """Returns the servers in the files of some clients, or of all; blocks on the disk.
 
     Raises:
-        NotFound: there is no client of such a name.
+        NotFound: no client has such a name.
     """
     from tooltray.sources.clients.client_kinds import read_client_kinds
     from tooltray.sources.clients.import_sources import of_clients

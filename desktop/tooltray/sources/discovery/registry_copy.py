@@ -96,7 +96,7 @@ class RegistryCopy:
             version: empty: the latest in the copy. Any other version is fetched from the registry.
 
         Raises:
-            NotFound: there is no such server, or no such version of it.
+            NotFound: the server or the version does not exist.
             TooltrayError: the registry does not answer.
         """
         self._follow()
@@ -121,7 +121,7 @@ class RegistryCopy:
     # the file
 
     async def _current(self) -> Facts | None:
-        """Returns the facts about the copy; None if there is no copy, or if it is of another registry."""
+        """Returns the facts about the copy; None if no copy exists, or if it is of another registry."""
         if not self._is_read:
             self._facts, self._is_read = await self._read(self._index.facts), True
         is_another = self._facts is not None and self.address not in ("", self._facts.source)

@@ -53,7 +53,7 @@ class RegistryUpdates:
     async def update(self, server: str) -> None:
         """
         Raises:
-            NotFound: there is no such server, or it is not from the registry.
+            NotFound: the server does not exist, or it is not from the registry.
             TooltrayError: the registry has no newer version, the new one needs a value that was not given, or the file cannot be written.
         """
         entry = self._config.entries.get(server)

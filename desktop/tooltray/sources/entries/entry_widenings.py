@@ -51,7 +51,7 @@ class EntryWidenings:
         self._removed[name] = entry
 
     async def confirm_new(self, name: str, entry: Mapping[str, object], like: MCPServerConfig | None = None) -> None:
-        """Has a person confirm what a new server may do beyond the last server of its name, or else beyond a new server's defaults.
+        """Requests the user's confirmation of what a new server may do beyond the last server of its name, or else beyond the defaults.
 
         Args:
             like: the server that the new one copies; if given, the entry is compared with this server.
@@ -63,7 +63,7 @@ class EntryWidenings:
         await self._confirm(name, entry, like)
 
     async def confirm(self, name: str, entry: Mapping[str, object], revision: str) -> str:
-        """Has a person confirm what a server may do by its new entry and not by the existing one; without an existing one as `confirm_new`.
+        """Requests the user's confirmation of what a server may do only by its new entry; without an existing entry as `confirm_new`.
 
         Args:
             revision: of the entry to replace; empty: the revision at the time of the question.

@@ -22,7 +22,7 @@ Holds = Callable[[int], Awaitable[None]]
 
 @contextmanager
 def intake(response: ClientResponse, unsent: AllUnsent) -> Iterator[Holds]:
-    """Counts a response's bytes while they are read; closes its connection if there is no space for its message."""
+    """Counts a response's bytes while they are read; closes its connection if its message does not fit."""
     account = unsent.of(is_server=False)
     account.ends.add(response.close)
 
