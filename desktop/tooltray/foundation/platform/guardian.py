@@ -37,7 +37,7 @@ def run(
     *,
     lock: StrPath | None = None,
     files: Sequence[StrPath] = (),
-    anew: Sequence[str] = (),
+    successor: Sequence[str] = (),
     ends_within_s: float = ENDS_WITHIN_S,
 ) -> int:
     """Runs the hub in a child of this process, and guards it.
@@ -48,7 +48,7 @@ def run(
         work: the hub; returns its exit code.
         lock: the file on which a hub holds an exclusive `flock` for its life.
         files: what a hub removes at its end. After a killed hub the guardian removes them, unless a new hub holds the lock.
-        anew: the command to run after a hub that has ended with REPLACED. This process becomes it, so its parent (a session, systemd)
+        successor: the command to run after a hub that has ended with REPLACED. This process becomes it, so its parent (a session, systemd)
             keeps its child.
         ends_within_s: after a signal that asks it to end; a hub that still runs then hangs, and is killed.
 
@@ -73,8 +73,8 @@ def run(
     code = _wait_for(hub, ends_within_s)
     _tidy(lock, files)
     _end_remaining(hub, tie)
-    if code == REPLACED and anew:
-        _become(anew)
+    if code == REPLACED and successor:
+        _become(successor)
     return code
 
 

@@ -103,7 +103,7 @@ class McpClient:
         era: the era in which the connection was opened.
         client_tasks: the tasks that AI clients have begun for the server's questions.
         dispatcher: serves requests that stay open, and the transport.
-        told: the names of the extensions that were declared to the server when it was opened.
+        declared_extensions: names, as declared to the server when it was opened.
         url_questions: the sessions whose users were sent to a page.
     """
 
@@ -129,7 +129,7 @@ class McpClient:
         self._plan, self.owner, self._ask_person = plan, audience.owner, audience.ask_person
         self._of_task = audience.of_task
         self._own = DECLARED_TO_ISOLATED if audience.is_isolated else DECLARED
-        self._extensions, self.told = audience.declared, frozenset[str]()
+        self._extensions, self.declared_extensions = audience.declared, frozenset[str]()
         self._is_person_there = audience.is_person_there
         self._on_notification = on_notification
         self.usage = usage or Usage()
@@ -160,7 +160,7 @@ class McpClient:
             TimeoutError: no greeting within `timeout_s`.
         """
         await self.transport.open(self.dispatcher)
-        self.told = declarations.names(self._extensions())
+        self.declared_extensions = declarations.names(self._extensions())
         async with asyncio.timeout(timeout_s):
             self.greeting = await greet(
                 self.dispatcher,

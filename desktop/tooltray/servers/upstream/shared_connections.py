@@ -75,7 +75,7 @@ class SharedConnections:
 
     def _lacks(self, client: McpClient) -> bool:
         """Reports whether a server does not know of an extension, and has to be opened again for it."""
-        return client.era is Era.LEGACY and not declarations.names(self._client_extensions.declared()) <= client.told
+        return client.era is Era.LEGACY and not declarations.names(self._client_extensions.declared()) <= client.declared_extensions
 
     def _is_idle(self, server: ManagedServer, instance: Instance) -> bool:
         client = instance.client

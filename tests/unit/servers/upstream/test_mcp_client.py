@@ -438,7 +438,7 @@ async def test_a_server_that_clients_share_is_told_of_their_extensions_in_either
     relay = await connect(ScriptedServer(tool("t")), declared=lambda: EXTENDED)
     [greeted] = [asked.params for asked in relay.server.asked.all if asked.method == "initialize"]
     assert greeted["capabilities"] == {"roots": {"listChanged": True}, "elicitation": {"form": {}, "url": {}}, **EXTENDED}
-    assert relay.client.told == {"com.example/foo", "bar"}
+    assert relay.client.declared_extensions == {"com.example/foo", "bar"}
     declared: dict[str, Any] = {}
     modern = await connect(ScriptedServer(tool("t"), eras=("modern",)), declared=lambda: declared)
     declared |= EXTENDED
