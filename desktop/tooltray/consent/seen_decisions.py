@@ -13,7 +13,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import GrantSnapshot
 from tooltray.foundation.tasks import Spawn
 from tooltray.records.audit.audit_trail import AuditTrail, Decision
-from tooltray.records.journal.happenings import APPROVAL, Happened
+from tooltray.records.journal.journal_event import APPROVAL, JournalEvent
 
 CLIENT, REFUSED, ONCE = "client", "refused", "once"  # as pending_approvals has them
 WAYS = {CLIENT: CLIENT, "person": ""}
@@ -32,14 +32,14 @@ class SeenDecisions:
         """
         self._trail, self._book, self._spawn, self._now = trail, grants, spawn, now
         self._grants: dict[str, GrantSnapshot] = {}
-        bus.subscribe(Happened, self._on_happened)
+        bus.subscribe(JournalEvent, self._on_happened)
         bus.subscribe(GrantsChanged, self._on_grants_changed)
 
     def start(self) -> None:
         """Reads what is allowed now, against which ends are seen."""
         self._grants = _by_id(self._book.snapshots())
 
-    def _on_happened(self, event: Happened) -> None:
+    def _on_happened(self, event: JournalEvent) -> None:
         """Records answers of an AI client's form, and each refusal; other approvals were recorded when they were confirmed."""
         is_no = event.outcome == REFUSED
         if event.kind != APPROVAL or not (is_no or (event.reason == CLIENT and event.outcome == ONCE)):

@@ -42,7 +42,7 @@ from tooltray.foundation.tasks import Spawn
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure, success
 from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.protocol.sessions.call_course import FROM_PERSON
+from tooltray.protocol.sessions.call_timings import FROM_PERSON
 from tooltray.protocol.sessions.caller import Question as ClientQuestion
 from tooltray.protocol.sessions.caller import lacking
 from tooltray.protocol.sessions.exchange import Exchange

@@ -24,7 +24,7 @@ from tooltray.consent.approvals.suspicion import visible
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import Spawn
-from tooltray.protocol.sessions.call_course import FROM_GRANT, FROM_RULES
+from tooltray.protocol.sessions.call_timings import FROM_GRANT, FROM_RULES
 from tooltray.servers.upstream.server_manager import ServerManager
 
 

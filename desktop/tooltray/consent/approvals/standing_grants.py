@@ -23,7 +23,7 @@ from tooltray.foundation.errors import Conflict
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
-from tooltray.protocol.sessions.call_course import FROM_GRANT
+from tooltray.protocol.sessions.call_timings import FROM_GRANT
 from tooltray.records.audit.audit_trail import AuditTrail, Decision
 
 MOST_KEPT = 256  # more are not approved within minutes

@@ -9,7 +9,7 @@ from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.consent.approvals.approvals import Approvals
 from tooltray.gateway.calls.stage import REFUSED, Rest, Terms
 from tooltray.protocol.envelope import Envelope
-from tooltray.protocol.sessions.call_course import FROM_RULES
+from tooltray.protocol.sessions.call_timings import FROM_RULES
 from tooltray.protocol.sessions.exchange import Exchange, Work
 
 

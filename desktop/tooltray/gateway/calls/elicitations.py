@@ -18,7 +18,7 @@ from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, Envelope, failure, success
 from tooltray.protocol.sessions.elicitation_form import LONGEST_MESSAGE, CannotAsk, plain, read_form, read_url
-from tooltray.records.journal.happenings import QUESTION, Happened
+from tooltray.records.journal.journal_event import QUESTION, JournalEvent
 
 ANSWER_WAIT_S = 600.0  # the user may be away for a while; the call that waits for the answer may not wait for ever
 MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # in line; one sheet is shown at a time
@@ -121,7 +121,7 @@ class Elicitations:
             self._bus.publish(ElicitationEnded(question.id))
             waited_s = time.perf_counter() - clock
             self._bus.publish(
-                Happened(kind=QUESTION, at=asked_at, outcome=outcome, duration_s=waited_s, client=DESK, server=question.server)
+                JournalEvent(kind=QUESTION, at=asked_at, outcome=outcome, duration_s=waited_s, client=DESK, server=question.server)
             )
 
 

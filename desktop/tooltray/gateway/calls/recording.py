@@ -15,7 +15,7 @@ from tooltray.protocol.envelope import NOTHING, Envelope
 from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.records.activity.call_stats import CallStats
 from tooltray.records.journal.calls_under_way import CallsUnderWay
-from tooltray.records.journal.happenings import CALL, Happened
+from tooltray.records.journal.journal_event import CALL, JournalEvent
 
 SEARCHED_FOR_ERROR_BYTES = 512  # at either end of a large result
 
@@ -77,11 +77,11 @@ def outcome_of(reply: Envelope) -> str:
     return ERROR if b'"isError"' in ends and b'"isError":true' in ends.replace(b" ", b"") else OK
 
 
-def _happened(route: Route, exchange: Exchange, payload: Raw, record: MCPToolResponse, passed_s: float) -> Happened:
+def _happened(route: Route, exchange: Exchange, payload: Raw, record: MCPToolResponse, passed_s: float) -> JournalEvent:
     """Returns the event for the journal, which reads arguments and result later."""
     state, course = exchange.caller.session.state, exchange.course
     project = state.project if state.projects else None
-    return Happened(
+    return JournalEvent(
         kind=CALL,
         at=time.time() - passed_s,
         outcome=record.outcome,

@@ -9,12 +9,12 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.config.settings.settings import ActivitySettings
-from tooltray.protocol.sessions.call_course import CallCourse
+from tooltray.protocol.sessions.call_timings import CallTimings
 from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.records.activity.masking import Mask
 from tooltray.records.journal import touched
 from tooltray.records.journal.call_figures import bucket_of
-from tooltray.records.journal.happenings import CALL, Happened
+from tooltray.records.journal.journal_event import CALL, JournalEvent
 from tooltray.records.journal.journal_file import Contents, NewEntry
 from tooltray.records.journal.journal_queries import kept_session
 from tooltray.records.journal.kept_contents import masked_json
@@ -38,7 +38,7 @@ class EntryMaker:
         """
         self._mask, self._run, self._wanted, self._clock = mask, run, wanted, clock
 
-    def entry(self, event: Happened) -> NewEntry:
+    def entry(self, event: JournalEvent) -> NewEntry:
         wanted = self._wanted()
         line = (event.line or (touched.touched(event.params) if event.kind == CALL else "")) if wanted.line else ""
         said = f"{self._text(line, touched.LONGEST)}\n{self._text(event.reason or _reason(event), LONGEST_REASON)}"
@@ -62,13 +62,13 @@ class EntryMaker:
         )
         return NewEntry(values, contents)
 
-    def _contents(self, event: Happened) -> Contents:
+    def _contents(self, event: JournalEvent) -> Contents:
         arguments, is_cut = masked_json(touched.arguments_of(event.params), self._mask)
         result, is_result_cut = masked_json(event.reply, self._mask)
         is_left_out = bool(event.argument_bytes and not event.params)
         return Contents(arguments, result, is_cut or is_result_cut or is_left_out)
 
-    def _trace(self, event: Happened) -> tuple[str, str]:
+    def _trace(self, event: JournalEvent) -> tuple[str, str]:
         """Returns the trace's id, and the client's trace context as JSON."""
         trace = read_trace(event.params) if event.kind == CALL else None
         if trace is None:
@@ -80,7 +80,7 @@ class EntryMaker:
         return plain(self._mask.text(text), most) if text else ""
 
 
-def _times(course: CallCourse | None) -> tuple[float | None, ...]:
+def _times(course: CallTimings | None) -> tuple[float | None, ...]:
     """Returns queue_s, person_s, start_s, server_s, back_s."""
     if course is None:
         return (None,) * 5
@@ -103,7 +103,7 @@ class _Failed(msgspec.Struct):
     content: list[_Content] = []
 
 
-def _reason(event: Happened) -> str:
+def _reason(event: JournalEvent) -> str:
     """Returns the message of a reply that is a failure."""
     if not event.is_fault or not event.reply:
         return ""

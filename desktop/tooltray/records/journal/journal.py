@@ -26,7 +26,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.protocol.envelope import NOTHING
 from tooltray.records.activity.masking import Mask
 from tooltray.records.journal.entry_maker import READ_BELOW_BYTES, EntryMaker
-from tooltray.records.journal.happenings import CALL, FAILURE, Happened
+from tooltray.records.journal.journal_event import CALL, FAILURE, JournalEvent
 from tooltray.records.journal.journal_file import DamagedJournal, JournalFile, NewEntry, is_damage, put_aside
 from tooltray.records.journal.kept_contents import READ_BELOW_BYTES as CONTENTS_BELOW_BYTES
 from tooltray.records.journal.kept_contents import beginning
@@ -98,7 +98,7 @@ class Journal:
         self._config, self._mask = config, Mask(known_values)
         self._maker = EntryMaker(self._mask, run, wanted=self._wanted, clock=times.clock)
         self._retention = times.retention or Retention(self._wanted)
-        self._queue: deque[Happened | _Work] = deque()
+        self._queue: deque[JournalEvent | _Work] = deque()
         self._put_bytes = self._taken_bytes = 0  # the first is changed by the loop, the second by the thread
         self._limit = MAX_QUEUED
         self._is_awake = self._is_closing = False
@@ -128,7 +128,7 @@ class Journal:
 
     def start(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._bus.subscribe(Happened, self._on_happened)
+        self._bus.subscribe(JournalEvent, self._on_happened)
         self._thread.start()
 
     async def close(self) -> None:
@@ -171,7 +171,7 @@ class Journal:
             self._queue.append(_Work(JournalFile.check, done))
             self._wake.set()
 
-    def _on_happened(self, event: Happened) -> None:
+    def _on_happened(self, event: JournalEvent) -> None:
         if len(self._queue) >= self._limit:
             self._overflowed += 1
             return
@@ -182,7 +182,7 @@ class Journal:
             self._is_awake = True
             self._wake.set()
 
-    def _lightened(self, event: Happened) -> Happened:
+    def _lightened(self, event: JournalEvent) -> JournalEvent:
         """Removes parts of an event that will not be read, since they would stay in memory until it is written."""
         is_full = self._put_bytes - self._taken_bytes > MAX_QUEUED_BYTES
         has_contents = self._wanted().contents and not is_full
@@ -241,10 +241,10 @@ class Journal:
             self._refusal = None
             self._tell(ActivityWritten(last))
 
-    def _missing(self, count: int) -> Happened:
+    def _missing(self, count: int) -> JournalEvent:
         """Returns an event that stands for lost entries."""
         reason = f"{count} entries are missing here: {self._refusal.message if self._refusal else 'more came than could be written'}"
-        return Happened(kind=FAILURE, at=self._clock(), outcome="error", reason=reason)
+        return JournalEvent(kind=FAILURE, at=self._clock(), outcome="error", reason=reason)
 
     def _work(self, work: _Work) -> None:
         try:
@@ -323,5 +323,5 @@ def _settled(settle: Callable[[object], None], outcome: object) -> None:
         settle(outcome)
 
 
-def _held_bytes(event: Happened) -> int:
+def _held_bytes(event: JournalEvent) -> int:
     return len(memoryview(event.params)) + len(memoryview(event.reply))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import EventBus, ProblemReported, ServerFailed
-from tooltray.records.journal.happenings import FAILURE, Happened
+from tooltray.records.journal.journal_event import FAILURE, JournalEvent
 
 
 class Failures:
@@ -35,4 +35,6 @@ class Failures:
             self._note(event.problem, event.server, event.project)
 
     def _note(self, problem: Problem, server: str, project: str) -> None:
-        self._bus.publish(Happened(kind=FAILURE, at=self._clock(), outcome="error", server=server, project=project, reason=str(problem)))
+        self._bus.publish(
+            JournalEvent(kind=FAILURE, at=self._clock(), outcome="error", server=server, project=project, reason=str(problem))
+        )

@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.protocol.envelope import NOTHING
-from tooltray.protocol.sessions.call_course import CallCourse
-from tooltray.records.journal.happenings import Happened
+from tooltray.protocol.sessions.call_timings import CallTimings
+from tooltray.records.journal.journal_event import JournalEvent
 from tooltray.records.journal.trace_context import read_trace
 
 METHOD = "tools/call"
@@ -24,9 +24,9 @@ TRACE_ID_BYTES, SPAN_ID_BYTES = 16, 8
 class FinishedCall(msgspec.Struct, frozen=True, eq=False):
     """A call that waits for its export: what a thread reads of it later."""
 
-    event: Happened
+    event: JournalEvent
     params: Raw
-    course: CallCourse | None
+    course: CallTimings | None
 
 
 class CallSpan(msgspec.Struct, frozen=True):
@@ -49,11 +49,11 @@ class CallSpan(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-def finished(event: Happened) -> FinishedCall:
+def finished(event: JournalEvent) -> FinishedCall:
     """Copies what the export needs of a call, without the result, which may be large."""
     params = event.params if len(memoryview(event.params)) <= KEPT_PARAMS_BYTES else NOTHING
     kept = {name: getattr(event, name) for name in ("kind", "at", "outcome", "duration_s", "client", "session", "server", "tool")}
-    return FinishedCall(Happened(**kept), params, event.course)
+    return FinishedCall(JournalEvent(**kept), params, event.course)
 
 
 def span_of(call: FinishedCall, mask: Callable[[str], str]) -> CallSpan | None:
@@ -90,7 +90,7 @@ def span_of(call: FinishedCall, mask: Callable[[str], str]) -> CallSpan | None:
     )
 
 
-def _times(course: CallCourse | None) -> dict[str, float]:
+def _times(course: CallTimings | None) -> dict[str, float]:
     """Returns how many seconds the call spent with the user, the start of its server, and the server."""
     parts = {"person": course.person_s, "start": course.start_s, "server": course.server_s} if course else {}
     return {f"tooltray.{name}_s": seconds for name, seconds in parts.items() if seconds is not None}

@@ -17,7 +17,7 @@ from tooltray.foundation.loopback import is_loopback
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.records.activity.masking import Mask
-from tooltray.records.journal.happenings import CALL, Happened
+from tooltray.records.journal.journal_event import CALL, JournalEvent
 from tooltray.records.telemetry.call_span import CallSpan, FinishedCall, finished, span_of
 
 logger = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ class TraceExport:
         self.dropped = 0
 
     def start(self) -> None:
-        self._bus.subscribe(Happened, self._on_happened)
+        self._bus.subscribe(JournalEvent, self._on_happened)
 
     @property
     def problems(self) -> Iterator[Problem]:
@@ -98,7 +98,7 @@ class TraceExport:
             await finish_in_thread(self._sender.close)
             self._sender = None
 
-    def _on_happened(self, event: Happened) -> None:
+    def _on_happened(self, event: JournalEvent) -> None:
         if event.kind != CALL or not self._config.settings.telemetry.otlp:
             return
         if len(self._waiting) >= MOST_WAITING:

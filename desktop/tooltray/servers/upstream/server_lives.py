@@ -8,7 +8,7 @@ import msgspec
 
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.records.journal.happenings import START, STOP, Happened
+from tooltray.records.journal.journal_event import START, STOP, JournalEvent
 from tooltray.servers.upstream.causes import HUB, Cause, cause
 from tooltray.servers.upstream.instance import Instance
 from tooltray.servers.upstream.server_states import STARTS
@@ -48,7 +48,7 @@ class ServerLives:
     def _end(self, instance: Instance, project: str) -> None:
         if begun := self._begun.pop(instance, None):
             self._bus.publish(
-                Happened(
+                JournalEvent(
                     kind=begun.kind,
                     at=begun.at,
                     outcome="ok",

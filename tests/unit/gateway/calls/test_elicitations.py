@@ -14,7 +14,7 @@ from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.gateway.calls.elicitations import MOST_OF_ONE_SERVER, MOST_WAITING, Elicitations
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, Envelope, dump
-from tooltray.records.journal.happenings import Happened
+from tooltray.records.journal.journal_event import JournalEvent
 
 FORM = {
     "message": "Who?\x07",
@@ -173,8 +173,8 @@ async def test_an_answer_stands_in_no_event_and_in_no_log(caplog: pytest.LogCapt
 
 async def test_the_journal_hears_that_a_person_was_asked_and_never_what() -> None:
     person = Person()
-    found: list[Happened] = []
-    person.bus.subscribe(Happened, found.append)
+    found: list[JournalEvent] = []
+    person.bus.subscribe(JournalEvent, found.append)
     call = person.asked()
     person.elicitations.answer((await person.seen.get()).id, "accept", {"name": "confidential"})
     await call

@@ -10,7 +10,7 @@ from tests.fakes.hub_parts import Client
 
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.protocol.envelope import Envelope, failure, success
-from tooltray.records.journal.happenings import Happened
+from tooltray.records.journal.journal_event import JournalEvent
 from tooltray.servers.upstream.asked_persons import at_person, noted
 
 
@@ -36,7 +36,7 @@ async def test_how_it_was_answered_and_never_what(reply: Envelope, outcome: str)
     async def asking() -> Envelope:
         return reply
 
-    found: list[Happened] = []
+    found: list[JournalEvent] = []
     session: Any = client()
     session.state.projects["person"] = SessionProject("/p", "p", "person")
     assert await noted(asking(), "files", session, found.append) is reply
@@ -48,7 +48,7 @@ async def test_how_it_was_answered_and_never_what(reply: Envelope, outcome: str)
 
 
 async def test_one_that_nobody_waits_for_any_more_is_cancelled() -> None:
-    found: list[Happened] = []
+    found: list[JournalEvent] = []
     session: Any = client()
     waiting = asyncio.get_running_loop().create_task(noted(asyncio.Event().wait(), "files", session, found.append))  # type: ignore[arg-type]
     await asyncio.sleep(0)

@@ -8,18 +8,18 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 from tooltray.foundation.confirmation import asked_by
 from tooltray.foundation.events import EventBus, ServerStarted
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.records.journal.happenings import START, STOP, Happened
+from tooltray.records.journal.journal_event import START, STOP, JournalEvent
 from tooltray.servers.upstream.causes import IDLE, caused_by
 from tooltray.servers.upstream.server_lives import ServerLives
 
 
-def listening(parts: HubParts) -> list[Happened]:
-    found: list[Happened] = []
-    parts.bus.subscribe(Happened, lambda event: found.append(event) if event.kind in (START, STOP) else None)
+def listening(parts: HubParts) -> list[JournalEvent]:
+    found: list[JournalEvent] = []
+    parts.bus.subscribe(JournalEvent, lambda event: found.append(event) if event.kind in (START, STOP) else None)
     return found
 
 
-def told(found: list[Happened]) -> list[tuple[str, str, str]]:
+def told(found: list[JournalEvent]) -> list[tuple[str, str, str]]:
     return [(event.kind, event.reason, event.client) for event in found]
 
 
@@ -81,9 +81,9 @@ class Instance:
             self._lives.changed(self, "/p")  # type: ignore[arg-type]
 
 
-def alone() -> tuple[Instance, list[Happened]]:
-    bus, found = EventBus(), list[Happened]()
-    bus.subscribe(Happened, found.append)
+def alone() -> tuple[Instance, list[JournalEvent]]:
+    bus, found = EventBus(), list[JournalEvent]()
+    bus.subscribe(JournalEvent, found.append)
     return Instance(ServerLives(bus)), found
 
 

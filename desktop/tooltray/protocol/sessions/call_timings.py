@@ -19,7 +19,7 @@ def _none() -> int:
     return 0
 
 
-class CallCourse:
+class CallTimings:
     """The timings of one request; times are readings of `time.perf_counter`.
 
     Attributes:
@@ -118,7 +118,7 @@ class CallCourse:
 class _Waiting:
     __slots__ = ("_began_at", "_course", "_for", "_is_first")
 
-    def __init__(self, course: CallCourse, waits_for: str) -> None:
+    def __init__(self, course: CallTimings, waits_for: str) -> None:
         self._course, self._for = course, waits_for
 
     def __enter__(self) -> None:

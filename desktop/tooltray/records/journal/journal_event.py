@@ -7,12 +7,12 @@ from msgspec import Raw
 
 from tooltray.foundation.events import Event
 from tooltray.protocol.envelope import NOTHING
-from tooltray.protocol.sessions.call_course import CallCourse
+from tooltray.protocol.sessions.call_timings import CallTimings
 
 CALL, QUESTION, APPROVAL, START, STOP, FAILURE = "call", "question", "approval", "start", "stop", "failure"
 
 
-class Happened(Event, frozen=True, kw_only=True):
+class JournalEvent(Event, frozen=True, kw_only=True):
     """An event for the journal; its fields are the fields of ActivityEntry, and these:
 
     Attributes:
@@ -40,4 +40,4 @@ class Happened(Event, frozen=True, kw_only=True):
     params: Raw = NOTHING
     reply: Raw = NOTHING
     is_fault: bool = False
-    course: CallCourse | None = None
+    course: CallTimings | None = None
