@@ -1,7 +1,4 @@
-"""`tooltray`, `python -m tooltray`: the command line is cli's, the desktop is app's.
-
-Above it: whoever starts the program. Below it: cli and, only where windows are wanted, app. Nothing is imported before it is needed.
-"""
+"""Starts `tooltray` or `python -m tooltray`: the command line is in cli, the desktop in app. Nothing is imported before it is needed."""
 
 import sys
 from typing import TYPE_CHECKING

@@ -28,9 +28,9 @@ from tests.fakes.journals import entry
 from tooltray.config.settings.settings import ActivitySettings
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.snapshots.activity import ActivityFilter
-from tooltray.protocol.sessions.call_course import CallCourse
-from tooltray.records.journal.happenings import CALL, Happened
+from tooltray.protocol.sessions.call_timings import CallTimings
 from tooltray.records.journal.journal import Journal
+from tooltray.records.journal.journal_event import CALL, JournalEvent
 from tooltray.records.journal.journal_file import JournalFile
 from tooltray.records.journal.journal_reader import JournalReader
 
@@ -108,11 +108,11 @@ async def call_us(path: Path) -> dict[str, float]:
     for _ in range(ROUNDS * 4):
         began = time.perf_counter()
         for _ in range(CALLS):
-            course = CallCourse()
+            course = CallTimings()
             with course.at_server():
                 pass
             course.answered_at = time.perf_counter()
-            happened = Happened(
+            happened = JournalEvent(
                 kind=CALL, at=time.time() - course.passed_s, outcome="ok", client="Cursor", session="s1", server="files", tool="read_file",
                 published="read_file", argument_bytes=60, result_bytes=44, params=params, reply=reply, course=course,
             )  # fmt: skip

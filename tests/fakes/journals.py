@@ -15,8 +15,8 @@ from tooltray.foundation.events import EventBus
 from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.protocol.envelope import dump
 from tooltray.records.journal.call_figures import bucket_of
-from tooltray.records.journal.happenings import CALL, Happened
 from tooltray.records.journal.journal import Journal, Times
+from tooltray.records.journal.journal_event import CALL, JournalEvent
 from tooltray.records.journal.journal_file import COLUMNS, Contents, JournalFile, NewEntry
 from tooltray.records.journal.journal_reader import JournalReader
 
@@ -60,14 +60,14 @@ def ids(rows: Sequence[ActivityRow]) -> list[int]:
     return [row.entry.id for row in rows]
 
 
-def call(*, arguments: Any = None, result: Any = None, **fields: Any) -> Happened:
+def call(*, arguments: Any = None, result: Any = None, **fields: Any) -> JournalEvent:
     """A call as the bus tells of it."""
     params = dump({"name": "t", "arguments": {} if arguments is None else arguments})
     reply = dump({"content": []} if result is None else result)
     values = {"kind": CALL, "at": NOW, "outcome": "ok", "server": "files", "tool": "t", "params": params, "reply": reply, **fields}
     values.setdefault("argument_bytes", len(memoryview(values["params"])))
     values.setdefault("result_bytes", len(memoryview(values["reply"])))
-    return Happened(**values)
+    return JournalEvent(**values)
 
 
 class RunningJournal:
@@ -87,7 +87,7 @@ class RunningJournal:
         given = {"known_values": lambda: {SECRET}, "release": self.reader.close, **options}
         self.journal = Journal(journal_file=path, config=self.config, bus=self.bus, times=times, **given)
 
-    def happened(self, *events: Happened) -> None:
+    def happened(self, *events: JournalEvent) -> None:
         for event in events:
             self.bus.publish(event)
 

@@ -84,7 +84,7 @@ def run(home: Home, opening: Opening, *, execution_id: str = "") -> int:
         The exit code. In the hub itself, which is a child of the guardian, it ends with SystemExit.
 
     Raises:
-        TooltrayError: there is no display.
+        TooltrayError: the session has no display.
     """
     if is_running(home, opening):
         return 0
@@ -93,8 +93,8 @@ def run(home: Home, opening: Opening, *, execution_id: str = "") -> int:
 
     execution_id = execution_id or os.environ.get(EXECUTION_ID_VARIABLE, "")
     work = functools.partial(run_here, home, opening, execution_id=execution_id)
-    anew = tooltray_command("--home", str(home.root), "--background")
-    return guardian.run(work, lock=home.lock, files=(home.socket, home.control_socket, home.hub_json), anew=anew)
+    successor = tooltray_command("--home", str(home.root), "--background")
+    return guardian.run(work, lock=home.lock, files=(home.socket, home.control_socket, home.hub_json), successor=successor)
 
 
 def run_here(home: Home, opening: Opening, *, execution_id: str = "") -> int:

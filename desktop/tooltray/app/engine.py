@@ -126,7 +126,7 @@ class Engine:
         """Serves one AI client on this process's stdin and stdout; returns when the client has disconnected.
 
         Raises:
-            TooltrayError: there is no server of this name.
+            TooltrayError: no server has this name.
         """
         if server and not self.hub.presenter.session_servers.has_server(server):
             raise TooltrayError(Phrase("there is no server '{server}'", server=server), hint=Phrase("See `tooltray servers list`."))

@@ -1,4 +1,4 @@
-"""Holds what every other package uses: errors, phrases, events, tasks, files, the home.
+"""Basics that every other package uses: errors, phrases, events, tasks, files, the home.
 
-Knows nothing of servers, clients or MCP. Begin with `events`, `tasks` and `home`.
+They know nothing of servers, clients or MCP. Begin with `events`, `tasks` and `home`.
 """

@@ -1,6 +1,6 @@
-"""How parts are put together by their names: a line of a composition says which class makes a part, and what its constructor is given.
+"""Builds parts by name: each line of a composition names the class that makes a part, and the arguments of its constructor.
 
-Above it: hub.py and the tests, which write the lines. Below it: nothing of Tooltray.
+The lines are in app/hub.py and in tests.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -13,10 +13,10 @@ import msgspec
 
 
 class Composition:
-    """Has parts as attributes: each is made when it is first asked for.
+    """A set of parts, which are attributes; each is made when it is first read.
 
     Attributes:
-        limits: values for parameters with a default, by their names, in its place; they are attributes, too.
+        limits: values by parameter name that replace the parameters' defaults; they are attributes, too.
     """
 
     def __init__(self, limits: Mapping[str, Any]) -> None:
@@ -25,11 +25,11 @@ class Composition:
 
     @classmethod
     def parts(cls) -> dict[str, "Part"]:
-        """All lines, by name; those of a subclass count before those of its base."""
+        """Returns all lines, by name; a subclass replaces lines of its base."""
         return {name: each for kind in reversed(cls.__mro__) for name, each in vars(kind).items() if isinstance(each, Part)}
 
     def construct(self, kind: Any, given: "Mapping[str, Given]" = MappingProxyType({})) -> Any:
-        """Makes an object of the parts that its constructor asks for by name. `given`: what parameters get in place of these."""
+        """Makes an object from the parts that its constructor names. `given`: other values for some of its parameters."""
         arguments: dict[str, Any] = {}
         for name, is_required in _parameters(get_origin(kind) or kind):
             if each := given.get(name):
@@ -50,12 +50,12 @@ Given = str | Make
 
 
 class Part:
-    """One line of the hub: makes its part once, when it is first asked for.
+    """A line of a composition; makes its part once, at the first access.
 
     Attributes:
-        given: what parameters of the constructor get, by name.
-        make: in the place of a constructor.
-        reads: it is made of files, in a thread, before the others.
+        given: values of the constructor's parameters, by name.
+        make: used instead of a constructor.
+        reads: the part is made from files: in a thread, before the others.
     """
 
     def __init__(self, given: Mapping[str, Given], *, make: Make | None = None, reads: bool = False) -> None:
@@ -73,7 +73,7 @@ class Part:
 
 @cache
 def _parameters(kind: type) -> list[tuple[str, bool]]:
-    """The parameters of a constructor, and whether each is required. `inspect.signature` would evaluate the annotations for that."""
+    """Returns the parameters of a constructor, and whether each is required. `inspect.signature` would also evaluate their annotations."""
     if issubclass(kind, msgspec.Struct):
         names, defaults = kind.__struct_fields__, kind.__struct_defaults__
         required = len(names) - len(defaults)
@@ -88,10 +88,10 @@ def _parameters(kind: type) -> list[tuple[str, bool]]:
 
 
 class Later:
-    """Given for a parameter that is called later, by when the part is made whose method it stands for.
+    """A callback to a method of a part that may not exist yet; the part is looked up when the callback is called.
 
     Attributes:
-        method: `servers.restart` stands for that method of the part `servers`; a part's name alone for the part itself.
+        method: `servers.restart` for that method of the part `servers`; only a part's name for the part itself.
     """
 
     def __init__(self, method: str) -> None:
@@ -102,15 +102,19 @@ class Later:
 
 
 def part(**given: Given) -> Any:
-    """A part that its class makes; `given` are the parameters that are not the part of the same name. One with a default keeps it."""
+    """Declares a part that its class makes.
+
+    Args:
+        given: the parameters that do not get the part of the same name. A parameter with a default keeps it unless it is given here.
+    """
     return Part(given)
 
 
 def made(make: Make) -> Any:
-    """A part that is no more than a value."""
+    """Declares a part that a function makes."""
     return Part({}, make=make)
 
 
 def read(make: Make) -> Any:
-    """A part that is read from a file."""
+    """Declares a part that is read from a file."""
     return Part({}, make=make, reads=True)

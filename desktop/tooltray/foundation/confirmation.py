@@ -1,9 +1,9 @@
-"""Who asks the engine for something, and whether a person confirms what widens what may happen.
+"""Knows who is asking the engine for something, and has the user confirm what widens permissions.
 
-A verb that widens (trust, an approval, a grant, an allowed folder, wider rules, a trusted token, an address for others) calls
-`confirm_widening` before it does anything. What carries verbs to the engine says with `asked_by` who asks: the window, a command, a program
-over REST. An asker confirms in its own way, and records what was decided (room audit) before the verb goes on. A new way to confirm is
-another `Asker`; no verb changes for it. Nobody asks unless a carrier says so, and then nothing is widened.
+A verb that widens permissions (trust, an approval, a grant, an allowed folder, wider rules, a trusted token, an address for others) calls
+`confirm_widening` before it does anything. The carrier of a request names its asker with `asked_by`: the window, a command, a program over
+REST. Each `Asker` confirms in its own way, and records the decision (package consent) before the verb continues. A new way to confirm is
+another `Asker`; no verb changes for it. Without a carrier the asker is `Unattended`, and nothing is widened.
 """
 
 import contextlib
@@ -21,16 +21,16 @@ T = TypeVar("T")
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """What somebody asks for that widens, or takes back, what may happen.
+    """A request that widens permissions, narrows them, or reads something private.
 
     Attributes:
         what: the beginning of a sentence: "Allowing tool calls".
-        about: what it is about, by the names of things (server, tool, folder); it is recorded, so no secret is in it.
+        about: the names of the things concerned (server, tool, folder). They are recorded, so no secret is in them.
         verb: of the API.
-        arguments: of the verb, as they came over the control socket; for the person's eyes alone, never recorded.
-        shown: what else the person is to see, and is not recorded: a command line may have a key in it.
-        is_shown: the window asks about the same thing already, e.g. about a call that waits.
-        is_reading: it allows nothing and shows what only a person is to see; that is not recorded.
+        arguments: of the verb, as they came over the control socket. Only the user sees them; they are never recorded.
+        shown: further facts that the user sees. They are not recorded: a command line may contain a key.
+        is_shown: the window already asks about the same thing, e.g. about a call that waits.
+        is_reading: it allows nothing, and shows something that only the user may see; that is not recorded.
     """
 
     what: str
@@ -43,12 +43,12 @@ class Wish(msgspec.Struct, frozen=True):
 
 
 class Asker(Protocol):
-    """Whoever calls a verb of the engine.
+    """The caller of a verb of the engine.
 
     Attributes:
-        name: by which a person knows who asked; empty where that is the person.
-        proposes: without a confirmation, an entry of a server that comes from here is kept and waits for a person's yes.
-        is_window: what the person does in the window itself, and no program can do for them.
+        name: by which the user knows the caller; empty where that is the user.
+        proposes: without a confirmation, a server entry from this caller is stored as a proposal and waits for the user's approval.
+        is_window: the user acts in the window itself, where no program can act for them.
     """
 
     @property
@@ -59,29 +59,29 @@ class Asker(Protocol):
     def is_window(self) -> bool: ...
 
     def on_asked(self, seconds: float) -> None:
-        """Hears that a person is asked, in seconds how long; who waits for this request waits longer then."""
+        """Learns that the user is asked, and for how many seconds at most; the caller may extend its own time limit."""
         ...
 
     async def has_confirmed(self) -> bool:
-        """Whether what comes from here counts without a further question. Asks nobody."""
+        """Returns whether requests of this caller count without a further question. Never asks."""
         ...
 
     async def confirm(self, wish: Wish) -> None:
-        """Has a person confirm what widens, and records it.
+        """Requests the user's confirmation of what widens permissions, and records the decision.
 
         Raises:
-            Denied: nobody has confirmed it; says how somebody can.
-            TooltrayError: it cannot be recorded; then it is not to happen.
+            Denied: the user has not confirmed it; the hint names a way to confirm.
+            TooltrayError: it cannot be recorded, and so must not happen.
         """
         ...
 
     async def note(self, wish: Wish) -> None:
-        """Records what needs no confirmation, since it takes something back."""
+        """Records what needs no confirmation, because it narrows permissions."""
         ...
 
 
 class Person:
-    """The person at the window, or at a terminal, where nothing records what they decide (a hub's askers do, see room consent)."""
+    """The user at the window or at a terminal, where nothing records their decisions (a hub's askers record them, see package consent)."""
 
     name, proposes, is_window = "", False, False
 
@@ -99,11 +99,11 @@ class Person:
 
 
 class NeedsPassphrase(Denied):
-    """The passphrase that a person set confirms it; it can be given with `confirm_with_passphrase`, and the verb called again."""
+    """A refusal until the user's passphrase is given with `confirm_with_passphrase`; the verb can then be called again."""
 
 
 class Unattended(Person):
-    """A command, or a program at the control socket, without a terminal where somebody could have read what it is about."""
+    """A command, or a program at the control socket, without a terminal at which the user could have read the question."""
 
     async def has_confirmed(self) -> bool:
         return False
@@ -120,16 +120,16 @@ _call: ContextVar[tuple[str, Mapping[str, object]]] = request_scoped("call", (""
 
 
 def needs_terminal(what: str) -> Denied:
-    """Why something is not done from a script, or by an AI client that can start commands."""
+    """Returns the refusal for a script, or for an AI client that can run commands."""
     reason = Phrase("standard input and standard output must be one")
     return Denied(Phrase("{what} needs a person at a terminal", what=what), reason, Phrase("Type the command yourself, in a terminal"))
 
 
 def check_unchanged(before: object, now: object) -> None:
-    """Behind a confirmation, which may have waited for minutes: what it was about is what it was when the person was asked.
+    """Checks after a confirmation, which may have taken minutes, that its subject is still what the user was asked about.
 
     Raises:
-        Conflict: it is another thing, and the person has not seen that.
+        Conflict: it has changed, and the user has not seen the change.
     """
     if before != now:
         reason = Phrase("it is not what you were asked about any more, so nothing was allowed")
@@ -137,19 +137,19 @@ def check_unchanged(before: object, now: object) -> None:
 
 
 def set_asker(asker: Asker) -> None:
-    """Whoever asks in this task, and in those that it starts, from now on."""
+    """Sets the asker of this task, and of those that it starts, from now on."""
     _asker.set(asker)
 
 
 def set_call(verb: str, arguments: Mapping[str, object] = {}) -> None:
-    """Which verb is called in this task, for who asks a person about it, or records it; of secrets only their names."""
+    """Sets the verb that this task calls, for questions and records; of secrets only the names are stored."""
     secrets = arguments.get("secrets")
     _call.set((verb, {**arguments, "secrets": list(secrets)} if isinstance(secrets, Mapping) else arguments))
 
 
 @contextlib.contextmanager
 def asked_by(asker: Asker) -> Iterator[None]:
-    """Whoever asks for what is done inside."""
+    """Sets the asker for the block."""
     token = _asker.set(asker)
     try:
         yield
@@ -168,31 +168,31 @@ def with_current_asker(work: Coroutine[object, None, T]) -> Coroutine[object, No
 
 
 def current_asker() -> Asker:
-    """Who asks now."""
+    """Returns the asker of the current request."""
     return _asker.get()
 
 
 def asker_name() -> str:
-    """Who asks now, for a person to read; empty for a person."""
+    """Returns the asker's name for display; empty for the user."""
     return _asker.get().name
 
 
 async def confirm_widening(what: str, shown: Mapping[str, object] = {}, /, **about: object) -> None:
-    """Lets a verb go on that widens what may happen.
+    """Requests confirmation for a verb that widens permissions, before the verb does anything.
 
     Args:
         what, shown: see Wish.
-        about: the names of things that it is about: server="files". What is empty is left out.
+        about: the names of the things concerned: server="files". Empty values are left out.
 
     Raises:
-        Denied: nobody has confirmed it; says how somebody can.
+        Denied: the user has not confirmed it; the hint names a way to confirm.
         TooltrayError: it cannot be recorded.
     """
     await _asker.get().confirm(Wish(what, _texts(about), *_call.get(), shown=_texts(shown)))
 
 
 async def confirm_answer(what: str, /, **about: object) -> None:
-    """The same for a yes to something that the window asks about itself.
+    """Confirms an approval of something that the window already asks about, like `confirm_widening`.
 
     Raises: as `confirm_widening`.
     """
@@ -200,16 +200,16 @@ async def confirm_answer(what: str, /, **about: object) -> None:
 
 
 async def confirm_reading(what: str, /) -> None:
-    """Lets a verb go on that shows what only a person is to see.
+    """Checks that the user is asking, for a verb that shows something only the user may see.
 
     Raises:
-        Denied: no person asks.
+        Denied: the caller is not the user.
     """
     await _asker.get().confirm(Wish(what, is_reading=True))
 
 
 async def note_narrowing(what: str, /, **about: object) -> None:
-    """Records that something was taken back or refused, which everybody may do; never fails.
+    """Records that permissions were narrowed or something was refused, which every caller may do; never fails.
 
     Args:
         what, about: as of `confirm_widening`.
@@ -218,12 +218,12 @@ async def note_narrowing(what: str, /, **about: object) -> None:
 
 
 def _texts(about: Mapping[str, object]) -> dict[str, str]:
-    """Names joined where there are several; what is empty says nothing."""
+    """Returns the values as texts, with the items of lists joined; leaves out empty values."""
     there = {name: value for name, value in about.items() if value not in (None, "", (), [], {})}
     return {name: ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value) for name, value in there.items()}
 
 
 async def must_wait() -> bool:
-    """Whether a server's new or changed entry is to wait for a person's yes before it counts."""
+    """Returns whether a new or changed server entry from this caller must wait for the user's approval."""
     asker = _asker.get()
     return asker.proposes and not await asker.has_confirmed()

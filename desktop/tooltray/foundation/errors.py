@@ -1,7 +1,7 @@
-"""What can be expected to go wrong, in words for a person. The lowest layer, beside events.
+"""Expected failures, in words for the user.
 
-`Problem` is the text alone, for snapshots; `TooltrayError` carries one through the code. A card, the command line and a JSON-RPC error all
-show the same three parts: what, why, what to do.
+`Problem` is only the text, for snapshots; `TooltrayError` carries one through the code. A card, the command line and a JSON-RPC error all
+show the same three parts: what happened, why, and what to do.
 """
 
 from typing import ClassVar
@@ -13,13 +13,13 @@ ASK_USER = "Ask the user to look at it in Tooltray"
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """Something that a person should know.
+    """A failure or a condition that the user should know of.
 
     Attributes:
         title: what happened, one short sentence without a full stop.
         message: the facts: which command, which file, which exit code. May be empty.
         hint: what to do about it. May be empty.
-        code: which kind it is, for code that deals with that kind; empty: no code does. The texts are in any language.
+        code: the kind of problem, for code that handles it; usually empty. The texts are never compared, since they may be in any language.
     """
 
     title: str
@@ -32,7 +32,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def in_one_line(*parts: str) -> str:
-    """Parts of what is said, one behind the other: a sentence follows a full stop; what begins with a small letter, a colon."""
+    """Joins parts of a message: after a full stop, or after a colon where the part begins with a small letter."""
     text = ""
     for part in (part.rstrip(".") for part in parts if part):
         gap = (": " if part[:1].islower() else ". ") if text else ""
@@ -41,15 +41,15 @@ def in_one_line(*parts: str) -> str:
 
 
 def words_for_model(failed: "Problem | TooltrayError") -> str:
-    """Returns what a model reads of a failure: what happened and why. The hint is left out, it is for the user: a model could
-    take a command or a setting that stands in it, and allow itself what it was refused.
+    """Returns the text of a failure for a model: what happened and why, without the hint. The hint is for the user: a model could run a
+    command or change a setting that the hint names, and so allow itself what was refused.
     """
     problem = failed.problem if isinstance(failed, TooltrayError) else failed
     return in_one_line(problem.title, problem.message, ASK_USER if problem.hint else "")
 
 
 class TooltrayError(Exception):
-    """An expected failure (style: lane 1); raised where it happens, shown where a person looks.
+    """An expected failure; raised where it happens, and shown to the user.
 
     Attributes:
         problem_code: the `code` of its Problem.
@@ -66,16 +66,16 @@ class TooltrayError(Exception):
 
 
 class NotFound(TooltrayError):
-    """What was named is not there."""
+    """A failure to find what the caller named."""
 
 
 class Conflict(TooltrayError):
-    """It is not as whoever asked believed: a name is taken, or what was looked at has changed meanwhile."""
+    """A state other than the caller assumed: a name is in use, or something has changed since the caller read it."""
 
 
 class SecretsUnreachable(TooltrayError):
-    """The place where secrets are kept cannot be used now."""
+    """A secret store that cannot be used now."""
 
 
 class Denied(TooltrayError):
-    """Whoever asked may not do that; a person has to allow it first."""
+    """A refusal: the user has to allow it first."""

@@ -1,7 +1,7 @@
-"""The engine's event loop: asyncio's own, which looks for news of the system less often while it has work. The lowest layer, beside tasks.
+"""The engine's event loop: asyncio's own, which polls the system less often while it has work.
 
-asyncio asks the system before every round of callbacks, also when callbacks wait already. A call takes five rounds, and at each question
-Python's lock is given away: a window that works in another thread then keeps it for a whole switch interval.
+asyncio polls before every round of callbacks, even while callbacks are ready. A call takes five rounds, and each poll releases Python's
+lock, which a busy window in another thread then holds for a whole switch interval.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ ROUNDS_WITHOUT_NEWS = 3  # at most, in a row: what a reply sets off is done by t
 
 
 class _BusySelector(selectors.DefaultSelector):
-    """Says "nothing new" at once while callbacks wait (asyncio then asks with a timeout of 0), but not for long."""
+    """A selector that skips some polls while callbacks are ready (asyncio then polls with a timeout of 0), but few in a row."""
 
     _rounds = 0
 
@@ -26,14 +26,14 @@ class _BusySelector(selectors.DefaultSelector):
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
-    """For `asyncio.Runner(loop_factory=...)`."""
+    """Makes the loop, for `asyncio.Runner(loop_factory=...)`."""
     if sys.platform == "win32":  # pragma: no cover - its loop waits for results and not for readiness
         return asyncio.new_event_loop()
     return asyncio.SelectorEventLoop(_BusySelector())
 
 
 def use_pidfd_watcher() -> None:
-    """Before 3.12 asyncio starts a thread per child process, and can watch children through the kernel instead; later versions do that."""
+    """Makes asyncio wait for child processes through the kernel. Before Python 3.12 it starts a thread for each of them."""
     if sys.platform == "linux" and sys.version_info < (3, 12) and hasattr(os, "pidfd_open"):
         watcher = asyncio.PidfdChildWatcher()
         watcher.attach_loop(asyncio.get_running_loop())

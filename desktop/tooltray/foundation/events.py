@@ -1,8 +1,7 @@
-"""The event bus, and the public events: what the control channel, REST's event stream and the Qt presenter layer see.
+"""The event bus, and the public events that the control channel, REST's event stream and the window receive.
 
-Everybody may import it; it imports only snapshots and errors. The bus is the one route of news inside the engine. A room that has news for
-other rooms alone defines an event of its own, which may carry objects of the engine: a subclass of Event that is not in EVENTS and so
-never leaves the process.
+Imports only snapshots and errors. The bus is the only way in which parts of the engine notify each other. An event for internal use is a
+subclass of Event that is not in EVENTS: it may carry objects of the engine, and never leaves the process.
 """
 
 import logging
@@ -44,7 +43,7 @@ class ToolCallResult(Event, frozen=True):
 
 
 class ConfigChanged(Event, frozen=True):
-    """Settings as in the file; mappings must not be changed by who receives them."""
+    """Settings as in the file. Receivers must not change the mappings."""
 
     mcp_servers: Mapping[str, Any]
     default_servers: tuple[str, ...]
@@ -64,7 +63,7 @@ class ClientListUpdated(Event, frozen=True):
 
 
 class ServerChanged(Event, frozen=True):
-    """Anything that a card shows changed."""
+    """Something that a server's card shows has changed."""
 
     server: ServerSnapshot
 
@@ -74,19 +73,19 @@ class ServerRemoved(Event, frozen=True):
 
 
 class ToolListChanged(Event, frozen=True):
-    """What AI clients would see in `tools/list` changed; `server` says whose tools."""
+    """The tools of `server` that AI clients see in `tools/list` changed."""
 
     server: str
 
 
 class PromptListChanged(Event, frozen=True):
-    """What AI clients would see in `prompts/list` changed."""
+    """The prompts of `server` that AI clients see in `prompts/list` changed."""
 
     server: str
 
 
 class ResourceListChanged(Event, frozen=True):
-    """What AI clients would see in `resources/list` or `resources/templates/list` changed."""
+    """The resources of `server` that AI clients see in `resources/list` or `resources/templates/list` changed."""
 
     server: str
 
@@ -96,10 +95,10 @@ class SessionsChanged(Event, frozen=True):
 
 
 class ProblemReported(Event, frozen=True):
-    """A failure that a person has to hear of: a server that will not start, settings that could not be read. The engine logs it.
+    """A failure that the user should see: a server that does not start, settings that could not be read. The engine logs it.
 
     Attributes:
-        project: the folder for whose copy of the server that is so; empty: for the server as a whole.
+        project: the folder of the project whose instance of the server is affected; empty: the server as a whole.
     """
 
     problem: Problem
@@ -108,12 +107,12 @@ class ProblemReported(Event, frozen=True):
 
 
 class ServerFailed(Event, frozen=True):
-    """A server did not start, or has ended by itself; it may be tried again. The engine logs it.
+    """A server did not start, or its process exited unexpectedly; another attempt may follow. The engine logs it.
 
     Attributes:
-        is_start: it did not start; else it ran and has ended.
-        attempt: which failure in a row this is, from 1.
-        exit_code: of its process; None where that had not ended by itself, or there was none.
+        is_start: it did not start; False: it was running and has exited.
+        attempt: the number of this failure in a row, from 1.
+        exit_code: of its process; None where there was no process, or it did not exit on its own.
         project: as of ProblemReported.
     """
 
@@ -126,66 +125,66 @@ class ServerFailed(Event, frozen=True):
 
 
 class NpmRegistryChanged(Event, frozen=True):
-    """A registry was measured or chosen, or that has begun."""
+    """The measuring of npm registries has begun or ended, or another registry was chosen."""
 
     status: NpmRegistryStatus
 
 
 class ElicitationAsked(Event, frozen=True):
-    """A server waits for a person's answer."""
+    """A server waits for the user's answer."""
 
     question: ElicitationSnapshot
 
 
 class ElicitationEnded(Event, frozen=True):
-    """It was answered, withdrawn, or has waited long enough."""
+    """A server's question was answered or withdrawn, or its time is over."""
 
     id: str
 
 
 class SessionListChanged(Event, frozen=True):
-    """A session came or went, or what one sees, activated or works on is another."""
+    """A session has begun or ended, or the servers, the activated tools or the project of one have changed."""
 
 
 class ApprovalAsked(Event, frozen=True):
-    """A tool call waits for a person's yes, or what it waits for is another thing now."""
+    """A tool call waits for the user's approval, or the content of that request has changed."""
 
     request: ApprovalSnapshot
 
 
 class ApprovalEnded(Event, frozen=True):
-    """It was answered, its client is gone, or it has waited long enough."""
+    """An approval request was answered, its client has disconnected, or its time is over."""
 
     id: str
 
 
 class GrantsChanged(Event, frozen=True):
-    """What a person has allowed for longer than one call is another."""
+    """The permissions that last longer than one call have changed."""
 
 
 class FeedbackAsked(Event, frozen=True):
-    """A model reports and waits for a person's answer."""
+    """A model reports, and waits for the user's answer."""
 
     request: FeedbackSnapshot
 
 
 class FeedbackEnded(Event, frozen=True):
-    """It was answered, put away, given up, or replaced by a newer one of its session."""
+    """A report was answered, dismissed or withdrawn, its time is over, or a newer one of its session has replaced it."""
 
     id: str
 
 
 class ServerFilesChanged(Event, frozen=True):
-    """A file with servers in it was read anew, comes or goes, or what of it waits for a person's yes is another thing."""
+    """A file with servers in it was read again, added or removed, or its entries that wait for the user's approval have changed."""
 
 
 class ImportProgressed(Event, frozen=True):
     """Of the servers that are being imported from AI clients, `done` of `total` are finished.
 
     Attributes:
-        name: the server that finished last; empty: none did just now.
-        state: what became of it: "listed", "added", "failed" or "cancelled"; without a name "unlocking": the import waits for the place of
-            secrets, whose prompt may be open.
+        name: the server that finished last; empty: none has just finished.
+        state: the result for that server: "listed", "added", "failed" or "cancelled". Without a name "unlocking": the import waits for the
+            secret store, whose prompt may be open.
     """
 
     done: int
@@ -195,16 +194,16 @@ class ImportProgressed(Event, frozen=True):
 
 
 class ActivityWritten(Event, frozen=True):
-    """The journal has new entries; not more often than four times a second. `last_id`: of the newest one; 0: it was emptied."""
+    """The journal has new entries; sent at most four times a second. `last_id`: of the newest entry; 0: the journal was emptied."""
 
     last_id: int
 
 
 class ServerTestOutput(Event, frozen=True):
-    """A server that is being tested has written to its stderr; secrets are masked.
+    """A server under test has written to its stderr; secrets are masked.
 
     Attributes:
-        test: as whoever began the test has named it.
+        test: the name that the caller gave to the test.
     """
 
     test: str
@@ -212,22 +211,22 @@ class ServerTestOutput(Event, frozen=True):
 
 
 class LogWritten(Event, frozen=True):
-    """A log has new lines; of each log not more often than four times a second.
+    """A log has new lines; sent at most four times a second for each log.
 
     Attributes:
-        source: "server:NAME", or "messages:NAME", whose recording may also have ended.
+        source: "server:NAME"; or "messages:NAME", also when its recording has ended.
     """
 
     source: str
 
 
 class TryProgressed(Event, frozen=True):
-    """A call that a person makes by hand goes on; told not more often than ten times a second for each.
+    """A call that the user makes by hand reports progress; sent at most ten times a second for each call.
 
     Attributes:
-        attempt: the id of the call, as its caller made it up.
+        attempt: the id that the caller chose for the call.
         total: None where the server does not know it.
-        message: the server's, made harmless.
+        message: the server's, cleaned for display.
     """
 
     attempt: str
@@ -237,32 +236,32 @@ class TryProgressed(Event, frozen=True):
 
 
 class ResourceUpdated(Event, frozen=True):
-    """A resource that somebody subscribed to with `subscribe_resource` has changed; `uri` as AI clients see it."""
+    """A resource that was subscribed to with `subscribe_resource` has changed; `uri` as AI clients see it."""
 
     uri: str
 
 
 class HttpAddressChanged(Event, frozen=True):
-    """HTTP is open at another address, or at none, or could not be opened. For the engine and the window: it is not in EVENTS."""
+    """HTTP is open at another address or closed, or could not be opened. For the engine and the window: it is not in EVENTS."""
 
 
 class ConfirmationAsked(Event, frozen=True):
-    """A command wants to allow something and waits for the person at the window, or more of them do. It is for the window alone."""
+    """A command wants to allow something and waits for the user's confirmation, or more commands ask for the same. Only for the window."""
 
     request: ConfirmationSnapshot
 
 
 class ConfirmationEnded(Event, frozen=True):
-    """It was answered, nobody waits for it any more, or it has waited long enough. For the window alone."""
+    """A confirmation request was answered or withdrawn, or its time is over. Only for the window."""
 
     id: str
 
 
 class SecretsChanged(Event, frozen=True):
-    """A secret may be another one than before, or can be read now. For the engine and the window: it is not in EVENTS.
+    """A secret may have another value, or has become readable. For the engine and the window: it is not in EVENTS.
 
     Attributes:
-        backend: where secrets are kept: "keyring", "file" or "memory".
+        backend: where secrets are stored: "keyring", "file" or "memory".
     """
 
     backend: str
@@ -308,7 +307,7 @@ E = TypeVar("E", bound=Event)
 
 
 class EventBus:
-    """Delivers events to handlers in the order of publication, in the publisher's task. Belongs to one event loop's thread."""
+    """A bus that delivers events in the order of publication, in the publisher's task. Belongs to one event loop's thread."""
 
     def __init__(self) -> None:
         self._handlers: dict[type[Event], list[Callable[[Any], None]]] = {}
@@ -316,7 +315,7 @@ class EventBus:
         self._is_delivering = False
 
     def subscribe(self, kind: type[E], handler: Callable[[E], None]) -> Callable[[], None]:
-        """Calls `handler` with every event of exactly this class from now on; returns what ends that, and may be called twice."""
+        """Calls `handler` with every event of exactly this class from now on; returns a function that ends this and may be called twice."""
         handlers = self._handlers.setdefault(kind, [])
         handlers.append(handler)
 
@@ -337,14 +336,14 @@ class EventBus:
         return unsubscribe
 
     def is_heard(self, kind: type[Event]) -> bool:
-        """Whether anybody subscribes to this kind."""
+        """Returns whether this kind has a subscriber."""
         return bool(self._handlers.get(kind))
 
     def publish(self, event: Event) -> None:
         """Delivers an event to its handlers before it returns, except inside a handler.
 
-        What a handler publishes waits until all handlers have had the event that it handles: else those behind it would get the newer
-        event first. A handler that fails is logged; the others still get the event.
+        An event that a handler publishes waits until all handlers have received the current one; otherwise the remaining handlers would get
+        the newer event first. A handler that fails is logged, and the others still get the event.
         """
         if self._is_delivering:
             self._queue.append(event)

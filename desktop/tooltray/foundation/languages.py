@@ -1,10 +1,9 @@
-"""The languages that Tooltray speaks: a catalogue for each, `resources/i18n/CODE.json`, and which one a person reads.
+"""The languages of Tooltray: a catalogue for each, `resources/i18n/CODE.json`, and the choice of the user's language.
 
-Above it: the window, and the command line. Below it: resources. Knows no Qt, and imports the standard library alone: commands are quick.
-
-A catalogue is one JSON object of texts, keyed by the English ones; what is missing stays English. Its member of the empty name says of the
-catalogue itself, a line each: `language:` its own name for the language, and `for:` the system's names of languages that it serves, or the
-beginnings of them: `zh-Hant` for `zh-Hant-TW`. Which languages there are is found from the files.
+Knows no Qt, and imports only the standard library, because commands must start quickly. A catalogue is one JSON object of texts, keyed by
+the English ones; a missing text stays English. Its member with the empty name describes the catalogue, one fact a line: `language:` is its
+own name for the language, and `for:` lists the system's names of languages that it serves, or their beginnings: `zh-Hant` for `zh-Hant-TW`.
+The languages are found from the files.
 """
 
 import json
@@ -31,10 +30,11 @@ VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")  # of which the first that is set 
 
 
 class Language(NamedTuple):
-    """
+    """A language with a catalogue, or English.
+
     Attributes:
-        code: as its catalogue is called; "en" has none.
-        name: as those who speak it call it.
+        code: the name of its catalogue; "en" has none.
+        name: as its speakers call it.
         serves: beginnings of the system's names of languages.
     """
 
@@ -44,13 +44,13 @@ class Language(NamedTuple):
 
 
 def languages() -> tuple[Language, ...]:
-    """All of them, English first, then by their names; reads the beginning of each catalogue."""
+    """Returns all languages, English first, then by their names; reads the beginning of each catalogue."""
     found = [language for path in resource(FOLDER).glob("*.json") if (language := _language(path)) is not None]
     return (Language(ENGLISH, "English", (ENGLISH,)), *sorted(found, key=lambda each: each.name))
 
 
 def language_for(names: Iterable[str]) -> str:
-    """Returns the language for a person who reads those that the system names, best first, such as "zh-Hant-TW"; English if none fits."""
+    """Returns the language for a user whose system names these languages, best first, such as "zh-Hant-TW"; English if none fits."""
     known: tuple[Language, ...] | None = None
     for name in (each.replace("_", "-") for each in names if CODE.fullmatch(each)):
         if _begins(name, ENGLISH):
@@ -62,10 +62,10 @@ def language_for(names: Iterable[str]) -> str:
 
 
 def spoken_language(chosen: str, names: Iterable[str]) -> str:
-    """Returns the language that is spoken.
+    """Returns the language to use.
 
     Args:
-        chosen: by the person, in the settings; empty: none. One that there is not counts as none.
+        chosen: by the user, in the settings; empty: no choice. A code without a catalogue counts as no choice.
         names: the system's, best first.
     """
     if chosen == ENGLISH or (CODE.fullmatch(chosen) and resource(FOLDER, f"{chosen}.json").is_file()):
@@ -95,7 +95,7 @@ def chosen_language(settings: Path) -> str:
 
 
 class Catalogue:
-    """The texts of one language. One that cannot be read has none, and the log says so."""
+    """The texts of one language. A catalogue that cannot be read has none, which is logged."""
 
     def __init__(self, code: str) -> None:
         self.code = code
@@ -103,7 +103,7 @@ class Catalogue:
         self._patterns: list[tuple[str, str]] | None = None
 
     def get(self, text: str) -> str | None:
-        """Returns a text in this language; None: it has no words for it."""
+        """Returns a text in this language; None: it is not translated."""
         return self._texts.get(text) or None
 
     def filled(self, text: str, values: Mapping[str, object]) -> str:
@@ -117,7 +117,7 @@ class Catalogue:
             return text.format(**values)
 
     def recognised(self, text: str) -> str:
-        """Returns in this language what was said in English with its fields filled in; what is none of our texts stays as it is."""
+        """Translates an English text whose fields are already filled in; a text that is in no catalogue stays as it is."""
         if not self._texts or not text or text in self._texts:
             return self._texts.get(text) or text
         found = self._matching(text)
@@ -127,7 +127,7 @@ class Catalogue:
         return self.filled(template, {name: self.recognised(value) for name, value in values.items()})
 
     def _matching(self, text: str) -> tuple[str, dict[str, str]] | None:
-        """The text of ours that it was made of, the one with most words of its own, and the values of its fields."""
+        """Returns the template that the text was made from, the one with the most words of its own, and the values of its fields."""
         if self._patterns is None:
             templates = [each for each in self._texts if FIELD.search(each)]
             kept = [(max(FIELD.split(each)[::2], key=len), each) for each in templates if _is_telling(each)]
@@ -139,7 +139,7 @@ class Catalogue:
 
 
 def _is_telling(template: str) -> bool:
-    """Whether its own words are enough to know it by: "{one}: {other}" would fit everything."""
+    """Returns whether the template's own words are enough to recognise it: "{one}: {other}" would match every text."""
     return len(re.sub(r"\W", "", FIELD.sub("", template))) >= 6 and not re.search(r"\}\{", template)
 
 
@@ -171,7 +171,7 @@ def _language(path: Path) -> Language | None:
 
 
 def about_of(text: str) -> dict[str, str]:
-    """Reads what a catalogue says of itself."""
+    """Reads a catalogue's description of itself."""
     pairs = (line.partition(":") for line in text.splitlines())
     return {name.strip(): value.strip() for name, mark, value in pairs if mark}
 
@@ -194,5 +194,5 @@ def _read(code: str) -> dict[str, str]:
 
 
 def fields_of(text: str) -> Sequence[str]:
-    """Returns the names of a text's fields, sorted; a name that stands twice is given twice."""
+    """Returns the names of a text's fields, sorted; a name that occurs twice is given twice."""
     return sorted(FIELD.findall(text))

@@ -1,8 +1,8 @@
-"""Time where the clock jumps: what may be asked of it, and what not.
+"""Time measurement that survives jumps of the clock.
 
-Everybody may import it. The wall clock jumps: an empty battery, a virtual machine that wakes, a server of time that puts it right. So how
-long ago a moment of this process was is measured by a clock that nobody sets (Moment), what expires does so by one that never goes back
-(SteadyWallClock), and what is kept for some days is kept for days that there were, not for days that the clock says are over (days_kept).
+The wall clock jumps: an empty battery, a virtual machine that wakes, a time server that corrects it. So the age of a moment of this process
+is measured by a clock that is never set (Moment). Expiry uses a clock that never goes back (SteadyWallClock). Something that is kept for
+some days is kept for days on which Tooltray ran, not for days that the clock claims have passed (days_kept).
 """
 
 import sys
@@ -15,23 +15,22 @@ JUMP_S = 30.0  # more than clocks are put right by in the background; less is no
 
 
 def _since_boot() -> float:
-    """Seconds that never jump and go on while the computer sleeps, where the system counts those."""
+    """Returns seconds that never jump, and that include the computer's sleep where the system counts it."""
     if sys.platform == "linux":
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     return time.monotonic()  # which goes on while the computer sleeps on Windows, and does not on macOS
 
 
 class Moment:
-    """Belongs to one thread."""
+    """A point in time. Belongs to one thread."""
 
     def __init__(
         self, at: float | None = None, *, wall: Callable[[], float] = time.time, steady: Callable[[], float] = _since_boot
     ) -> None:
-        """
-        Args:
-            at: unix seconds by the clock of now; None: this moment.
-            wall: unix seconds; may jump.
-            steady: seconds that never go back or jump.
+        """Args:
+        at: unix seconds by the current clock; None: this moment.
+        wall: unix seconds; may jump.
+        steady: seconds that never go back or jump.
         """
         self._wall, self._steady = wall, steady
         now = wall()
@@ -40,17 +39,17 @@ class Moment:
 
     @property
     def elapsed_s(self) -> float:
-        """How long ago it was."""
+        """The seconds since a past moment."""
         return max(0.0, self._steady() - self._began_at)
 
     @property
     def left_s(self) -> float:
-        """How long until it is, where it is to come."""
+        """The seconds until a future moment."""
         return max(0.0, self._began_at - self._steady())
 
     @property
     def unix(self) -> float:
-        """When it was, in unix seconds, by the clock as it goes now: the same each time, until the clock jumps."""
+        """The moment in unix seconds, by the current clock: the same each time, until the clock jumps."""
         shown = self._wall() - (self._steady() - self._began_at)
         if abs(shown - self._unix) > JUMP_S:
             self._unix = shown
@@ -58,9 +57,9 @@ class Moment:
 
 
 class SteadyWallClock:
-    """Unix seconds for what expires: they never go back, so that nothing lasts longer than it was to. Belongs to one thread.
+    """Unix seconds for expiry: they never go back, so that nothing lasts longer than intended. Belongs to one thread.
 
-    After a jump forward that is taken back they stay ahead until this process ends: what expires does so too early rather than too late.
+    After a jump forward that is corrected they stay ahead until this process ends: expiry comes too early rather than too late.
     """
 
     def __init__(self, *, wall: Callable[[], float] = time.time, steady: Callable[[], float] = _since_boot) -> None:
@@ -78,17 +77,19 @@ class SteadyWallClock:
 
 
 def day_of(time_s: float) -> str:
-    """The day of a time in UTC, as `2027-01-15`; of one that no clock shows the nearest that one does. `time_s`: unix seconds."""
+    """Returns the day of a time in UTC, as `2027-01-15`; for a time beyond the calendar's range the nearest day within it. `time_s`: unix
+    seconds.
+    """
     return time.strftime("%Y-%m-%d", time.gmtime(min(max(time_s, 0.0), LAST_TIME_S)))
 
 
 def days_kept(days: Iterable[str], today: str, most: int) -> frozenset[str]:
-    """Of the days on which something was kept, the last ones. A clock that jumps forward makes nothing old: it adds one day.
+    """Returns the last of the days on which something was stored. A clock that jumps forward makes nothing old: it adds one day.
 
-    Days to come are those of a clock that was wrong once; they count as older than all others.
+    Future days come from a clock that was wrong once; they count as older than all others.
 
     Args:
         days, today: as `day_of` gives them.
-        most: how many of them; today is among them.
+        most: how many of them; today is included.
     """
     return frozenset(sorted({*days, today}, key=lambda day: (day <= today, day), reverse=True)[:most])

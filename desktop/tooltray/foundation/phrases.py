@@ -1,7 +1,4 @@
-"""Sentences of the engine that a window can say in the person's language.
-
-The lowest layer, beside errors: whoever words something for a person may use it, and ui looks the template up in its catalogues.
-"""
+"""Texts of the engine that a window can show in the user's language: ui looks the template up in its catalogues."""
 
 from collections.abc import Mapping
 from typing import Any, Self, overload
@@ -10,10 +7,10 @@ import msgspec
 
 
 class Phrase(str):
-    """A text in English that knows how it was made. Everywhere else it is that text; what cuts it or joins it gets a plain one.
+    """A text in English that keeps its template. Everywhere else it is that text; cutting or joining it gives a plain one.
 
     Attributes:
-        template: a whole sentence or a part of one, with `{name}` where a value stands.
+        template: a whole sentence or a part of one, with `{name}` for each value.
         fields: the values; one of them may be a phrase itself.
     """
 
@@ -32,7 +29,7 @@ class Phrase(str):
 
 
 def plain_text(value: object) -> str:
-    """A phrase as the text that it is, for encoders that take no other kinds of text.
+    """Converts a phrase into a plain text, for encoders that take no subclasses.
 
     Raises:
         NotImplementedError: it is something else, which they cannot write either.

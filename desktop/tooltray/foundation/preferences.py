@@ -62,9 +62,10 @@ LARGEST_FILE = 64 * 1024 * 1024  # as for the settings themselves; this is some 
 
 
 class Preferences(msgspec.Struct, frozen=True):
-    """
+    """The user's choices for the window, the command line and the notifications.
+
     Attributes:
-        language: as its catalogue is called, "en" or "zh_TW"; empty: the system's.
+        language: the name of its catalogue, "en" or "zh_TW"; empty: the system's.
         theme: "light" or "dark"; empty: the system's.
         keeps_running: closing the window hides it, where there is a tray.
         starts_hidden: the window stays away until somebody opens it from the tray.
@@ -79,7 +80,7 @@ class Preferences(msgspec.Struct, frozen=True):
 
 
 def preferences_of(document: object) -> Preferences:
-    """What a document of settings says of them."""
+    """Reads the choices from a document of settings."""
     members = document if isinstance(document, Mapping) else {}
     window = members.get("window")
     window = window if isinstance(window, Mapping) else {}
@@ -94,7 +95,7 @@ def preferences_of(document: object) -> Preferences:
 
 
 def read_preferences(path: Path) -> Preferences:
-    """What the file of the settings says of them; a file that cannot be read says nothing. Blocks."""
+    """Reads the choices from the file of the settings; a file that cannot be read has none. Blocks."""
     try:
         with open(path, "rb", opener=open_regular) as file:
             data = file.read(LARGEST_FILE)

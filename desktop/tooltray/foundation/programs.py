@@ -1,8 +1,7 @@
 """Our own programs as commands, in a checkout, an installed wheel and a frozen app; and the environment that other programs get.
 
-The lowest layer: standard library only. Above it: whoever starts the hub, the bridge or a module of ours as a process of its own, and
-`__main__`. Below it: nothing. The bridge has its own copy of `tooltray_command` (tooltray_bridge/start.py), since it imports nothing of
-tooltray; a contract test holds the two together.
+Standard library only. The bridge has its own copy of `tooltray_command` (tooltray_bridge/start.py), since it imports nothing of tooltray; a
+contract test checks that both agree.
 """
 
 import importlib
@@ -32,19 +31,19 @@ _OF_QT = ("QT_PLUGIN_PATH", "QT_QPA_PLATFORM_PLUGIN_PATH", "QML2_IMPORT_PATH", "
 
 
 def is_frozen() -> bool:
-    """Whether this is a program made by PyInstaller."""
+    """Returns whether this program was made by PyInstaller."""
     return bool(getattr(sys, "frozen", False))
 
 
 def tooltray_command(*arguments: str) -> list[str]:
-    """The command `tooltray` of this installation, without a shell or a PATH between."""
+    """Returns the command `tooltray` of this installation, which needs no shell and no PATH."""
     if is_frozen():
         return [_beside("tooltray"), *arguments]
     return [sys.executable, "-I", "-m", "tooltray", *arguments]
 
 
 def desktop_command(*arguments: str) -> list[str]:
-    """The desktop app as a session starts it: on Windows by a program without a console, whose window would flash."""
+    """Returns the command of the desktop app as a session starts it: on Windows a program without a console, whose window would flash."""
     if sys.platform != "win32":
         return tooltray_command(*arguments)
     if is_frozen():
@@ -53,14 +52,17 @@ def desktop_command(*arguments: str) -> list[str]:
 
 
 def bridge_command() -> list[str]:
-    """The bridge of this installation. Its interpreter reads no environment variables and no site-packages, which halves its start."""
+    """Returns the command of this installation's bridge. Its interpreter reads no environment variables and no site-packages, which halves
+    its start.
+    """
     if is_frozen():
         return [_beside("tooltray-bridge")]
     return [os.path.abspath(sys.executable), "-I", "-S", str(_BRIDGE)]
 
 
 def watch_command(report: str = "", *command: str) -> list[str]:
-    """Runs a program under the tracer, which writes what it does into the file `report`; without a report it only tries whether it can.
+    """Returns the command that runs a program under the tracer, which writes its actions into the file `report`; without a report the
+    tracer only checks that it works here.
 
     Args:
         command: the program's absolute path, and its arguments.
@@ -72,24 +74,24 @@ def watch_command(report: str = "", *command: str) -> list[str]:
 
 
 def launcher_command() -> list[str]:
-    """The launcher of confined servers of this installation. Its interpreter reads no environment variables and no site-packages."""
+    """Returns the command of the launcher of sandboxed servers. Its interpreter reads no environment variables and no site-packages."""
     if is_frozen():
         return [_beside("tooltray-confine")]
     return [os.path.abspath(sys.executable), "-I", "-S", str(_LAUNCHER)]
 
 
 def launcher_folders() -> list[str]:
-    """What has to be there for the launcher to be started: its own folder, and its interpreter's."""
+    """Returns the folders that the launcher needs to start: its own, and its interpreter's."""
     if is_frozen():
         return [os.path.dirname(_beside("tooltray-confine"))]
     return [sys.prefix, sys.base_prefix, str(_LAUNCHER.parent)]
 
 
 def module_command(module: str, *arguments: str) -> list[str]:
-    """Runs one of MODULES as a program.
+    """Returns the command that runs one of MODULES as a program.
 
     Raises:
-        ValueError: it is none of them, so that a frozen app could not run it.
+        ValueError: it is another module, which a frozen app could not run.
     """
     if module not in MODULES:
         raise ValueError(module)
@@ -97,13 +99,13 @@ def module_command(module: str, *arguments: str) -> list[str]:
 
 
 def run_module(arguments: Sequence[str]) -> int:
-    """What a frozen `tooltray` does whose first argument is RUN_MODULE.
+    """Runs one of MODULES, for a frozen `tooltray` whose first argument is RUN_MODULE.
 
     Args:
         arguments: the module, and its own.
 
     Returns:
-        The exit code; 2: it is none of MODULES.
+        The exit code; 2: it is another module.
     """
     module, *own = arguments or ("",)
     if module not in MODULES:
@@ -114,10 +116,10 @@ def run_module(arguments: Sequence[str]) -> int:
 
 
 def environment_before_freezing(environ: Mapping[str, str]) -> dict[str, str]:
-    """An environment without what the frozen program's bootloader and hooks have put into it.
+    """Returns an environment without the changes of the frozen program's bootloader and hooks.
 
-    The bootloader puts its folder in front of the search path of libraries and keeps the old value under a name with `_ORIG`: a server
-    or browser that were started with it would load our OpenSSL or Qt in the place of the system's.
+    The bootloader puts its folder in front of the search path of libraries and keeps the old value under a name with `_ORIG`: a server or
+    browser that were started with it would load our OpenSSL or Qt instead of the system's.
     """
     own = {*_OF_FREEZER, *_OF_QT, *_SEARCH_PATHS, *(name + _ORIGINAL for name in _SEARCH_PATHS)}
     before = {name: environ[name + _ORIGINAL] for name in _SEARCH_PATHS if environ.get(name + _ORIGINAL)}
@@ -125,7 +127,8 @@ def environment_before_freezing(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def restore_environment(environ: MutableMapping[str, str] = os.environ) -> None:
-    """Takes what the bootloader did out of this process's own environment, so that whatever it starts gets the system's; else nothing.
+    """Removes the bootloader's changes from this process's own environment, so that the programs it starts get the system's; does nothing
+    if not frozen.
 
     Its libraries are still found: the loader reads the search path once, when the process starts.
     """

@@ -1,4 +1,4 @@
-"""Opens regular files only: opening a named pipe or a device in the place of one can wait for ever.
+"""Opens regular files only: opening a named pipe or a device by mistake can wait for ever.
 
 Standard library only, for readers before the settings are known.
 """
@@ -13,7 +13,7 @@ _PLAIN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class NotRegular(OSError):
-    """Something else than a file has the file's name: a folder, a pipe, a device or a socket."""
+    """A path that is not a regular file, but a folder, a pipe, a device or a socket."""
 
 
 def open_regular(path: StrPath, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:

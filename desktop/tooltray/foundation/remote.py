@@ -1,4 +1,4 @@
-"""Carries calls of verbs to where the parts of an API are, and names the types that both sides write."""
+"""Carries calls of verbs to the process that has the API's parts, and names the types that both sides use."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeAlias
@@ -9,7 +9,7 @@ JsonObject: TypeAlias = dict[str, Any]
 
 
 class RemotePart:
-    """Replaces a part that runs elsewhere: each method passes its name and arguments to `carry`."""
+    """A stand-in for a part that runs elsewhere: each method passes its name and arguments to `carry`."""
 
     def __init__(self, carry: Verb) -> None:
         """

@@ -1,6 +1,6 @@
 """Finds `resources/`: themes, icons, translations and other data, in a checkout, in an installed wheel and in a frozen app.
 
-The lowest layer: standard library only. Above it: everybody who reads such a file. Knows nothing of what the files hold.
+Standard library only.
 """
 
 import sys

@@ -1,8 +1,8 @@
-"""Command lines as a person types or pastes them: in hints, questions and on cards. Nothing is ever run by what is made here.
+"""Command lines as the user types or pastes them: in hints, questions and on cards. Nothing made here is ever run by Tooltray.
 
-Names of files and servers can be made up by others, so a pasted line must not start anything but what it says. On Windows it may be pasted
-into PowerShell or cmd.exe, whose quotations differ: what is made here is right for PowerShell ("about_Quoting_Rules") and starts nothing
-else in cmd.exe.
+Names of files and servers can be chosen by others, so a pasted line must not start anything but what it shows. On Windows it may be pasted
+into PowerShell or cmd.exe, whose quotations differ: lines made here are right for PowerShell ("about_Quoting_Rules") and start nothing else
+in cmd.exe.
 """
 
 import re
@@ -19,12 +19,12 @@ _NOT_IN_SINGLE_QUOTES = re.compile(
 
 
 def quoted(word: str) -> str:
-    """One word of a command line for this system's shell."""
+    """Quotes one word of a command line for this system's shell."""
     return _quoted_for_windows(word) if sys.platform == "win32" else shlex.quote(word)
 
 
 def joined(words: Iterable[str]) -> str:
-    """A command line for this system's shell."""
+    """Joins words to a command line for this system's shell."""
     return " ".join(map(quoted, words))
 
 

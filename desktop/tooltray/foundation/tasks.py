@@ -1,4 +1,4 @@
-"""The one way to run a task: it is kept, and it cannot fail in silence. The lowest layer, beside events."""
+"""The one way to run a task: its reference is kept, and its failure is logged."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ U = TypeVar("U")
 
 
 class TaskKeeper:
-    """The tasks of one part of the program; ends them together. Belongs to one event loop."""
+    """The tasks of one part of the program, which end together. Belongs to one event loop."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[object]] = set()
@@ -52,7 +52,7 @@ class Spawn(Protocol):
 
 
 async def end_in_turn(*steps: Callable[[], Awaitable[None]]) -> None:
-    """Ends parts of the program one after the other; a bug in the end of one does not keep those behind it alive."""
+    """Ends parts of the program one after the other; an error in one does not keep the next ones alive."""
     for step in steps:
         try:
             await step()
@@ -64,7 +64,7 @@ SLICE = 250  # items of a long list that are dealt with in one turn of the loop:
 
 
 async def in_slices(work: Callable[[T], U], items: Iterable[T]) -> list[U]:
-    """What `work` makes of each item, with a turn of the loop for everybody else after each SLICE of them."""
+    """Returns the result of `work` for each item; gives other tasks a turn of the loop after each SLICE of them."""
     made: list[U] = []
     for item in items:
         made.append(work(item))
@@ -74,15 +74,15 @@ async def in_slices(work: Callable[[T], U], items: Iterable[T]) -> list[U]:
 
 
 async def finish(work: Coroutine[object, None, T]) -> T:
-    """Runs what must not be left half done in a task of its own; who is cancelled meanwhile waits until it has ended."""
+    """Runs work that must not be left half done in its own task; a caller that is cancelled meanwhile waits until it has ended."""
     return await _to_its_end(asyncio.get_running_loop().create_task(work))
 
 
 async def finish_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """The same in a thread.
+    """Runs blocking work in a thread, and waits until it has ended, also if the caller is cancelled meanwhile.
 
-    `asyncio.to_thread` lets go of its thread: what is written then goes to a home that may be the next hub's already, and what has not
-    begun never happens.
+    `asyncio.to_thread` would stop waiting: the thread could then write to a home that is the next hub's already, and work that had not
+    begun would never run.
     """
     return await _to_its_end(asyncio.get_running_loop().run_in_executor(None, partial(work, *args, **kwargs)))
 

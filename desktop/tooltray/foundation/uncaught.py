@@ -1,17 +1,16 @@
-"""What no part of the program has caught: it is logged with its trace, and what leaves the hub half dead ends it in order.
+"""Exceptions that no part of the program has caught: all are logged with their trace, and those that leave the hub half dead end it in
+order.
 
-The lowest layer, beside tasks. Above it: `tooltray serve` and the desktop, which say what an end is to them.
-
-| what | what follows | why |
+| source | consequence | why |
 |---|---|---|
-| a thread dies of it | the end | the log, the secrets or the watching of files would be dead for good, and calls to them would hang |
-| a callback of the loop raises it | the end | no task has it, so nobody is answered; of a reader or a timer it would come for ever |
-| the same with libraries' code alone in its trace | logged | it is about one connection or process of theirs, which they give up |
-| the main thread raises it | the end | there is no loop any more |
-| a task of ours fails | logged by TaskKeeper | a bug in one session's task is not to end everybody's hub |
-| a task or future of a library fails, and nobody asked | logged | the same; whoever waited has been told otherwise |
-| a transport or protocol fails, a task is destroyed while it waits | logged | one connection's end |
-| a finalizer raises it | logged | Python goes on by design |
+| an exception ends a thread | the end | the log, the secrets or the file watcher would be dead for good, and calls to them would hang |
+| a callback of the loop raises | the end | no task has the exception, so no caller gets an answer; a timer would repeat it |
+| the same, with only libraries' code in its trace | logged | it is about one connection or process of theirs, which they give up |
+| the main thread raises | the end | the loop has ended |
+| a task of ours fails | logged by TaskKeeper | a bug in one session's task must not end the hub of all |
+| a task or future of a library fails, and its result is never read | logged | the same; the caller has got another answer |
+| a transport or protocol fails, or a task is destroyed while it waits | logged | only one connection ends |
+| a finalizer raises | logged | Python continues by design |
 
 The desktop ends for none of these: it shows each once, and its servers keep running.
 """
@@ -43,7 +42,7 @@ MOST_TOLD = 100  # of a callback that fails again and again until the hub has en
 
 
 def log_loop_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """An exception handler for an asyncio loop: asyncio's report becomes a record of the log."""
+    """Logs a report of asyncio; an exception handler for its loop."""
     error = context.get("exception")
     owner = context.get("task") or context.get("future") or context.get("handle") or context.get("transport")
     message = f"{context.get('message') or 'asyncio reports an error'}{f' ({owner!r})' if owner is not None else ''}"
@@ -51,7 +50,7 @@ def log_loop_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any])
 
 
 def leaves_half_dead(context: dict[str, Any]) -> bool:
-    """Whether asyncio reports what a callback of our own has raised, which belongs to no task."""
+    """Returns whether asyncio reports an exception of our own callback, which belongs to no task."""
     error = context.get("exception")
     return "handle" in context and isinstance(error, BaseException) and not _is_of_libraries(error)
 
@@ -63,10 +62,10 @@ def _is_of_libraries(error: BaseException) -> bool:
 
 @contextlib.contextmanager
 def reporting_uncaught(on_fatal: Callable[[], None]) -> Iterator[None]:
-    """Logs what nobody catches, in the loop that runs and in all threads, for as long as the block lasts.
+    """Logs uncaught exceptions, in the running loop and in all threads, during the block.
 
     Args:
-        on_fatal: called in the loop with each that is to end the program.
+        on_fatal: called in the loop for each exception that is to end the program.
     """
     loop, told = asyncio.get_running_loop(), 0
 
@@ -93,7 +92,7 @@ def reporting_uncaught(on_fatal: Callable[[], None]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def logging_uncaught() -> Iterator[None]:
-    """The same for threads, finalizers and the main thread where none of it ends the program."""
+    """Logs uncaught exceptions in threads, finalizers and the main thread, without ending the program."""
     with _hooked(lambda: None):
         yield
 

@@ -1,4 +1,6 @@
-"""Declares what carriers need to know of a verb of the API besides its signature: who may call it, and how large a request may be."""
+"""Declares what carriers need to know of a verb of the API besides its signature: which callers may use it, and the size limit of a
+request.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -18,11 +20,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class VerbOptions(msgspec.Struct, frozen=True):
-    """
+    """The options of a verb.
+
     Attributes:
         access: the scope that a program's token needs over REST: "read", "call" or "manage". Or "person": only the window and the command
             line have it; "window": only the window. Empty: "read" for a verb whose first word is one of READING, else "manage".
-        trusted: when a program needs a trusted token, besides what the verb itself has a person confirm; None: never.
+        trusted: when a program needs a trusted token, besides the confirmations that the verb itself requests; None: never.
         max_body_bytes: the size limit of a request.
     """
 
@@ -32,7 +35,7 @@ class VerbOptions(msgspec.Struct, frozen=True):
 
 
 def verb(access: Access = "", *, trusted: Rule | None = None, max_body_bytes: int = MAX_BODY_BYTES) -> Callable[[F], F]:
-    """Declares options of a verb; a verb without them needs no decorator. The arguments are those of VerbOptions."""
+    """Declares options of a verb, with the arguments of VerbOptions; a verb without options needs no decorator."""
 
     def declare(function: F) -> F:
         function.verb_options = VerbOptions(access, trusted, max_body_bytes)  # type: ignore[attr-defined]
@@ -54,5 +57,5 @@ def always(part: object, arguments: Mapping[str, object]) -> bool:
 
 
 def when_enabled(part: object, arguments: Mapping[str, object]) -> bool:
-    """Requires a trusted token to switch on what a person may have switched off."""
+    """Requires a trusted token to switch on something that the user may have switched off."""
     return bool(arguments["enabled"])

@@ -9,9 +9,9 @@ added or dropped, and nothing else:
 | request, `_meta` | protocolVersion, clientInfo, clientCapabilities | added | dropped |
 | request, `_meta` | logLevel | the session's level added, if it set one | dropped; the server's level while the call lasts |
 | request | inputResponses, requestState | added when the server has asked | dropped; they go on with the held call |
-| request tools/call | task | dropped: a modern server decides by itself | dropped: its client would not know the answer |
+| request tools/call | task | dropped: a modern server decides | dropped: its client would not know the answer |
 | result | resultType | dropped if "complete" | "complete" added |
-| result of tools/call | structuredContent | `{"result": ...}` around it, where it or the tool's outputSchema is no object | stays |
+| result of tools/call | structuredContent | `{"result": ...}` around it, where it or the tool's outputSchema is not an object | stays |
 | result of lists, resources/read, server/discover | ttlMs, cacheScope | dropped | 0 and "private" added |
 | error of resources/... | code of "resource not found" | -32602 with `data.uri` becomes -32002 | -32002 becomes -32602 |
 | question elicitation/create, mode url | elicitationId | one of the hub's added | stays |
@@ -195,7 +195,7 @@ def with_meta(params: Raw, added: dict[str, Raw]) -> Raw:
 
 
 def read_progress_token(params: Raw) -> Raw:
-    """Returns the progress token. Raises ValueError if there is none."""
+    """Returns the progress token. Raises ValueError if the message has none."""
     token = opened(params).get("progressToken", NOTHING)
     if not token:
         raise ValueError("no progress token")

@@ -73,7 +73,7 @@ def has_outcome(members: Raw) -> bool:
 
 
 def read_id(params: Raw) -> str:
-    """Returns the id of the task that a request or a notification is about; empty if there is none."""
+    """Returns the id of the task that a request or a notification is about; empty if the message has none."""
     with contextlib.suppress(ValueError):
         return _text(opened(params).get("taskId", NOTHING))
     return ""

@@ -1,4 +1,4 @@
-"""What has happened, on disk: the journal, the structured log, the audit file, traces.
+"""Records on disk: the journal, the structured log, the audit trail, traces.
 
 Begin with `journal.journal`.
 """

@@ -61,7 +61,7 @@ class HubApi:
             wait_s: the longest wait for servers that are still starting, as all servers of a newly started hub are.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
         """
         return await self._check_up.diagnose(server, wait_s)
 

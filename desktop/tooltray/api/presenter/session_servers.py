@@ -46,7 +46,7 @@ class SessionServers:
         """Returns the connection to one server, for the greeting and declarations of that server.
 
         Raises:
-            TooltrayError: there is no server of this name, or it does not run within `timeout_s`.
+            TooltrayError: no server has this name, or it does not run within `timeout_s`.
         """
         return await self._servers.get(name).running(era, timeout_s=timeout_s, session=session)
 
@@ -55,7 +55,7 @@ class SessionServers:
         return self._resources.published_uri(server, uri)
 
     def tool_schema(self, name: str, server: str | None) -> Raw | None:
-        """Returns the schema of a tool's arguments, by the name that AI clients see; None if there is no such tool."""
+        """Returns the schema of a tool's arguments, by the name that AI clients see; None if the tool does not exist."""
         return self._tools.published_schema(name, server)
 
     @property

@@ -70,8 +70,8 @@ def serve(args: argparse.Namespace, home: Home) -> int:
     from tooltray.foundation.platform import guardian
 
     files = (home.socket, home.control_socket, home.hub_json)
-    anew = tooltray_command(*sys.argv[1:])
-    return guardian.run(lambda: outcome(lambda: _serve(args, home)), lock=home.lock, files=files, anew=anew)
+    successor = tooltray_command(*sys.argv[1:])
+    return guardian.run(lambda: outcome(lambda: _serve(args, home)), lock=home.lock, files=files, successor=successor)
 
 
 def _serve(args: argparse.Namespace, home: Home) -> int:

@@ -52,8 +52,8 @@ class Document:
     Attributes:
         path: as it was given; a link is not followed in it.
         format: how it was read.
-        content: dicts, lists, texts, numbers, booleans and None; None: there is no file, or it is empty.
-        digest: `edited_files.digest_of_bytes` of the file; empty: there is no file.
+        content: dicts, lists, texts, numbers, booleans and None; None: the file does not exist, or it is empty.
+        digest: `edited_files.digest_of_bytes` of the file; empty: the file does not exist.
     """
 
     def __init__(self, path: Path, format: Format, file: FileText, content: Content) -> None:

@@ -99,7 +99,7 @@ class NameSpace:
         The rule is that of short names; a tool whose whole name is too long even with its server's name before it gets none.
 
         Returns:
-            Whether any was given.
+            Whether a name was given.
         """
         plain = {tool: self._cleaned(tool) for tool in tools if tool not in self.whole and self._is_shortened(tool)}
         count, waiting = len(self.whole), list(plain)

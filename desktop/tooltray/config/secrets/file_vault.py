@@ -119,7 +119,7 @@ class FileVault:
         return sorted(self._read())
 
     def unlock(self, passphrase: str) -> None:
-        """Opens the file; if there is none, makes it with this passphrase.
+        """Opens the file; if it does not exist, makes it with this passphrase.
 
         Raises:
             SecretsLocked: the passphrase is wrong.
@@ -170,7 +170,7 @@ class FileVault:
         return self._key
 
     def _load(self) -> _Box | None:
-        """Returns the file as it is on disk; None if there is none. It is read each time, because the command line may write it, too."""
+        """Returns the file as it is on disk; None if it does not exist. Reads it each time, because the command line may also write it."""
         try:
             return _Box.from_json(read_regular(self._path))
         except FileNotFoundError:

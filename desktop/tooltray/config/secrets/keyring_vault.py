@@ -69,7 +69,7 @@ def open_system_keyring(platform: str = sys.platform, allowed: Mapping[str, tupl
         allowed: module and class of the one backend per platform.
 
     Raises:
-        SecretsAbsent: there is none, or it does not answer.
+        SecretsAbsent: the system has no keyring, or it does not answer.
     """
     try:
         module, name = allowed[platform]

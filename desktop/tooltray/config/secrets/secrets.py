@@ -58,7 +58,7 @@ class SecretStore:
 
     Args:
         home: where the encrypted file and the list of names are.
-        kind: the backend that the user chose; None: the keyring. There is no fallback: without a keyring the user decides.
+        kind: the backend that the user chose; None: the keyring. Without one the user decides; another backend is never used instead.
         passphrase: opens the encrypted file; see `take_passphrase`.
         open_keyring: returns the system's keyring.
         timeout_s: seconds after which a call that waits for a prompt fails.

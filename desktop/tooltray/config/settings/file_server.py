@@ -78,7 +78,7 @@ class FileReading(msgspec.Struct, frozen=True):
 
     Attributes:
         path: absolute.
-        digest: of its bytes; empty: there is no file.
+        digest: of its bytes; empty: the file does not exist.
         is_understood: False: its servers are unknown (half of it is written, it cannot be read); the earlier ones stay in use.
         must_be_valid: whether the hub must not run with unusable parts in it.
         endpoint: that the file asks for; None: none.

@@ -43,7 +43,7 @@ class Loaded(msgspec.Struct, frozen=True):
     """The settings as they were last read or written.
 
     Attributes:
-        content: the bytes on disk; None if there is no file.
+        content: the bytes on disk; None if the file does not exist.
         document: the parsed file, migrated. Not to be changed.
         reading: the document as models.
         notices: what was wrong with the file as a whole, and what was done about it.

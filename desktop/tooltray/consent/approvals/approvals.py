@@ -45,13 +45,13 @@ from tooltray.foundation.tasks import Spawn
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure, success
 from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.protocol.sessions.call_course import FROM_PERSON
+from tooltray.protocol.sessions.call_timings import FROM_PERSON
 from tooltray.protocol.sessions.caller import Question as ClientQuestion
 from tooltray.protocol.sessions.caller import lacking
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.records.audit import audit_trail
 from tooltray.records.audit.audit_trail import AuditTrail
-from tooltray.records.journal.happenings import APPROVAL, Happened
+from tooltray.records.journal.journal_event import APPROVAL, JournalEvent
 from tooltray.servers.relay.relay import paused
 
 CLIENT = "client"  # who answered a question, and in which way: a form of the AI client
@@ -361,14 +361,14 @@ class SeenDecisions:
         """
         self._trail, self._book, self._spawn, self._now = trail, grants, spawn, now
         self._grants: dict[str, GrantSnapshot] = {}
-        bus.subscribe(Happened, self._on_happened)
+        bus.subscribe(JournalEvent, self._on_happened)
         bus.subscribe(GrantsChanged, self._on_grants_changed)
 
     def start(self) -> None:
         """Reads what is allowed now, against which ends are seen."""
         self._grants = _by_id(self._book.snapshots())
 
-    def _on_happened(self, event: Happened) -> None:
+    def _on_happened(self, event: JournalEvent) -> None:
         """Records answers of an AI client's form, and each refusal; other approvals were recorded when they were confirmed."""
         is_no = event.outcome == OUTCOMES[REFUSE]
         if event.kind != APPROVAL or not (is_no or (event.reason == CLIENT and event.outcome == ONCE)):

@@ -18,7 +18,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
-from tooltray.records.journal.happenings import APPROVAL, Happened
+from tooltray.records.journal.journal_event import APPROVAL, JournalEvent
 
 WAIT_S = 120.0  # a user at the computer sees it; a longer wait helps no model
 KEPT_FOR_S = 600.0  # the user reads that a call was refused, allows it, and the model calls again
@@ -119,7 +119,7 @@ class PendingApprovals:
         elif answer == EXPIRED or (answer == WITHDRAWN and question.waited_s >= SEEN_AFTER_S):
             self._count_unattended(call.client)
         self._bus.publish(
-            Happened(
+            JournalEvent(
                 kind=APPROVAL,
                 at=question.asked_at,
                 outcome=RULE if is_rule(answer) else OUTCOMES.get(answer, answer),

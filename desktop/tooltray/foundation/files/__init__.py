@@ -1,1 +1,1 @@
-"""How files are read and written so that nothing is lost: atomic writes, edits in place, JSON with places, a watcher."""
+"""Reading and writing files without losing anything: atomic writes, edits in place, JSON with positions, a watcher."""

@@ -1,8 +1,7 @@
 """Writes a file atomically: a reader finds the whole old content or the whole new content, also after a power cut.
 
-Above it: every store that keeps a file (secrets, names, catalogue, run/hub.json), and edited_files for files that people edit, too.
-Below it: the disk. Knows no format.
-Blocks for as long as the disk takes; on the engine's loop, call it with `asyncio.to_thread`.
+Blocks for as long as the disk takes; on the engine's loop, call it with `asyncio.to_thread`. Files that people also edit are written by
+edited_files instead.
 """
 
 import logging
@@ -32,7 +31,7 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
     Args:
         path: the file; its folder must exist.
         data: the whole new content.
-        mode: permission bits of the new file; those of the old one are not kept.
+        mode: permission bits of the new file; the old file's are not kept.
 
     Raises:
         OSError: the disk is full, the folder is read-only, ...
@@ -51,7 +50,7 @@ def write_beside(target: Path, data: bytes, mode: int, owner: tuple[int, int] | 
     """Writes and syncs a temporary file in the target's folder, ready to be renamed over it; returns its path.
 
     Args:
-        owner: user and group id for the new file, applied if this process may change them; None: those of this process.
+        owner: user and group id for the new file, applied if this process may change them; None: this process's own.
 
     Raises:
         OSError: as `write_atomically`; the temporary file is removed.
@@ -73,7 +72,7 @@ def write_beside(target: Path, data: bytes, mode: int, owner: tuple[int, int] | 
 
 
 def finish_replacement(target: Path) -> None:
-    """Call after the rename: makes it survive a power cut, and removes temporary files of writers that were killed."""
+    """Syncs the folder after the rename, so that it survives a power cut, and removes temporary files of writers that were killed."""
     _sync_folder(target.parent)
     _sweep(target)
 
@@ -104,7 +103,7 @@ def _sweep(target: Path) -> None:
 
 
 def read_own(path: Path, most_bytes: int) -> bytes:
-    """Reads a file that Tooltray wrote, with checks, because something else may be in its place by now.
+    """Reads a file that Tooltray wrote, with checks, because something else may have replaced it.
 
     Args:
         most_bytes: the largest size that Tooltray writes there.
@@ -132,19 +131,19 @@ def set_aside(path: Path) -> Path:
 
 
 def all_set_aside(path: Path) -> list[Path]:
-    """The files that `set_aside` made of this one and that still exist, oldest first."""
+    """Returns the files that `set_aside` made of this one and that still exist, oldest first."""
     with suppress(OSError):
         return sorted(each for each in path.parent.iterdir() if each.name.startswith(path.name + BROKEN))
     return []
 
 
 def remove_leftovers(root: Path, besides: Path | None = None) -> None:
-    """Removes temporary files of killed writers from a folder and those in it, because there may be a token in one.
+    """Removes temporary files of killed writers from a folder and its subfolders, because one may contain a token.
 
     A file is left over if its writer's process has ended, or if it is older than STALE_AFTER_S. One that cannot be removed stays.
 
     Args:
-        besides: a folder that is not looked into: it has many files, of others.
+        besides: a folder to skip, because it contains many files of other programs.
     """
     for folder, folders, names in os.walk(root):
         folders[:] = [each for each in folders if os.path.join(folder, each) != str(besides)]
@@ -168,10 +167,10 @@ if sys.platform == "win32":
     REPLACE_TRIES, REPLACE_EVERY_S = 200, 0.01  # a reader is done within milliseconds, a virus scanner within a second or two
 
     def replace(temporary: StrPath, target: StrPath) -> None:
-        """Renames a file over another one, as soon as nobody has that one open: Windows lets nobody replace a file that is being read.
+        """Renames a file over another one, and retries while that one is open: Windows lets no program replace a file that is being read.
 
         Raises:
-            OSError: somebody does not close it, the folder is read-only, ...
+            OSError: another program does not close it, the folder is read-only, ...
         """
         for _ in range(REPLACE_TRIES):
             with suppress(PermissionError):

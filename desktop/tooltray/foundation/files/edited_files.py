@@ -1,9 +1,7 @@
-"""Replaces files that people edit, too, without ever undoing a concurrent save of their editor.
+"""Replaces files that people also edit, without ever undoing a concurrent save of their editor.
 
-Above it: settings_file, project_edits, change_writer (AI clients' files). Below it: atomic_file, file_swap, file_history. Knows no format.
-
-A change reads the file, computes the new content, and replaces the file: optimistic concurrency. Between reading and replacing a person's
-editor may save, and a rename cannot be made conditional. So the new and the old file are swapped in one step, and the file that came out is
+A change reads the file, computes the new content, and replaces the file: optimistic concurrency. Between reading and replacing, an editor
+may save, and a rename cannot be made conditional. So the new and the old file are swapped in one step, and the file that came out is
 compared with what the change was based on. If it differs, the two are swapped back and the change is retried on the newer content. Editors
 save in two ways:
 
@@ -39,16 +37,16 @@ T = TypeVar("T")
 
 
 class FileChanged(Exception):
-    """Another program saved the file after it was read; its content was left as saved."""
+    """A save of the file by another program after it was read; its content was left as saved."""
 
 
 def digest_of_bytes(content: bytes | None) -> str:
-    """Fingerprint of a file's content: SHA-256 as 64 hex digits; empty if there is no file."""
+    """Returns the SHA-256 of a file's content as 64 hex digits; empty if the file does not exist."""
     return "" if content is None else hashlib.sha256(content).hexdigest()
 
 
 class _FileState(msgspec.Struct, frozen=True):
-    """A file's content and metadata at one moment; `content` is None if there is no file."""
+    """A file's content and metadata at one moment; `content` is None if the file does not exist."""
 
     content: bytes | None = None
     key: tuple[int, ...] = ()
@@ -57,10 +55,10 @@ class _FileState(msgspec.Struct, frozen=True):
 
 
 class EditedFiles:
-    """Makes one change at a time. All methods block on the disk.
+    """A writer of edited files that makes one change at a time. All methods block on the disk.
 
     Args:
-        history: keeps the content before each change; None: nothing is kept.
+        history: stores the content before each change; None: none is stored.
         exchange: swaps two files, see file_swap.
         pause: sleeps for a number of seconds.
     """
@@ -93,7 +91,7 @@ class EditedFiles:
         return attempt()
 
     def may_be_half_written(self, path: Path) -> bool:
-        """Whether a file that is empty, missing or malformed may be in the middle of a save; for use within `retry_until_kept`."""
+        """Returns whether a file that is empty, missing or malformed may be in the middle of a save; for use within `retry_until_kept`."""
         return self._waits > 0 and _is_just_saved(path)
 
     def replace(self, path: Path, data: bytes, *, based_on: str, new_mode: int = 0o600) -> None:
@@ -126,11 +124,11 @@ class EditedFiles:
 
         Args:
             path: the file; a link stays where it is, and its target is renamed.
-            place: the new path, where there is no file yet.
+            place: the new path, which must not exist yet.
             based_on: `digest_of_bytes` of the unusable content.
 
         Raises:
-            FileChanged: somebody corrected the file meanwhile, or is writing it. It stays where it was.
+            FileChanged: another program corrected the file meanwhile, or is writing it. It stays where it was.
             OSError: it cannot be renamed.
         """
         target = os.path.realpath(path)
@@ -209,7 +207,7 @@ def _replace_without_exchange(temporary: str, target: str, seen: _FileState, our
 
 
 def _has_changed(path: str, expected: _FileState) -> bool:
-    """Whether a file differs from what is expected, or still may: a program has it open for writing.
+    """Returns whether a file differs from what is expected, or still may: a program has it open for writing.
 
     Args:
         path: a name that no other program knows, so that none can open it from now on.
@@ -234,7 +232,7 @@ def _state_of(path: Path | str) -> _FileState:
 
 
 def _is_just_saved(path: Path) -> bool:
-    """A missing file counts as just saved: an editor may be about to write it again."""
+    """Returns whether a file was saved a moment ago. A missing file counts: an editor may be about to write it again."""
     try:
         return abs(time.time() - path.stat().st_mtime) < SAVED_WITHIN_S
     except OSError:

@@ -1,8 +1,7 @@
-"""Keeps the content of a file before each change by Tooltray, so that a person can get back what they wrote.
+"""Stores the content of a file before each change by Tooltray, so that the user can recover it.
 
-Above it: edited_files. Below it: atomic_file. Knows no format: its owner passes the function that removes secrets.
-Best effort: a version that cannot be kept is logged and dropped, and the change goes on. Versions are plain files in the home,
-`<file>.<hash of its path>.<time>`; secrets that somebody has typed into a file are not in them.
+A version that cannot be stored is logged and dropped, and the change continues. Versions are plain files in the home, `<file>.<hash of its
+path>.<time>`; the caller passes the function that removes secrets from them.
 """
 
 import hashlib
@@ -23,10 +22,11 @@ _HASH_CHARACTERS = 8
 
 
 class FileHistory:
-    """
+    """The stored versions of all edited files.
+
     Args:
-        folder: where versions are kept; created with the first one.
-        clean: returns the content without its secrets, or None if it cannot find them; nothing is kept then.
+        folder: where versions are stored; created with the first one.
+        clean: returns the content without its secrets, or None if it cannot find them; then no version is stored.
         clock: unix nanoseconds.
     """
 
@@ -52,7 +52,7 @@ class FileHistory:
             logger.info("what was in %s is not kept: %s", path, error.strerror or error)
 
     def versions(self, path: Path) -> list[Path]:
-        """The versions of one file, oldest first."""
+        """Returns the versions of one file, oldest first."""
         with suppress(FileNotFoundError):
             return sorted(each for each in self._folder.iterdir() if each.name.startswith(self._prefix(path)))
         return []
@@ -69,5 +69,5 @@ class FileHistory:
 
 
 def _in_order(now: int) -> str:
-    """The time to the nanosecond, of one look at the clock: names sort by it, and two versions within a second are two files."""
+    """Formats a time to the nanosecond, so that names sort by it and two versions within a second are two files."""
     return time.strftime("%Y%m%dT%H%M%S", time.gmtime(now // 10**9)) + f"-{now % 10**9:09}"

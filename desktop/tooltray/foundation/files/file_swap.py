@@ -1,7 +1,6 @@
-"""Two system calls beyond a rename: swap two files in one step, and ask whether a program has a file open for writing.
+"""Two system calls beyond a rename: swapping two files in one step, and asking whether a program has a file open for writing.
 
-Above it: edited_files. Below it: the kernel (renameat2 on Linux, renamex_np on macOS). Knows no content. On a platform or a file system
-without them both return `False`, and edited_files takes its slower way.
+On a platform or a file system without them both return `False`, and edited_files uses its slower method.
 """
 
 import errno
@@ -46,7 +45,7 @@ def exchange(one: str, other: str) -> bool:
 
 
 def is_open_for_writing(path: str) -> bool:
-    """Whether a program has the file open for writing. Linux tells: it grants a read lease only if none has. Elsewhere False.
+    """Returns whether a program has the file open for writing. Linux grants a read lease only if none has; elsewhere False.
 
     Args:
         path: a name that no other program knows, so that none has to wait for the end of the lease.

@@ -1,7 +1,6 @@
-"""Reads a text file that another program or person owns: bounded in size, never blocking on a pipe, in the encoding it is written in.
+"""Reads a text file that another program or the user owns: bounded in size, never blocking on a pipe, in its own encoding.
 
-Above it: the readers of other programs' files, and whatever edits such a file. Below it: the disk. Knows no format. Blocks for as long as
-the disk takes.
+Blocks for as long as the disk takes.
 """
 
 import codecs
@@ -27,10 +26,10 @@ _ZEROS = {(False, True): "utf-16-le", (True, False): "utf-16-be"}
 
 
 class CannotOpen(Exception):
-    """The path exists, but no text can be read from it.
+    """A path that exists, but from which no text can be read.
 
     Attributes:
-        reason: for a person.
+        reason: for the user.
         line: the line that cannot be read, from 1; 0: none in particular.
         digest: of the bytes that were read; empty if there are none.
     """
@@ -41,10 +40,11 @@ class CannotOpen(Exception):
 
 
 class FileText(HidesFields, frozen=True):
-    """
+    """The text of a file, and what is needed to write the file again.
+
     Attributes:
         text: with the byte order mark at its beginning, if the file has one.
-        digest: SHA-256 of the file's bytes; empty: there is no file.
+        digest: SHA-256 of the file's bytes; empty: the file does not exist.
         encoding: Python's name of the file's encoding.
     """
 
@@ -55,7 +55,7 @@ class FileText(HidesFields, frozen=True):
     encoding: str = "utf-8"
 
     def to_bytes(self, text: str) -> bytes:
-        """Encodes a new text as this file is encoded."""
+        """Encodes a new text in this file's encoding."""
         return text.encode(self.encoding)
 
 
@@ -80,10 +80,10 @@ def read_text(path: Path, most_bytes: int = MAX_FILE_BYTES) -> FileText:
 
 
 def text_of(data: bytes) -> FileText:
-    """The text of a file's bytes.
+    """Decodes a file's bytes.
 
     Raises:
-        CannotOpen: it is not text.
+        CannotOpen: they are not text.
     """
     digest, encoding = hashlib.sha256(data).hexdigest(), _encoding_of(data)
     try:

@@ -1,7 +1,6 @@
 """Changes members of a JSON text and leaves every other byte as it is: comments, order, indentation, line ends.
 
-Above it: project_edit, the edits of AI clients' files. Below it: json_places. Reads JSON with comments and trailing commas, as in the
-settings of editors. Knows no program.
+Reads JSON with comments and trailing commas, as in the settings of editors.
 """
 
 import json
@@ -121,19 +120,19 @@ def _line_end(text: str) -> str:
 
 
 def _unit(text: str) -> str:
-    """One step of indentation: that of the first indented line."""
+    """Returns one step of indentation: that of the first indented line."""
     found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
     return found[1] if found else USUAL_INDENTATION
 
 
 def _indentation_at(text: str, at: int) -> str:
-    """The indentation of the line that a character is on."""
+    """Returns the indentation of the line that a character is on."""
     found = re.match(r"\ufeff?([ \t]*)", text[text.rfind("\n", 0, at) + 1 : at])
     return found[1] if found else ""
 
 
 def _indentation_inside(text: str, holder: Value) -> str:
-    """The indentation of an object's members: that of the first member at the beginning of a line."""
+    """Returns the indentation of an object's members: that of the first member at the beginning of a line."""
     for at, _ in holder.members.values():
         if found := re.search(r"\n([ \t]*)\Z", text[:at]):
             return found[1]
@@ -145,7 +144,7 @@ def _next_sign(text: str, at: int) -> Token | None:
 
 
 def _last_comma(text: str, at: int) -> Token | None:
-    """The comma between a member and the one before it; None if it is the first."""
+    """Returns the comma between a member and the one before it; None if it is the first."""
     before = takewhile(lambda token: token.start < at, tokens_of(text))
     *_, last = (token for token in before if token.kind == "sign")
     return last if last.text == "," else None

@@ -1,9 +1,7 @@
 """Parses JSON with positions: where each value and member begins and ends, and where a malformed text breaks off.
 
-Above it: json_edit, the readers of other programs' files. Below it: phrases. Reads JSON with comments and trailing commas, as in the
-settings of editors, and JSON5. Knows no file and no program. Takes linear time.
-
-An error quotes only punctuation of the text, because somebody may have typed an API key there.
+Reads JSON with comments and trailing commas, as in the settings of editors, and JSON5. Takes linear time. An error quotes only punctuation
+of the text, because the text may contain an API key.
 """
 
 import json
@@ -46,11 +44,11 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 
 class CannotRead(ValueError):
-    """The text is malformed, or not of the expected form.
+    """A text that is malformed, or not of the expected form.
 
     Attributes:
-        reason: for a person.
-        at: index of the character where the fault shows; None: nowhere in particular.
+        reason: for the user.
+        at: index of the character where the error shows; None: nowhere in particular.
     """
 
     def __init__(self, reason: str, at: int | None = None) -> None:
@@ -77,14 +75,15 @@ class Value(msgspec.Struct):
     items: list["Value"] = msgspec.field(default_factory=list)
 
     def repeated(self) -> Iterator[tuple[str, int]]:
-        """Each key that occurs again in the same object, at this level or deeper, with its index."""
+        """Yields each key that occurs again in the same object, at this level or deeper, with its index."""
         yield from self.twice
         for value in chain((value for _, value in self.members.values()), self.items):
             yield from value.repeated()
 
 
 class Token(msgspec.Struct, frozen=True):
-    """
+    """A piece of JSON text, spaces and comments included.
+
     Attributes:
         kind: "space", "comment", "text", "sign" or "word".
     """
@@ -99,7 +98,7 @@ class Token(msgspec.Struct, frozen=True):
 
 
 class Lines:
-    """Converts indexes of characters into lines and columns; the table of lines is made at the first use."""
+    """A converter from character indexes to lines and columns; its table of lines is made at the first use."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -110,7 +109,7 @@ class Lines:
         return array("Q", chain((first,), (found.end() for found in _LINE_END.finditer(self._text))))
 
     def place(self, at: int) -> tuple[int, int]:
-        """Line and column of the character at an index, both from 1."""
+        """Returns line and column of the character at an index, both from 1."""
         line = max(bisect_right(self._starts, at), 1)
         return line, max(at - self._starts[line - 1], 0) + 1
 
@@ -251,7 +250,7 @@ def _in_json5(text: str) -> object:
     """Decodes a string, word or number of JSON5.
 
     Raises:
-        ValueError: it is none of them.
+        ValueError: it is something else.
     """
     if text[0] in "\"'":
         if WINDOWS_PATH.search(text):

@@ -1,7 +1,5 @@
-"""Reads and writes JSON without loss, so that unknown fields come back as they were; and fingerprints of JSON values.
+"""Reads and writes JSON without loss, so that unknown fields come back as they were; and computes hashes of JSON values.
 
-Above it: the settings file; the revisions of entries and settings, to which changes and consent are bound. Below it: the standard library,
-errors, phrases. Knows no field.
 Python's own `json` loses some of what a file may hold: it turns `1e400` into `Infinity`, which is not JSON, rounds long fractions, accepts
 `NaN`, and drops the first of two equal keys silently.
 """
@@ -39,10 +37,10 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NotJson(Exception):
-    """The text is not JSON, or the document has no JSON form. Quotes no value, because somebody may have typed an API key.
+    """A text that is not JSON, or a document that has no JSON form. Quotes no value, because one may be an API key.
 
     Attributes:
-        reason: for a person, with the place.
+        reason: for the user, with the position.
         line: of the text, from 1; 0: not known.
     """
 
@@ -94,7 +92,8 @@ def write_json(document: object) -> bytes:
 
 
 def check_depth(document: object) -> None:
-    """
+    """Checks the nesting of a document.
+
     Raises:
         NotJson: a document is nested more than `MAX_DEPTH` levels.
     """
@@ -171,7 +170,7 @@ def _word(value: object) -> str:
 
 
 def digest_of(content: object) -> str:
-    """SHA-256 of a JSON value as 64 hex digits. Layout and the order of keys do not matter.
+    """Returns the SHA-256 of a JSON value as 64 hex digits. Layout and the order of keys do not matter.
 
     Args:
         content: what `json.loads` gives, or what pydantic dumps; other objects count as their `str`.
@@ -180,7 +179,7 @@ def digest_of(content: object) -> str:
 
 
 def revision_of(content: object) -> str:
-    """The first 16 digits of `digest_of`: a client passes it back with a change, which is refused if the entry has changed since."""
+    """Returns the first 16 digits of `digest_of`. A client passes them back with a change, which is refused if the entry has changed."""
     return digest_of(content)[:REVISION_CHARACTERS]
 
 
@@ -188,7 +187,7 @@ def check_revision(revision: str, seen: str) -> None:
     """Refuses a change of an entry that is not the one the caller has seen.
 
     Args:
-        revision: of the present entry; empty: there is none.
+        revision: of the present entry; empty: the entry does not exist.
         seen: of the entry that the caller has seen; empty: the caller accepts any.
 
     Raises:

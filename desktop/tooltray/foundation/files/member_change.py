@@ -1,9 +1,7 @@
 """Proves that a change of a text has changed one member of its document and nothing else.
 
-Above it: the editors of TOML and YAML, and what edits files of AI clients. Below it: json_places for its error. Knows no format: documents
-are what the parsers give.
-
-In a list, a key stands for the item whose `name` it is: so some programs write their servers.
+Documents are what the parsers return. In a list, a key stands for the item with that `name`, because some programs write their servers as a
+list.
 """
 
 import copy
@@ -18,7 +16,7 @@ NAME = "name"
 
 
 class Missing(Enum):
-    """The type of `MISSING`: what is where no member is."""
+    """The type of `MISSING`, which stands for a member that does not exist."""
 
     MISSING = 0
 
@@ -27,7 +25,7 @@ MISSING: Final = Missing.MISSING
 
 
 def member_of(document: object, path: Sequence[str]) -> Any:
-    """The value of a member; MISSING if there is none."""
+    """Returns the value of a member; MISSING if it does not exist."""
     for key in path:
         place = _place(document, key)
         if place is None:
@@ -37,7 +35,7 @@ def member_of(document: object, path: Sequence[str]) -> Any:
 
 
 def is_same(one: object, other: object) -> bool:
-    """Whether two values are written the same way; for Python, 1 == True and nan != nan."""
+    """Returns whether two values are written the same way; for Python, 1 == True and nan != nan."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
@@ -46,12 +44,12 @@ def is_same(one: object, other: object) -> bool:
 
 
 def check_change(before: object, after: object, path: Sequence[str], content: object = MISSING) -> None:
-    """Checks what a change has done.
+    """Checks the result of a change.
 
     Args:
         before, after: the documents.
         path: keys to the member that was to change.
-        content: its new value; MISSING: it was to go. Tables above it may come and go with it where nothing else is in them.
+        content: its new value; MISSING: it was to be removed. Tables that contain nothing else may be added or removed with it.
 
     Raises:
         CannotRead: something else has changed, or the member is not what it should be.
@@ -99,7 +97,7 @@ def _not_there(key: str) -> CannotRead:
 
 
 def _prune(document: Any, path: Sequence[str]) -> None:
-    """Takes empty holders on the way to a member out: whether they are written makes no difference to a program."""
+    """Removes empty holders on the way to a member: a program reads the document in the same way with or without them."""
     for length in range(len(path) - 1, 0, -1):
         holder, place = member_of(document, path[: length - 1]), None
         if holder is not MISSING:

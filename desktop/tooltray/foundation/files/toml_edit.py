@@ -1,9 +1,7 @@
 """Changes members of a TOML text and leaves every other byte as it is: comments, order, line ends, and the way tables are written.
 
-Above it: the edits of AI clients' files. Below it: toml_places. Knows no program.
-
 A new table goes to the end of the text, after an empty line, where it is valid however its neighbours are written; a new value goes behind
-the last one of its table. After each change the text is parsed and must differ in exactly what was asked for.
+the last one of its table. After each change the text is parsed, and only the requested member may differ.
 """
 
 import datetime
@@ -24,7 +22,7 @@ _EMPTY_LINE = re.compile(r"(?:\A\ufeff?|\n)\r?\n\Z")
 
 
 def with_member(text: str, path: Sequence[str], content: object) -> str:
-    """Returns the text with one member set. Tables above it that are missing are made; in an existing member only what differs changes.
+    """Returns the text with one member set. Missing tables are made; in an existing member only what differs changes.
 
     Args:
         path: keys from the document to the member; the last is the member's own.
@@ -39,13 +37,13 @@ def with_member(text: str, path: Sequence[str], content: object) -> str:
 
 
 def without_member(text: str, path: Sequence[str]) -> str:
-    """Returns the text without one member: its tables, those below it, and the comments inside of them.
+    """Returns the text without one member: its tables, their subtables, and the comments inside them.
 
     Args:
         path: keys from the document to the member; the last is the member's own.
 
     Raises:
-        CannotRead: the text is not TOML, has no such member, or more than the member would go.
+        CannotRead: the text is not TOML, has no such member, or the edit would remove more than the member.
     """
     before = read_toml(text)
     after = _without(text, tuple(path))
@@ -78,7 +76,7 @@ def _all_pairs(parts: Iterable[Header | Pair]) -> Iterator[Pair]:
 
 
 def _inline_above(text: str, path: Keys) -> Pair | None:
-    """The innermost inline table that a member is in or would be in."""
+    """Returns the innermost inline table that a member is in or would be in."""
     above = [pair for pair in _all_pairs(statements(text)) if pair.pairs is not None and _is_below(path, pair.path)]
     return above[-1] if above else None
 
@@ -98,7 +96,7 @@ def _with_new(text: str, path: Keys, content: object) -> str:
 
 
 def _with_table(text: str, path: Keys, content: Mapping[str, object]) -> str:
-    """The table at the end of the text, which ends as it did: with or without a line end."""
+    """Appends the table to the text, which ends as it did: with or without a line end."""
     end = _line_end(text)
     lines = end.join(_table_lines(path, content))
     if not text.removeprefix("\ufeff"):
@@ -116,7 +114,7 @@ def _table_lines(path: Keys, content: Mapping[str, object]) -> list[str]:
 
 
 def _with_line(text: str, path: Keys, content: object) -> str:
-    """The value on a line of its own: behind the last value of its table, or else below the table's header."""
+    """Inserts the value on its own line: behind the last value of its table, or else after the table's header."""
     table, parts = path[:-1], statements(text)
     pairs = [part for part in parts if isinstance(part, Pair) and _is_below(part.path, table) and len(part.path) - part.keys <= len(table)]
     headers = [part for part in parts if isinstance(part, Header) and part.path == table]
@@ -135,7 +133,7 @@ def _with_first_line(text: str, path: Keys, content: object) -> str:
 
 
 def _without(text: str, path: Keys) -> str:
-    """The text without everything that a member is written in: tables and values, which may be in several places."""
+    """Returns the text without all tables and values of a member, which may be in several places."""
     while True:
         parts = statements(text)
         own = [part.path[: len(path)] == path for part in parts]
@@ -150,7 +148,7 @@ def _without(text: str, path: Keys) -> str:
 
 
 def _cut(text: str, first: Header | Pair, last: Header | Pair) -> str:
-    """The text without the lines of some statements, and without the empty line before them if they begin a table."""
+    """Returns the text without the lines of some statements, and without the empty line before them if they begin a table."""
     start, end = text.rfind("\n", 0, first.start) + 1, _behind_line(text, last.end)
     before, after = text[: start or int(text.startswith("\ufeff"))], text[end:]
     is_last = not after and not text.endswith("\n")

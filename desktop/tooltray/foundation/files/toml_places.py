@@ -1,7 +1,6 @@
-"""Finds where in a TOML text each table and each value stands.
+"""Finds the position of each table and each value in a TOML text.
 
-Above it: toml_edit. Below it: the standard library, which says whether a text is TOML and what it holds; here are positions alone.
-Knows no file and no program.
+The standard library decides whether a text is TOML and what it contains; this module adds only positions.
 """
 
 import re
@@ -25,11 +24,11 @@ class Pair(msgspec.Struct):
     """A key and its value.
 
     Attributes:
-        path: keys from the document to the value; those of the table above included.
-        keys: how many of them stand in the text of this pair, with dots between.
+        path: keys from the document to the value, the table's included.
+        keys: how many of them are written in this pair, with dots between.
         start: index where the first of these begins.
         value, end: indexes where the value begins, and behind its end.
-        pairs: of an inline table, what is in it; None: it is none.
+        pairs: the members of an inline table; None: the value is not an inline table.
     """
 
     path: Keys
@@ -41,7 +40,7 @@ class Pair(msgspec.Struct):
 
 
 class Header(msgspec.Struct):
-    """The line `[path]` or `[[path]]`; `is_repeated`: it belongs to a list of tables, or stands below one."""
+    """The line `[path]` or `[[path]]`; `is_repeated`: it belongs to a list of tables, or to a table inside one."""
 
     path: Keys
     start: int
@@ -50,10 +49,10 @@ class Header(msgspec.Struct):
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """What a text holds, its byte order mark aside.
+    """Parses a text, with or without a byte order mark.
 
     Raises:
-        CannotRead: it is not TOML, with the place.
+        CannotRead: it is not TOML, with the position.
     """
     mark = int(text.startswith("\ufeff"))
     try:
@@ -74,7 +73,7 @@ def _index(text: str, place: re.Match[str] | None) -> int:
 
 
 def statements(text: str) -> list[Header | Pair]:
-    """All headers and all pairs outside of inline tables, in their order.
+    """Returns all headers, and all pairs outside of inline tables, in their order.
 
     Args:
         text: one that `read_toml` has read.
@@ -86,7 +85,7 @@ def statements(text: str) -> list[Header | Pair]:
 
 
 class _Scanner:
-    """Goes over one text once. It is valid, so that what is expected is there."""
+    """A scanner that reads a valid text once, and so does not check its syntax."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, int(text.startswith("\ufeff"))
@@ -146,7 +145,7 @@ class _Scanner:
         return Pair(path, len(keys), start, value, self._at, pairs)
 
     def _value(self, path: Keys, depth: int) -> list[Pair] | None:
-        """Goes behind a value; returns what is in it if it is an inline table."""
+        """Moves behind a value; returns its pairs if it is an inline table."""
         if depth > MAX_DEPTH:
             raise CannotRead(Phrase("it is nested too deeply"), self._at)
         match self._text[self._at]:

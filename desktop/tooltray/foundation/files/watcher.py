@@ -1,11 +1,8 @@
 """Watches files for changes, with one watch over the folders of all of them.
 
-Above it: the readers of settings and of other files with servers. Below it: watchfiles (notifications of the operating system) and tasks.
-Knows no format and reads no file: it reports that a file has changed, not how.
-
-Folders are watched, not files: a file may not exist yet, an editor may rename a new one over it, and a link may get another target.
-A notification is only a reason to compare each file's metadata (`stat`) with the last one seen. So no change is missed while the watch is
-set up again, after a parent folder was moved, or on disks without notifications.
+Reports that a file has changed, not how. Folders are watched, not files: a file may not exist yet, an editor may rename a new one over it,
+and a link may get another target. A notification is only a reason to compare each file's metadata (`stat`) with the last one seen. So no
+change is missed while the watch is set up again, after a parent folder was moved, or on disks without notifications.
 """
 
 import asyncio
@@ -33,7 +30,7 @@ Fingerprint = tuple[int, ...] | None
 
 
 class FileWatcher:
-    """Belongs to one event loop; a thread does the watching as long as there are files to watch.
+    """A watcher of a set of files. Belongs to one event loop; a thread watches as long as the set is not empty.
 
     Args:
         spawn: starts a task; the thread ends with that task.
@@ -78,10 +75,10 @@ class FileWatcher:
 
 
 class _Watch:
-    """The watch over one fixed set of files.
+    """A watch over one fixed set of files.
 
     Args:
-        seen: fingerprint of each file when it was last reported; kept up to date.
+        seen: metadata of each file when it was last reported; kept up to date.
         report: called in the loop with the path of a changed file.
     """
 
@@ -186,13 +183,13 @@ def _fingerprint_of(path: str) -> Fingerprint:
 
 
 def _folders(paths: Iterable[str]) -> Mapping[str, tuple[int, int]]:
-    """The folders to watch: those of the files and of their links' targets, each with its device and inode."""
+    """Returns the folders to watch, which hold the files and the targets of their links, each with its device and inode."""
     places = {place for path in paths for place in (path, os.path.realpath(path))}
     return dict(_existing(Path(place).parent) for place in places)
 
 
 def _existing(folder: Path) -> tuple[str, tuple[int, int]]:
-    """The nearest ancestor that exists; device and inode distinguish it from a new folder of the same name."""
+    """Returns the nearest ancestor that exists; device and inode distinguish it from a new folder of the same name."""
     try:
         status = folder.stat()
     except OSError:

@@ -1,9 +1,7 @@
-"""Changes members of a YAML text and leaves every other byte as it is: comments, order, indentation, line ends, the way texts are quoted.
+"""Changes members of a YAML text and leaves every other byte as it is: comments, order, indentation, line ends, quoting.
 
-Above it: the edits of AI clients' files. Below it: yaml_places. Knows no program.
-
-Where a list holds the member, its key is the `name` of an item. After each change the text is parsed and must differ in exactly what was
-asked for, so that a text which is written in an unforeseen way is refused and never damaged.
+Where a list holds the member, its key is the `name` of an item. After each change the text is parsed, and only the requested member may
+differ: a text that is written in an unforeseen way is refused and never damaged.
 """
 
 import json
@@ -24,7 +22,7 @@ _NO_TEXT = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}  # in o
 
 
 def with_member(text: str, path: Sequence[str], content: object) -> str:
-    """Returns the text with one member set. Mappings above it that are missing are made; in an existing member only what differs changes.
+    """Returns the text with one member set. Missing mappings are made; in an existing member only what differs changes.
 
     Args:
         path: keys from the document to the member; the last is the member's own.
@@ -41,13 +39,13 @@ def with_member(text: str, path: Sequence[str], content: object) -> str:
 
 
 def without_member(text: str, path: Sequence[str]) -> str:
-    """Returns the text without one member, and without the comments inside of it.
+    """Returns the text without one member, and without the comments inside it.
 
     Args:
         path: keys from the document to the member; the last is the member's own.
 
     Raises:
-        CannotRead: the text is not YAML, has no such member, or more than the member would go.
+        CannotRead: the text is not YAML, has no such member, or the edit would remove more than the member.
     """
     mark, bare = _split(text)
     before, _ = read_yaml(bare)
@@ -88,7 +86,7 @@ def _with_value(text: str, place: Place, content: object) -> str:
 
 
 def _with_block_below(text: str, place: Place, content: object) -> str:
-    """Gives a key without a value one, in lines of its own below it."""
+    """Gives a value to a key without one, on the lines that follow it."""
     column, unit = _column(text, place.start), _unit(text)
     lines = [" " * (column + unit) + line for line in _lines(content, unit)]
     return _with_lines(text, place.colon, lines)
@@ -120,7 +118,7 @@ def _with_flow_child(text: str, holder: Place, written: str) -> str:
 
 
 def _with_lines(text: str, at: int, lines: Sequence[str]) -> str:
-    """The text with some lines behind the line that an index is in; it ends as it did, with or without a line end."""
+    """Inserts lines after the line that an index is in; the text ends as it did, with or without a line end."""
     end, at = _line_end(text), _end_of_line(text, at)
     new = end.join(lines)
     if at < len(text):
@@ -160,7 +158,7 @@ def _without_flow_child(text: str, holder: Place, place: Place) -> str:
 
 
 def _way(root: Place | None, path: Keys) -> list[Place]:
-    """The places from the document to a member, as far as there are any."""
+    """Returns the places from the document towards a member, as far as they exist."""
     way = [] if root is None else [root]
     for key in path if way else ():
         child = next((child for child in way[-1].children if child.key == key), None)
@@ -194,7 +192,7 @@ def _unit(text: str) -> int:
 
 
 def _lines(value: object, unit: int) -> list[str]:
-    """A mapping or a list in lines; what is in it and is small, between brackets."""
+    """Writes a mapping or a list in lines, and its small values between brackets."""
     lines: list[str] = []
     if isinstance(value, Mapping):
         for key, inner in value.items():

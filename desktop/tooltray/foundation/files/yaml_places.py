@@ -1,9 +1,8 @@
-"""Finds where in a YAML text each member stands: a tree of positions, and the document that the text holds.
+"""Finds the position of each member in a YAML text: a tree of positions, and the parsed document.
 
-Above it: yaml_edit. Below it: ruamel.yaml, which is imported at the first use. Knows no file and no program.
-
-ruamel gives positions that are no use for cutting: an empty value begins at the next word, a block ends behind the comments that follow it,
-and an alias stands where its anchor is. Here each is where a person would say.
+The positions of ruamel.yaml cannot be used for cutting: it lets an empty value begin at the next word, a block end behind the comments that
+follow it, and an alias begin where its anchor is. Here each position is where a reader of the text expects it. ruamel.yaml is imported at
+the first use.
 """
 
 import re
@@ -29,11 +28,11 @@ class Place(msgspec.Struct):
     """A member of a mapping, an item of a list, or the document.
 
     Attributes:
-        key: of a member; the `name` of an item, or nothing.
+        key: of a member; the `name` of an item; None: it has none.
         start: index where the key begins, or the dash of an item in a block, or an item between brackets.
         colon: index behind the colon of a member; of an item: `value`.
-        value, end: indexes where the value begins, and behind its last character; the same for no value.
-        kind: what the value is.
+        value, end: indexes where the value begins, and behind its last character; the same for an empty value.
+        kind: the type of the value.
         is_flow: a mapping or list in braces or brackets.
         children: its members or items.
     """
@@ -49,7 +48,7 @@ class Place(msgspec.Struct):
 
 
 def read_yaml(text: str) -> tuple[object, Place | None]:
-    """What a text holds, and where; no place if there is nothing but comments.
+    """Parses a text; returns the document and its position, which is None if the text has only comments.
 
     Args:
         text: without a byte order mark.
@@ -81,10 +80,10 @@ def read_yaml(text: str) -> tuple[object, Place | None]:
 
 
 def check_brackets(text: str) -> None:
-    """Looks at brackets alone, before the text is read; those in quoted texts and comments count, too.
+    """Counts open brackets before the text is parsed; those in quoted texts and comments count, too.
 
     Raises:
-        CannotRead: more are open at one place than any configuration has.
+        CannotRead: more are open at one point than any configuration has.
     """
     depth = 0
     for bracket in _BRACKET.finditer(text):
@@ -116,16 +115,17 @@ def _check_size(root: "Node") -> None:
 
 
 class _Placing:
-    """Makes places of the nodes of one text."""
+    """A converter from the nodes of one text to places."""
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     def place(self, node: Any, key: Any, low: int) -> Place:
-        """
+        """Makes the place of a node.
+
         Args:
             key: the node of its key; None: it has none.
-            low: index before which nothing of it can stand.
+            low: index before which the node cannot begin.
         """
         colon = self._text.index(":", key.end_mark.index) + 1 if key is not None else low
         start = key.start_mark.index if key is not None else node.start_mark.index

@@ -1,1 +1,1 @@
-"""The folder that holds everything Tooltray keeps: its paths, its lock, its socket's place, and who the user is to the system."""
+"""The folder that holds everything Tooltray stores: its paths, its lock, its sockets, and the user's identity on this system."""

@@ -1,7 +1,6 @@
-"""The home: the one folder that holds everything Tooltray keeps, and the names of what is in it.
+"""The home: the one folder that holds everything Tooltray stores, and the names of its files.
 
-Above it: all modules that read or write a file of the home. Below it: errors, and one small module per platform. Knows no file's content.
-The bridge has its own copy of these rules, which needs the standard library alone; tests/contract/test_bridge_and_hub_agree.py checks that
+The bridge has its own copy of these rules, which uses only the standard library; tests/contract/test_bridge_and_hub_agree.py checks that
 both agree. The rules, in full:
 
 - The root is the argument (`--home`), else TOOLTRAY_HOME, else `.tooltray` in the user's folder; an empty string counts as absent.
@@ -50,7 +49,7 @@ class Home(msgspec.Struct, frozen=True):
 
     @property
     def names_in_root(self) -> frozenset[str]:
-        """The names of files and folders that Tooltray keeps in the root: the first part of each path below."""
+        """The names of files and folders that Tooltray stores in the root: the first part of each path below."""
         return frozenset(path.relative_to(self.root).parts[0] for path in self._paths if path.is_relative_to(self.root))
 
     @property
@@ -70,7 +69,7 @@ class Home(msgspec.Struct, frozen=True):
 
     @property
     def secret_names(self) -> Path:
-        """Names, never values: a keyring cannot list its entries."""
+        """The names of secrets, never values: a keyring cannot list its entries."""
         return self.root / "secret-names.json"
 
     @property
@@ -80,17 +79,17 @@ class Home(msgspec.Struct, frozen=True):
 
     @property
     def socket(self) -> Path:
-        """Where bridges connect. It may be outside the home, see above."""
+        """The socket that bridges connect to. It may be outside the home: see the rules at the top of this module."""
         return user.socket_path(self.root)
 
     @property
     def control_socket(self) -> Path:
-        """Where commands connect; beside the other socket."""
+        """The socket that commands connect to, in the same folder as the other."""
         return user.control_path(self.root)
 
     @property
     def lock(self) -> Path:
-        """Whoever holds the lock on this file is the hub."""
+        """The file whose lock makes a process the hub."""
         return self.run / "hub.lock"
 
     @property
@@ -108,12 +107,12 @@ class Home(msgspec.Struct, frozen=True):
 
     @property
     def clients(self) -> Path:
-        """Which AI clients may connect over HTTP; hashes of their tokens, never tokens."""
+        """The AI clients that may connect over HTTP; hashes of their tokens, never tokens."""
         return self.root / "clients.json"
 
     @property
     def api_tokens(self) -> Path:
-        """Which programs may use the REST interface; hashes of their tokens, but for the default one."""
+        """The programs that may use the REST interface; hashes of their tokens, except for the default one."""
         return self.root / "api-tokens.json"
 
     @property
@@ -132,27 +131,29 @@ class Home(msgspec.Struct, frozen=True):
 
     @property
     def grants(self) -> Path:
-        """The consents of a person that hold for longer than one call."""
+        """The approvals that last longer than one call."""
         return self.root / "grants.json"
 
     @property
     def audit(self) -> Path:
-        """Who allowed what, when and by which way; older ones and the note of the last line stand beside it."""
+        """The audit trail: every approval and refusal, with its time and the way it was given. Older files and the note about the last line
+        are beside it.
+        """
         return self.root / "audit.jsonl"
 
     @property
     def passphrase(self) -> Path:
-        """A salted hash of what confirms commands where there is no window; never the passphrase."""
+        """A salted hash of the passphrase that confirms commands without a window; never the passphrase."""
         return self.root / "passphrase.json"
 
     @property
     def started_files(self) -> Path:
-        """Copies of files of projects that allowed servers start, as they were when they were allowed."""
+        """Copies of project files that approved servers start, as they were at the approval."""
         return self.root / "started-files"
 
     @property
     def server_tasks(self) -> Path:
-        """Tasks that servers work on, and which client each is of; neither arguments nor results."""
+        """Tasks that servers work on, and the client of each; neither arguments nor results."""
         return self.root / "server-tasks.json"
 
     @property
@@ -162,37 +163,37 @@ class Home(msgspec.Struct, frozen=True):
 
     @property
     def skills(self) -> Path:
-        """What each skill was when it was offered, or when a person last looked at it."""
+        """Each skill as it was when it was first offered, or when the user last reviewed it."""
         return self.root / "skills.json"
 
     @property
     def told(self) -> Path:
-        """Which one-time notices a person has seen."""
+        """The one-time notices that the user has seen."""
         return self.root / "told.json"
 
     @property
     def window(self) -> Path:
-        """How a person uses the window: cards or a table, how it is sorted."""
+        """The user's choices in the window: cards or a table, the sort order."""
         return self.root / "window.json"
 
     @property
     def trust(self) -> Path:
-        """Consents to entries of projects' own files; hashes of their content, never the content."""
+        """Approvals of entries in projects' own files; hashes of their content, never the content."""
         return self.root / "trust.json"
 
     @property
     def inmemory_trust(self) -> Path:
-        """Consents to servers that run inside Tooltray; hashes, as in `trust`."""
+        """Approvals of servers that run inside Tooltray; hashes, as in `trust`."""
         return self.root / "inmemory-trust.json"
 
     @property
     def python(self) -> Path:
-        """Packages of a person's own for servers inside a frozen Tooltray, which has no Python that they could be installed into."""
+        """The user's own packages for servers inside a frozen Tooltray, which has no Python into which they could be installed."""
         return self.root / "python"
 
     @property
     def proposals(self) -> Path:
-        """Servers that programs want to add or to change, until a person answers; their secrets are elsewhere."""
+        """Servers that programs want to add or change, until the user answers; their secrets are stored elsewhere."""
         return self.root / "proposals.json"
 
     @property
@@ -206,12 +207,12 @@ class Home(msgspec.Struct, frozen=True):
 
     @property
     def client_extensions(self) -> Path:
-        """Which extensions of the protocol AI clients have declared."""
+        """The protocol extensions that AI clients have declared."""
         return self.root / "client-extensions.json"
 
     @property
     def stopped(self) -> Path:
-        """Which servers a person has stopped."""
+        """The servers that the user has stopped."""
         return self.root / "stopped.json"
 
     @property
@@ -221,17 +222,17 @@ class Home(msgspec.Struct, frozen=True):
 
     @property
     def registry_copy(self) -> Path:
-        """What the registry of MCP servers has, to be searched."""
+        """A searchable copy of the registry of MCP servers."""
         return self.root / "registry.db"
 
     @property
     def sign_ins(self) -> Path:
-        """For which servers a sign-in is kept among the secrets; no token."""
+        """The servers for which a sign-in is stored among the secrets; no token."""
         return self.root / "sign-ins.json"
 
     @property
     def installs(self) -> Path:
-        """The installations of Tooltray; in the person's own home alone."""
+        """The installations of Tooltray; only in the user's default home."""
         return self.root / "installs.json"
 
     @property
@@ -241,12 +242,12 @@ class Home(msgspec.Struct, frozen=True):
 
     @property
     def environment(self) -> Path:
-        """Certificates, proxies and package indexes of a person's terminal; no password is among them."""
+        """Certificates, proxies and package indexes from the user's terminal; no password is among them."""
         return self.root / "environment.json"
 
     @property
     def feedback(self) -> Path:
-        """What models reported and people answered."""
+        """Reports of models, and the user's answers."""
         return self.root / "feedback"
 
     @property
@@ -256,7 +257,7 @@ class Home(msgspec.Struct, frozen=True):
 
     @property
     def confined(self) -> Path:
-        """What confined servers may write, each in a folder of its own; 0700."""
+        """The folders that sandboxed servers may write to, one for each; 0700."""
         return self.root / "confined"
 
     @property
@@ -270,7 +271,7 @@ class Home(msgspec.Struct, frozen=True):
 
     @property
     def activity(self) -> Path:
-        """The journal of what happened; SQLite keeps two more files beside it."""
+        """The journal; SQLite keeps two more files beside it."""
         return self.root / "activity.db"
 
     @property
@@ -279,22 +280,22 @@ class Home(msgspec.Struct, frozen=True):
 
     @property
     def watches(self) -> Path:
-        """What watched servers did, as the tracer tells it."""
+        """The reports of the tracer about watched servers."""
         return self.run / "watches"
 
     @property
     def server_logs(self) -> Path:
-        """What servers wrote to standard error; secrets masked."""
+        """The standard error output of servers; secrets masked."""
         return self.logs / "servers"
 
     def prepare(self) -> tuple[Problem, ...]:
         """Makes the root, `run` and the sockets' folder, each 0700, where they are missing.
 
-        Folders that exist are checked, not changed: a home may be `/tmp` by mistake. What has the name of a file of the home and is none
-        is renamed.
+        Folders that exist are checked, not changed: a home may be `/tmp` by mistake. Anything else that has the name of a file or folder of
+        the home is renamed.
 
         Returns:
-            What was renamed.
+            The items that were renamed.
 
         Raises:
             TooltrayError: a folder cannot be made, is not a folder, or other users could write into it.
@@ -309,7 +310,7 @@ class Home(msgspec.Struct, frozen=True):
         return misplaced
 
     def tell_old_versions(self) -> None:
-        """Lets bridges of older versions find the socket; for the hub, when it listens."""
+        """Makes the socket known to bridges of older versions; for the hub, once it listens."""
         user.tell_old_versions(self.root)
 
     def _set_aside_misplaced(self) -> Iterator[Problem]:
@@ -319,12 +320,12 @@ class Home(msgspec.Struct, frozen=True):
         return set_aside_misplaced(self.root, sorted({*own} - {*folders}), folders, [each for each in folders if each not in of_others])
 
     def remove_sockets(self) -> None:
-        """For the hub, when it has ended."""
+        """Removes the sockets; for the hub, when it has ended."""
         user.remove_sockets(self.root)
 
 
 def find_home(argument: str | None = None, environ: Mapping[str, str] = os.environ) -> Home:
-    """The home that a command uses, by the rules at the top of this file. Touches no file.
+    """Returns the home that a command uses, by the rules at the top of this module. Touches no file.
 
     Args:
         argument: the value of `--home`.
@@ -340,7 +341,7 @@ def find_home(argument: str | None = None, environ: Mapping[str, str] = os.envir
 
 
 def default_home(environ: Mapping[str, str] = os.environ) -> Home | None:
-    """The home of a person who asks for no other one; None where nothing says where that person's folder is."""
+    """Returns the home that is used without `--home` and TOOLTRAY_HOME; None where the user's folder is unknown."""
     try:
         return find_home(None, {name: value for name, value in environ.items() if name != "TOOLTRAY_HOME"})
     except TooltrayError:
@@ -378,10 +379,10 @@ def _cannot_use(folder: Path | str, error: OSError) -> TooltrayError:
 
 
 def hint_for(error: OSError, otherwise: str) -> str:
-    """What to do when a file of the home cannot be written: by the error's number, which a full or a read-only disk has."""
+    """Returns what to do when a file of the home cannot be written: by the error number of a full or a read-only disk."""
     return _HINTS.get(error.errno or 0, otherwise)
 
 
 def how_to_make_writable(folder: Path) -> str:
-    """The command that does it on this system."""
+    """Returns this system's command that makes a folder writable."""
     return user.HOW_TO_MAKE_WRITABLE.format(folder=folder)

@@ -1,7 +1,7 @@
 """The lock that decides which process is the hub of a home.
 
-Above it: the engine, and the command line while no hub runs. Below it: the operating system, which releases it with the process, however
-that ends. The file stays: if it were removed, two processes could each hold a lock of that name.
+The operating system releases it with the process, however that ends. The file stays: if it were removed, two processes could each hold a
+lock of that name.
 """
 
 import os
@@ -31,12 +31,11 @@ else:
 
 
 class HubLock:
-    """Held from `try_take` to `release`."""
+    """A lock, held from `try_take` to `release`."""
 
     def __init__(self, path: Path, folder: Path | None = None) -> None:
-        """
-        Args:
-            folder: is locked, too, where the system can: the file may be removed while its lock is held, together with the folder it is in.
+        """Args:
+        folder: a folder to lock as well, where the system can: the lock file may be removed while it is locked, with its folder.
         """
         self._path, self._folder = path, folder
         self._descriptors: list[int] = []
@@ -58,7 +57,7 @@ class HubLock:
         return True
 
     def release(self) -> None:
-        """May be called twice, and without holding the lock."""
+        """Releases the lock, if it is held. May be called twice."""
         while self._descriptors:
             os.close(self._descriptors.pop())
 

@@ -1,7 +1,4 @@
-"""The place of the one hub of a home: taken with its lock, published in `hub.json`, and given back without leaving files.
-
-Above it: the engine. Below it: the lock and the files of the home. Knows nothing of what a hub does.
-"""
+"""The place of the one hub of a home: acquired with its lock, published in `hub.json`, and released without leaving files."""
 
 import contextlib
 import json
@@ -24,7 +21,7 @@ STOP_THERE = f"Stop it there. {ANOTHER_HOME}"
 
 
 class HubRunning(TooltrayError):
-    """Another hub holds the lock of this home.
+    """A refusal, because another hub holds the lock of this home.
 
     Attributes:
         pid: its process; 0 if unknown.
@@ -43,7 +40,7 @@ class HubRunning(TooltrayError):
 
 
 class HubPlace:
-    """Held from `take` to `give_back`. All methods but `take` block on the disk."""
+    """The place of a home's hub, held from `take` to `give_back`. All methods but `take` block on the disk."""
 
     def __init__(self, home: Home) -> None:
         self._home, self._lock = home, HubLock(home.lock, home.root)
@@ -64,10 +61,10 @@ class HubPlace:
         raise running_elsewhere(self._home)
 
     def tell(self, **about: object) -> None:
-        """Says in `hub.json` who is here and where it listens.
+        """Publishes in `hub.json` which process the hub is, and where it listens.
 
         Args:
-            about: what else others should know.
+            about: further fields of the file.
         """
         content = {
             "pid": os.getpid(),
@@ -94,7 +91,7 @@ class HubPlace:
 
 
 def running_elsewhere(home: Home) -> HubRunning:
-    """Who holds the home's lock, as far as `hub.json` has it; versions before 0.2 write no host name."""
+    """Returns the error that names the holder of the home's lock, as far as `hub.json` does; versions before 0.2 write no host name."""
     try:
         about = json.loads(read_regular(home.hub_json))
         pid, host = about["pid"], about.get("host", "")

@@ -1,6 +1,6 @@
-"""Sets aside what has the name of a file or folder of the home and is something else: a pipe, a device, a folder, a link to nothing.
+"""Renames anything else that has the name of a file or folder of the home: a pipe, a device, a folder, a broken link.
 
-Who opens a pipe waits for its other end, and what Tooltray has not written is renamed rather than overwritten.
+Opening a pipe would wait for its other end, and content that Tooltray did not write must not be overwritten.
 """
 
 import os
@@ -17,18 +17,18 @@ _NOWHERE = Phrase("it is a link that leads nowhere")
 
 
 def set_aside_misplaced(root: Path, files: Collection[Path], folders: Collection[Path], walked: Collection[Path]) -> Iterator[Problem]:
-    """Renames each of them.
+    """Renames each misplaced item.
 
     A link to a file counts as the file, also where the file is yet to be made.
 
     Args:
-        root: the home; it is there.
+        root: the home, which exists.
         files: the files in it that have fixed names.
-        folders: the folders in it, each before those that are in it.
-        walked: of these the ones in which every file is Tooltray's.
+        folders: the folders in it, each before its subfolders.
+        walked: the folders among them in which every file is Tooltray's.
 
     Yields:
-        What was renamed, and its new name.
+        Each item that was renamed, and its new name.
     """
     for folder in folders:
         yield from _moved(folder, _what_else(folder, stat.S_ISDIR))
@@ -44,7 +44,7 @@ def set_aside_misplaced(root: Path, files: Collection[Path], folders: Collection
 
 
 def _what_else(path: Path, is_right: Callable[[int], bool]) -> str:
-    """What is there instead; empty if it is as it should be, or if nothing is there."""
+    """Returns what the path is instead of the expected kind; empty if it is as expected, or does not exist."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

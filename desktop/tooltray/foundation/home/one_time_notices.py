@@ -1,6 +1,6 @@
-"""Remembers which one-time notices were shown, e.g. where the window goes when it is closed.
+"""Remembers which one-time notices were shown, e.g. that Tooltray keeps running when its window is closed.
 
-Above it: the desktop's composition root. Below it: atomic_file. If the file cannot be read or written, a notice is shown again.
+If the file cannot be read or written, a notice is shown again.
 """
 
 import json
@@ -14,7 +14,8 @@ logger = logging.getLogger(__name__)
 
 
 class OneTimeNotices:
-    """
+    """The notices that the user has seen.
+
     Args:
         path: the file with the keys of shown notices, a JSON list.
     """
@@ -24,7 +25,9 @@ class OneTimeNotices:
         self._shown: set[str] | None = None  # read at the first use
 
     def is_first(self, key: str) -> bool:
-        """Whether a notice was not shown before; from now on it counts as shown. Blocks for as long as writing a small file takes."""
+        """Returns whether a notice was not shown before, and counts it as shown from now on. Blocks for as long as writing a small file
+        takes.
+        """
         shown = self._shown = self._read() if self._shown is None else self._shown
         if key in shown:
             return False

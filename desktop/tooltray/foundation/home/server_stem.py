@@ -1,7 +1,4 @@
-"""What files and folders of one server begin with: of every name that a server may have, and unlike for any two of them.
-
-Above it: the servers' logs, and the folders of confined servers. Below it: nothing.
-"""
+"""Names files and folders of one server: valid for every server name, and different for any two of them."""
 
 import hashlib
 import re
@@ -10,6 +7,6 @@ NAME_LENGTH = 40  # characters of a server's name in a file's, so that a person 
 
 
 def file_stem(server: str) -> str:
-    """A readable name for files of a server."""
+    """Returns a readable name for files of a server."""
     readable = re.sub(r"[^A-Za-z0-9_]+", "-", server)[:NAME_LENGTH].strip("-") or "server"
     return f"{readable}-{hashlib.sha256(server.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"

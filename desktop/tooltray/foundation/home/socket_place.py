@@ -1,19 +1,17 @@
-"""Where the sockets of a home are that cannot hold them itself. Linux and macOS.
+"""Finds a place for the sockets of a home that cannot hold them itself. Linux and macOS; standard library only.
 
 A socket's address has room for some 100 bytes, and some disks take no sockets at all (FAT, SMB shares, folders shared with a virtual
-machine); for those `run/socket-folder` is there, and says so to a bridge.
+machine); in that case `run/socket-folder` names the folder for a bridge. The bridge finds the same place by its own copy of these rules
+(tooltray_bridge/long_home.py); a contract test checks that both agree. Of these folders the first counts that exists and belongs only to
+this user:
 
-Above it: user_posix. Below it: the file system. Standard library only. The bridge finds the same place by its own copy of these rules
-(tooltray_bridge/long_home.py); a contract test holds the two together. Of these folders the first counts that is there and is this user's
-alone:
+1. the one that `run/socket-folder` in the home names: made by a hub under an unpredictable name, so that no other user can take it first 2.
+`tooltray-<hash>` in `/run/user/<uid>`, into which no other user can write; `<hash>` is that of the home's path 3.
+`/tmp/tooltray-<uid>-<hash>`, where a hub of version 0.1 listens
 
-1. the one that `run/socket-folder` in the home names: made by a hub under a name that nobody can know before, so nobody can take it first
-2. `tooltray-<hash>` in `/run/user/<uid>`, into which nobody else can write; `<hash>` is that of the home's path
-3. `/tmp/tooltray-<uid>-<hash>`, where a hub of version 0.1 listens
-
-For a long path a hub makes the second where there is such a folder, else the first; for a disk without sockets the first. It leaves a link
+For a long path a hub makes the second if `/run/user/<uid>` exists, else the first; for a disk without sockets the first. It leaves a link
 to its socket in the third, where bridges of that version look; where another user has taken that name, they do not find it. The control
-socket is beside the other, wherever that is.
+socket is in the same folder.
 """
 
 import errno
@@ -36,7 +34,7 @@ _HASH_CHARACTERS = 16
 
 
 def find_socket(root: Path) -> Path:
-    """Where a hub listens or will listen; what is returned where there is no folder yet is in one that nobody else can make."""
+    """Returns where a hub listens or will listen. Without any folder this is a path that no other user can make."""
     for folder in (_recorded(root), _of_session(root), _of_old_versions(root)):
         if folder and _is_ours(folder):
             return folder / NAME
@@ -44,12 +42,12 @@ def find_socket(root: Path) -> Path:
 
 
 def is_recorded(root: Path) -> bool:
-    """Whether the home has a record of its sockets' folder, whatever is in it."""
+    """Returns whether the home has a record of its sockets' folder, whatever its content."""
     return os.path.lexists(root / RECORD)
 
 
 def takes_sockets(folder: Path) -> bool:
-    """Whether the disk of this folder can hold a socket; tried, since no file system says so."""
+    """Returns whether the disk of this folder can hold a socket, by making one, since no file system reports it."""
     path = folder / f".{os.getpid()}"  # not longer than the names of the real ones
     try:
         with socket.socket(socket.AF_UNIX) as tried:
@@ -61,10 +59,10 @@ def takes_sockets(folder: Path) -> bool:
 
 
 def make_folder(root: Path, *, is_recorded: bool) -> None:
-    """Makes the socket's folder where there is none; two who do so at once make one. The home's own folders are there.
+    """Makes the socket's folder if it does not exist; two hubs that do so at once make one. The home's own folders exist.
 
     Args:
-        is_recorded: the home has to name the folder, as its path alone does not lead there.
+        is_recorded: the home has to name the folder, because its path alone does not lead there.
 
     Raises:
         OSError: it cannot be made.
@@ -84,7 +82,7 @@ def make_folder(root: Path, *, is_recorded: bool) -> None:
 
 
 def tell_old_versions(root: Path) -> None:
-    """Leaves a link to the socket where older bridges look for it. Only for who holds the home's lock."""
+    """Leaves a link to the socket where older bridges look for it. Only for the holder of the home's lock."""
     folder = _of_old_versions(root)
     with suppress(OSError):  # the name is taken, or a folder of another user
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -95,7 +93,7 @@ def tell_old_versions(root: Path) -> None:
 
 
 def remove_folder(root: Path) -> None:
-    """Removes both sockets, their folder, and what leads to it. Only for who holds the home's lock."""
+    """Removes both sockets, their folder, and what leads to it. Only for the holder of the home's lock."""
     listening = find_socket(root)
     for path in (listening, listening.with_name(CONTROL_NAME), _of_old_versions(root) / NAME, root / RECORD):
         with suppress(OSError):
@@ -120,7 +118,7 @@ def _recorded(root: Path) -> Path | None:
 
 
 def _record(root: Path, folder: str) -> None:
-    """A reader finds the whole record, or the one before."""
+    """Writes the record atomically."""
     descriptor, temporary = tempfile.mkstemp(dir=root / "run", prefix=".socket-folder.")
     with open(descriptor, "wb") as file:
         file.write(os.fsencode(folder))
@@ -140,7 +138,7 @@ def _hash_of(root: Path) -> str:
 
 
 def _is_ours(folder: Path) -> bool:
-    """A folder, no link, into which nobody else can write."""
+    """Returns whether this is a folder, and not a link, into which no other user can write."""
     try:
         status = folder.lstat()
     except OSError:

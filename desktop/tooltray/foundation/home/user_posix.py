@@ -1,6 +1,6 @@
-"""Who the person is to Linux and macOS: their folder and shell, where the hub's sockets go, and what makes a folder private.
+"""The user's identity on Linux and macOS: their folder and shell, the hub's sockets, and whether a folder is private.
 
-Above it: home.py and login_shell.py, which use this or user_windows.py (the same functions). Standard library only.
+Standard library only. user_windows.py has the same functions.
 """
 
 import os
@@ -19,7 +19,7 @@ SOCKET_PATH_BYTES = 100  # sun_path holds 104 bytes on macOS and 108 on Linux, t
 
 
 def home_folder() -> str:
-    """The home folder that the user database gives, for a process that was started without HOME.
+    """Returns the home folder from the user database, for a process that was started without HOME.
 
     Raises:
         KeyError: this user is in no user database (a container started with a bare number).
@@ -28,7 +28,7 @@ def home_folder() -> str:
 
 
 def login_shell() -> str:
-    """The shell that the user database gives; an empty field there means `/bin/sh`.
+    """Returns the shell from the user database; an empty field there means `/bin/sh`.
 
     Raises:
         KeyError: this user is in no user database.
@@ -37,7 +37,7 @@ def login_shell() -> str:
 
 
 def without_login_shell(own: Mapping[str, str]) -> Mapping[str, str]:
-    """The person's environment where no shell can be asked for it: this process's own.
+    """Returns the user's environment where no login shell can report it: this process's own.
 
     Args:
         own: this process's environment.
@@ -46,17 +46,17 @@ def without_login_shell(own: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def socket_path(root: Path) -> Path:
-    """`run/hub.sock` in the home; where that cannot be, what socket_place finds."""
+    """Returns `run/hub.sock` in the home, or the path that socket_place finds if that cannot be used."""
     return socket_place.find_socket(root) if _is_outside(root) else root / "run" / socket_place.NAME
 
 
 def control_path(root: Path) -> Path:
-    """`control.sock` beside the hub's socket: 3 bytes longer, for which both systems have room."""
+    """Returns `control.sock` beside the hub's socket: 3 bytes longer, for which both systems have room."""
     return socket_path(root).with_name(socket_place.CONTROL_NAME)
 
 
 def make_socket_folder(root: Path) -> None:
-    """Makes the sockets' folder where that is outside the home. The home's own folders are there.
+    """Makes the sockets' folder where that is outside the home. The home's own folders exist.
 
     Raises:
         OSError: it cannot be made.
@@ -69,13 +69,13 @@ def make_socket_folder(root: Path) -> None:
 
 
 def tell_old_versions(root: Path) -> None:
-    """Lets older bridges find a socket that is outside the home. Only for who holds the home's lock."""
+    """Makes a socket that is outside the home known to older bridges. Only for the holder of the home's lock."""
     if _is_outside(root):
         socket_place.tell_old_versions(root)
 
 
 def remove_sockets(root: Path) -> None:
-    """Removes both sockets, and their folder where that is outside the home. Only for who holds the home's lock."""
+    """Removes both sockets, and their folder where that is outside the home. Only for the holder of the home's lock."""
     if _is_outside(root):
         socket_place.remove_folder(root)
         return
@@ -93,12 +93,12 @@ def _is_too_long(path: Path) -> bool:
 
 
 def reason_not_private(folder: Path) -> str:
-    """Why others could plant files in this folder; empty if they cannot.
+    """Returns why others could plant files in this folder; empty if they cannot.
 
-    A symbolic link to it must be ours (or root's) too: whoever owns the link decides where it leads.
+    A symbolic link to it must be ours (or root's) too: the owner of the link decides where it leads.
 
     Raises:
-        OSError: the folder cannot be looked at.
+        OSError: the folder cannot be examined.
     """
     status = folder.stat()
     if not stat.S_ISDIR(status.st_mode):

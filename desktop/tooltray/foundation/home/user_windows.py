@@ -1,6 +1,6 @@
-"""Who the person is to Windows: their folder, where the hub's pipes are, and what makes a folder private.
+"""The user's identity on Windows: their folder, the hub's pipes, and whether a folder is private.
 
-Above it: home.py and login_shell.py, which use this or user_posix.py (the same functions). Below it: win32/security.
+user_posix.py has the same functions.
 """
 
 import hashlib
@@ -24,21 +24,21 @@ reason_not_private = security.reason_not_private
 
 
 def home_folder() -> str:
-    """The folder of a user without USERPROFILE.
+    """Fails, because every signed-in user has USERPROFILE.
 
     Raises:
-        KeyError: always; it is set for everybody who is signed in.
+        KeyError: always.
     """
     raise KeyError(FOLDER_VARIABLE)
 
 
 def login_shell() -> str:
-    """There is none: a session's variables are in every process's environment already."""
+    """Returns an empty text: a session's variables are in every process's environment already."""
     return ""
 
 
 def without_login_shell(own: Mapping[str, str]) -> Mapping[str, str]:
-    """The person's environment: this process's own, with the registry's newest values.
+    """Returns the user's environment: this process's own, with the registry's newest values.
 
     Args:
         own: this process's environment.
@@ -50,23 +50,25 @@ def without_login_shell(own: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def socket_path(root: Path) -> Path:
-    """The name of the pipe: a hash of the home's path, so that users and homes do not meet; the same for two spellings of one path."""
+    """Returns the name of the pipe: a hash of the home's path, so that each user and home has its own; the same for two spellings of one
+    path.
+    """
     folded = os.path.normcase(root).rstrip("\\").encode("utf-8", "surrogatepass")
     return Path(f"{_PIPES}tooltray-{hashlib.sha256(folded).hexdigest()[:_HASH_CHARACTERS]}")
 
 
 def control_path(root: Path) -> Path:
-    """A pipe of its own beside it."""
+    """Returns the name of the pipe for commands."""
     return Path(f"{socket_path(root)}-control")
 
 
 def make_socket_folder(root: Path) -> None:
-    """A pipe needs none."""
+    """Does nothing: a pipe needs no folder."""
 
 
 def tell_old_versions(root: Path) -> None:
-    """There are none."""
+    """Does nothing: no older version runs on Windows."""
 
 
 def remove_sockets(root: Path) -> None:
-    """A pipe goes with the process that made it."""
+    """Does nothing: a pipe ends with the process that made it."""

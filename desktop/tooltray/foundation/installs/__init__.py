@@ -1,1 +1,1 @@
-"""The installations of Tooltray on this machine, and the one path that AI clients point at."""
+"""The installations of Tooltray on this machine, and the one path that AI clients' configs contain."""

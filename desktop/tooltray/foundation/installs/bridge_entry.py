@@ -1,7 +1,4 @@
-"""The entry that a person pastes into an AI client's config: it starts the bridge.
-
-Above it: the command line, the desktop app and ai_clients. Below it: the home. Knows no AI client's own format.
-"""
+"""The entry that the user pastes into an AI client's config: it starts the bridge."""
 
 import json
 import os
@@ -15,14 +12,14 @@ from tooltray.foundation.programs import bridge_command
 
 
 def bridge_entry(home: Home, environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """The entry for one home, in the form that most AI clients read.
+    """Returns the entry for one home, in the form that most AI clients read.
 
-    An installed Tooltray gives the one path that never changes (installs.installations), also before its first hub has written it. A
+    For an installed Tooltray it has the one path that never changes (installs.installations), also before its first hub has written it. A
     checkout that has not taken that path names its own interpreter and script, with absolute paths: AI clients have another PATH than a
-    terminal. A home other than the default one is named; AI clients pass no TOOLTRAY_HOME.
+    terminal. A home other than the default one is named, because AI clients pass no TOOLTRAY_HOME.
 
     Args:
-        environ: where HOME is looked up, to tell whether the home is the default one.
+        environ: where HOME is looked up, to find out whether the home is the default one.
     """
     own = default_home(environ)
     command, *arguments = _command(own, is_own=home == own)
@@ -41,5 +38,5 @@ def _command(own: Home | None, *, is_own: bool) -> list[str]:
 
 
 def bridge_entry_text(home: Home) -> str:
-    """The same as JSON, indented for pasting."""
+    """Returns the entry as JSON, indented for pasting."""
     return json.dumps(bridge_entry(home), indent=2, ensure_ascii=False)

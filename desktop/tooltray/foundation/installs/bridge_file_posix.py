@@ -1,8 +1,7 @@
-"""The script `bin/tooltray-bridge` that AI clients start on Linux and macOS: it becomes the bridge of the first installation that is there.
+"""The script `bin/tooltray-bridge` that AI clients start on Linux and macOS: it becomes the bridge of the first installation that exists.
 
-Above it: installations, which uses this or bridge_file_windows (the same names). Below it: nothing. Plain POSIX `sh`: it needs no PATH and
-no variable, and costs some 2 ms. Without any installation it answers each request with an error, so that the AI client shows a person what
-to do.
+It is plain POSIX `sh`, needs no PATH and no variable, and costs some 2 ms. Without any installation it answers each request with an error,
+so that the AI client shows the user what to do. bridge_file_windows has the same names.
 """
 
 import os
@@ -46,7 +45,8 @@ MESSAGE = (
 
 
 def script(bridges: Iterable[Sequence[str]]) -> str:
-    """
+    """Returns the text of the script.
+
     Args:
         bridges: commands of bridges, the one in use first.
     """
@@ -60,7 +60,7 @@ def _line(bridge: Sequence[str]) -> str:
 
 
 def write(path: Path, bridges: Iterable[Sequence[str]]) -> bool:
-    """Writes the script where it is not as it should be; returns whether it was written.
+    """Writes the script if it differs from what it should be; returns whether it was written.
 
     Args:
         bridges: commands of bridges, the one in use first.
@@ -79,7 +79,7 @@ def write(path: Path, bridges: Iterable[Sequence[str]]) -> bool:
 
 
 def can_write() -> bool:
-    """Whether this installation has what is written; here it is made of nothing."""
+    """Returns True: the script needs no file of the installation."""
     return True
 
 

@@ -1,11 +1,9 @@
 """The program `bin\\tooltray-bridge.exe` that AI clients start on Windows, and the list of bridges beside it.
 
-Above it: installations, which uses this or bridge_file_posix (the same names). Below it: the launcher (packaging/windows/launcher.c), which
-the packages carry among their resources: a Python package has none, and then an entry names the interpreter and the script, as in a
-checkout.
-
-The launcher reads the list at each start, so an installation that comes or goes changes a text and no program that runs. Windows lets
-nobody write over such a program; it can be renamed, so a new launcher takes its place beside the old one.
+The packages contain the launcher (packaging/windows/launcher.c) among their resources. A Python package has none; there an entry names the
+interpreter and the script, as in a checkout. The launcher reads the list at each start, so an installation that is added or removed changes
+a text and no running program. Windows lets no program overwrite a running one, but it can be renamed: a new launcher takes its place.
+bridge_file_posix has the same names.
 """
 
 import subprocess
@@ -21,7 +19,7 @@ _OLD = ".old"  # in the names of launchers that ran when another one took their 
 
 
 def write(path: Path, bridges: Iterable[Sequence[str]]) -> bool:
-    """Writes launcher and list where they are not as they should be; returns whether they were written.
+    """Writes launcher and list if they differ from what they should be; returns whether they were written.
 
     Args:
         path: of the launcher.
@@ -46,7 +44,7 @@ def write(path: Path, bridges: Iterable[Sequence[str]]) -> bool:
 
 
 def can_write() -> bool:
-    """Whether this installation has a launcher; a Python package has none."""
+    """Returns whether this installation has a launcher; a Python package has none."""
     return _launcher() is not None
 
 
@@ -58,7 +56,7 @@ def _launcher() -> bytes | None:
 
 
 def _put_aside(path: Path) -> None:
-    """Gives the place free, and removes launchers that have been put aside and do not run any more."""
+    """Makes the path free, and removes earlier launchers that do not run any more."""
     for old in path.parent.glob(f"*{_OLD}"):
         with suppress(OSError):
             old.unlink()

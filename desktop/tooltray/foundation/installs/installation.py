@@ -1,6 +1,6 @@
 """One installation of Tooltray: its kind, its version, and the command of its bridge.
 
-Above it: installations. Below it: programs. A package says its kind in a file beside its programs; without one it is a wheel or a checkout.
+A package names its kind in a file beside its programs; without that file it is a Python package or a checkout.
 """
 
 import json
@@ -31,7 +31,8 @@ KINDS: Mapping[str, str] = {
 
 
 class Installation(msgspec.Struct, frozen=True):
-    """
+    """One installation of Tooltray.
+
     Attributes:
         kind: a key of KINDS.
         bridge: the program that AI clients start, and its arguments; absolute paths.
@@ -43,18 +44,18 @@ class Installation(msgspec.Struct, frozen=True):
 
     @property
     def is_there(self) -> bool:
-        """Whether its programs still exist; looks at the disk."""
+        """Whether its programs still exist; reads the disk."""
         program, *arguments = self.bridge or ("",)
         return os.access(program, os.X_OK) and all(os.path.exists(each) for each in arguments if os.path.isabs(each))
 
     @property
     def is_packaged(self) -> bool:
-        """A checkout is for work on Tooltray itself: it takes the path only where somebody says so."""
+        """Whether it may take the path of the bridge without being chosen. A checkout may not: it is for work on Tooltray itself."""
         return self.kind != CHECKOUT
 
     @property
     def age(self) -> tuple[tuple[int, ...], bool]:
-        """Sorts installations by version, the newest last."""
+        """A sort key by version, the newest last."""
         return age_of_version(self.version)
 
     @property
@@ -63,13 +64,13 @@ class Installation(msgspec.Struct, frozen=True):
 
 
 def age_of_version(version: str) -> tuple[tuple[int, ...], bool]:
-    """Sorts versions, the newest last; `1.2.0rc1` comes before `1.2.0`."""
+    """Returns a sort key of a version, the newest last; `1.2.0rc1` comes before `1.2.0`."""
     numbers, is_final = re.match(r"\d+(?:\.\d+)*", version), not re.search(r"[a-z]", version.partition("+")[0])
     return tuple(map(int, numbers[0].split("."))) if numbers else (), is_final
 
 
 def this_installation() -> Installation:
-    """The one whose program this process is."""
+    """Returns the installation that this process belongs to."""
     return Installation(_kind(), __version__, tuple(bridge_command()))
 
 

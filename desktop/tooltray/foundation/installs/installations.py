@@ -1,15 +1,11 @@
-"""Which installations of Tooltray a person has, and the one path that AI clients' configs hold: `~/.tooltray/bin/tooltray-bridge`.
+"""The user's installations of Tooltray, and the one path in AI clients' configs: `~/.tooltray/bin/tooltray-bridge`.
 
-Above it: the engine, which records its own installation when a hub starts; `tooltray bridge`, the doctor, and the entry that a person
-pastes. Below it: installs.json and the script in the person's home. All methods block on the disk.
+All methods block on the disk. The rules, in full:
 
-The rules, in full:
-
-- The newest packaged installation owns the path. A checkout takes it only by `tooltray bridge use`, and so can any other one.
-- The script tries the owner, then the others, newest first: removing one hands the path on without anybody writing anything.
-- An installation whose programs are gone is forgotten the next time that the file is written.
-- A file of a newer version of Tooltray is read as far as it is understood, and left alone.
-- Both belong to the person, not to a home: a hub of another home (`--home`) uses them, and records nothing.
+- The newest packaged installation owns the path. A checkout takes it only by `tooltray bridge use`, and so can any other one. - The script
+tries the owner, then the others, newest first: removing one passes the path on without any file being written. - An installation whose
+programs no longer exist is dropped the next time that the file is written. - A file of a newer version of Tooltray is read as far as it is
+understood, and not changed. - Both belong to the user, not to a home: a hub of another home (`--home`) uses them, and records nothing.
 """
 
 import contextlib
@@ -39,10 +35,10 @@ NOT_WRITTEN = Phrase("The program that AI clients start cannot be written")
 
 
 class Record(msgspec.Struct, frozen=True):
-    """What `installs.json` holds.
+    """The content of `installs.json`.
 
     Attributes:
-        chosen: the bridge of the installation that a person has chosen; empty: nobody has chosen.
+        chosen: the bridge of the installation that the user has chosen; empty: no choice was made.
     """
 
     version: int = VERSION
@@ -51,9 +47,10 @@ class Record(msgspec.Struct, frozen=True):
 
 
 class Installations:
-    """
+    """The user's installations.
+
     Args:
-        home: the person's own, not one that was chosen with `--home`.
+        home: the user's default home, not one that was chosen with `--home`.
     """
 
     def __init__(self, home: Home, files: EditedFiles | None = None) -> None:
@@ -61,23 +58,23 @@ class Installations:
         self._files = files or EditedFiles()
 
     def known(self) -> list[Installation]:
-        """Those that are there, the one in use first."""
+        """Returns the installations that exist, the one in use first."""
         return _in_order(self._read()[0])
 
     @property
     def owner(self) -> Installation | None:
-        """The one that AI clients get; None where only checkouts are known and none of them was chosen."""
+        """The installation whose bridge AI clients get; None where only checkouts are known and none of them was chosen."""
         record, _ = self._read()
         return _owner(record, _in_order(record))
 
     def will_give_path(self, own: Installation) -> bool:
-        """Whether AI clients get the path once this installation's hub has run in the person's own home."""
+        """Returns whether AI clients get the path once this installation's hub has run in the user's default home."""
         return own.is_packaged and bridge_file.can_write()
 
     def record(self, own: Installation) -> None:
         """Adds an installation, or its new version, and writes the script; for a hub that starts.
 
-        Nothing is raised: AI clients that point at the path go on with what they had, and the doctor says what is wrong.
+        Raises nothing: AI clients that use the path keep what they had, and the doctor reports what is wrong.
         """
         try:
             self._change(own, is_chosen=False)
@@ -85,7 +82,7 @@ class Installations:
             logger.warning("%s: %s", NOT_WRITTEN, error)
 
     def use(self, own: Installation) -> None:
-        """Gives the path to an installation, until another one is chosen or it is gone.
+        """Gives the path to an installation, until another one is chosen or it no longer exists.
 
         Raises:
             TooltrayError: a file cannot be written, or is of a newer version.
@@ -96,7 +93,7 @@ class Installations:
             raise _cannot(error) from error
 
     def mend(self) -> bool:
-        """Writes the script where it is missing or not as it should be; returns whether it was written.
+        """Writes the script if it is missing or differs from what it should be; returns whether it was written.
 
         Raises:
             TooltrayError: it cannot be written.
@@ -121,7 +118,7 @@ class Installations:
         self._write_script(self._files.retry_until_kept(attempt))
 
     def _read(self) -> tuple[Record, bytes | None]:
-        """What is not understood counts as empty: each installation records itself again when it starts."""
+        """Reads the file; unreadable content counts as empty, because each installation records itself again when it starts."""
         try:
             content = read_regular(self._file)
         except OSError:

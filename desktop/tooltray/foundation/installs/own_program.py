@@ -1,7 +1,7 @@
 """Notices that the programs of this installation were replaced while one of them runs, as a package manager does.
 
-Above it: the engine, which then makes room for the new version. Below it: installation. A process whose files are no longer its own should
-not go on for long: what it imports later comes from the newer version's files, and a frozen program reads its modules from its own file.
+Such a process should end soon: its later imports come from the newer version's files, and a frozen program reads its modules from its own
+file.
 """
 
 import os
@@ -17,10 +17,10 @@ SETTLED_S = 10.0  # a package manager has then renamed all files of the package;
 
 
 class OwnProgram:
-    """Knows the program's file as it was when this was made. All methods block on the disk.
+    """The program's file as it was when this object was made. All methods block on the disk.
 
     Args:
-        file: None: nothing is ever replaced.
+        file: None: the program never counts as replaced.
     """
 
     def __init__(self, file: Path | None) -> None:
@@ -29,13 +29,15 @@ class OwnProgram:
 
     @classmethod
     def of(cls, installation: Installation) -> "OwnProgram":
-        """Of a checkout nothing counts as replaced: who works on the source restarts by hand. Windows replaces no program that runs."""
+        """Makes the object for an installation. A checkout never counts as replaced: its developer restarts by hand. Windows replaces no
+        running program.
+        """
         if installation.kind == CHECKOUT or sys.platform == "win32":
             return cls(None)
         return cls(Path(sys.executable if is_frozen() else tooltray.__file__))
 
     def is_replaced(self) -> bool:
-        """Whether another file has its place, and has had it for a while. A program that is gone was removed, not replaced."""
+        """Returns whether another file has had the same path for a while. A program that no longer exists was removed, not replaced."""
         if self._file is None or self._before is None:
             return False
         now = _identity(self._file)

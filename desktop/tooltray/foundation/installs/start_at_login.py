@@ -1,7 +1,7 @@
-"""Whether Tooltray starts when the person logs in: asked of the system each time, so that a switch set elsewhere is seen.
+"""Whether Tooltray starts when the user logs in. Read from the system each time, so that a change made elsewhere is seen.
 
-Above it: the API, `tooltray autostart`, `tooltray uninstall`. Below it: one small module for each platform, with the same three functions.
-It belongs to the person, not to a home: what starts is the person's own Tooltray, whatever home a hub has.
+It belongs to the user, not to a home: the user's default Tooltray starts, whichever home a hub has. Each platform has a module with the
+same three functions.
 """
 
 import sys
@@ -23,12 +23,12 @@ BACKGROUND = "--background"
 
 
 def is_on() -> bool:
-    """Whether the system is going to start Tooltray, as far as it says so."""
+    """Returns whether the system will start Tooltray, as far as it reports that."""
     return system.is_on()
 
 
 def switch(*, on: bool) -> None:
-    """Has the system start this installation at login, or none.
+    """Makes the system start this installation at login, or stops it from doing so.
 
     Raises:
         TooltrayError: the system refuses.
@@ -41,7 +41,9 @@ def switch(*, on: bool) -> None:
 
 
 def command_at_login() -> list[str]:
-    """What starts at login. Versions of the portable archive stand in folders of their own; `current` leads to the newest one."""
+    """Returns the command that starts at login. Versions of the portable archive have folders of their own; `current` leads to the newest
+    one.
+    """
     program, *arguments = desktop_command(BACKGROUND)
     current = Path(program).parents[1] / "current" / Path(program).name
     return [str(current) if is_frozen() and current.exists() else program, *arguments]

@@ -1,7 +1,7 @@
-"""Start at login on Linux: a desktop entry in the person's folder `autostart`, by the rules of freedesktop.org.
+"""Start at login on Linux: a desktop entry in the user's folder `autostart`, by the rules of freedesktop.org.
 
-Above it: start_at_login. Below it: files. The Desktop Application Autostart Specification 0.5 says when an entry counts, the Desktop Entry
-Specification 1.5 how a command is quoted. Desktops' own settings switch an entry off by `Hidden` or `X-GNOME-Autostart-enabled`.
+The Desktop Application Autostart Specification 0.5 defines when an entry counts, the Desktop Entry Specification 1.5 how a command is
+quoted. Desktops' own settings switch an entry off by `Hidden` or `X-GNOME-Autostart-enabled`.
 """
 
 import os
@@ -33,14 +33,14 @@ X-LXQt-Need-Tray=true
 
 
 def is_on() -> bool:
-    """Whether the entry is there, nobody has switched it off, and its program exists."""
+    """Returns whether the entry exists, is not switched off, and its program exists."""
     fields = _fields()
     is_switched_off = fields.get("Hidden") == "true" or fields.get("X-GNOME-Autostart-enabled") == "false"
     return bool(fields.get("Exec")) and not is_switched_off and _exists(fields.get("TryExec", ""))
 
 
 def turn_on(command: Sequence[str]) -> None:
-    """Writes the entry, over one that was switched off elsewhere."""
+    """Writes the entry, also over one that was switched off elsewhere."""
     _path().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_atomically(_path(), _ENTRY.format(exec=command_line(command), program=_string(command[0])).encode(), MODE)
 
@@ -50,7 +50,7 @@ def turn_off() -> None:
 
 
 def command_line(command: Sequence[str]) -> str:
-    """A command as the value of `Exec`: each argument quoted where it has to be, `%` doubled, then escaped as any string."""
+    """Returns a command as the value of `Exec`: each argument quoted where it has to be, `%` doubled, then escaped as any string."""
     return _string(" ".join(map(_quoted, command)))
 
 
@@ -66,7 +66,7 @@ def _string(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """The other way round; an unknown escape stays."""
+    """Unescapes a string; an unknown escape stays."""
     parts = text.split("\\\\")
     return "\\".join(part.replace("\\s", " ").replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r") for part in parts)
 
@@ -78,7 +78,7 @@ def _path() -> Path:
 
 
 def _fields() -> dict[str, str]:
-    """The keys of the group that counts."""
+    """Reads the keys of the group `Desktop Entry`."""
     try:
         lines = _path().read_text(errors="replace").splitlines()
     except OSError:
@@ -94,5 +94,5 @@ def _fields() -> dict[str, str]:
 
 
 def _exists(program: str) -> bool:
-    """An entry whose `TryExec` is not there is passed over; one without it counts."""
+    """Returns whether the program of `TryExec` exists; an entry without `TryExec` counts as well."""
     return not program or shutil.which(_plain(program)) is not None

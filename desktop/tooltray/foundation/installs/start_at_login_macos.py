@@ -1,8 +1,8 @@
-"""Start at login on macOS: a LaunchAgent of the person's. Driven by a double of launchctl in tests; not run on a Mac.
+"""Start at login on macOS: a LaunchAgent of the user's. Tested with a double of launchctl; not run on a Mac.
 
-Above it: start_at_login. Below it: files and launchctl(1). launchd reads the folder `LaunchAgents` at each login, see launchd.plist(5), so
-writing the file is enough: `launchctl bootstrap` would start a second Tooltray at once, and `bootout` would end the one that runs since it
-was started at login. A person or an administrator may have disabled the agent; launchctl has the list of those.
+launchd reads the folder `LaunchAgents` at each login, see launchd.plist(5), so writing the file is enough: `launchctl bootstrap` would
+start a second Tooltray at once, and `bootout` would end the one that was started at login. The user or an administrator may have disabled
+the agent; launchctl lists disabled agents.
 """
 
 import os
@@ -20,7 +20,9 @@ ANSWER_TIMEOUT_S = 5.0  # it answers within milliseconds; a window waits for it
 
 
 def is_on() -> bool:
-    """Whether the agent is there and not disabled; what "Login Items" in System Settings allows, no documented call says."""
+    """Returns whether the agent exists and is not disabled. The setting "Login Items" in System Settings cannot be read by a documented
+    call.
+    """
     return _path().is_file() and not _is_disabled()
 
 
@@ -44,14 +46,14 @@ def turn_off() -> None:
 
 
 def _is_disabled() -> bool:
-    """A line reads `"label" => disabled`; before macOS 13 `"label" => true`."""
+    """Returns whether launchctl lists the agent as `"label" => disabled`; before macOS 13 as `"label" => true`."""
     lines = _launchctl("print-disabled", _domain()).splitlines()
     states = [line.partition("=>")[2].strip() for line in lines if line.strip().startswith(f'"{LABEL}"')]
     return bool({"disabled", "true"} & set(states))
 
 
 def _launchctl(*arguments: str) -> str:
-    """What launchctl prints; nothing where it cannot be asked."""
+    """Returns the output of launchctl; empty where it cannot be run."""
     try:
         ran = subprocess.run([LAUNCHCTL, *arguments], capture_output=True, text=True, timeout=ANSWER_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,7 +1,7 @@
-"""Start at login on Windows: a value below the key `Run` of the person's registry.
+"""Start at login on Windows: a value below the key `Run` of the user's registry.
 
-Above it: start_at_login. Below it: winreg. Task Manager and Settings do not touch that value when a person switches it off: they note it
-below `StartupApproved\\Run`, as a binary value whose first byte is odd then. Microsoft documents `Run`, and not that note.
+Task Manager and Settings do not touch that value when the user switches it off: they write a binary value below
+`StartupApproved\\Run`, whose first byte is odd then. Microsoft documents `Run`, but not that value.
 """
 
 import importlib
@@ -20,7 +20,9 @@ class Key(AbstractContextManager["Key"], Protocol):
 
 
 class Registry(Protocol):
-    """What is used of winreg, under its names; other platforms have no such module, and type checkers know it on Windows alone."""
+    """The functions of winreg that are used, under its names: other platforms have no such module, and type checkers know it only on
+    Windows.
+    """
 
     HKEY_CURRENT_USER: int
     KEY_SET_VALUE: int
@@ -34,14 +36,14 @@ class Registry(Protocol):
 
 
 def is_on() -> bool:
-    """Whether the value is there, and Task Manager has not switched it off."""
+    """Returns whether the value exists, and Task Manager has not switched it off."""
     approved = _value(APPROVED)
     is_switched_off = isinstance(approved, bytes) and bool(approved) and approved[0] % 2 == 1
     return bool(_value(RUN)) and not is_switched_off
 
 
 def turn_on(command: Sequence[str]) -> None:
-    """Sets the value, and takes away what Task Manager has noted."""
+    """Sets the value, and removes Task Manager's note that it is switched off."""
     registry = _registry()
     with registry.CreateKey(registry.HKEY_CURRENT_USER, RUN) as key:
         registry.SetValueEx(key, NAME, 0, registry.REG_SZ, subprocess.list2cmdline(command))

@@ -1,7 +1,6 @@
 """How this installation is updated and removed, and where its licences are.
 
-Above it: the API, `tooltray uninstall`, `tooltray licences`. Below it: the kinds of installations. What a package manager or an installer
-has put there, it takes away; only the portable archive has a script of ours for that.
+Files of a package manager or an installer are removed by that program; only the portable archive has a script of ours for that.
 """
 
 import contextlib
@@ -52,14 +51,16 @@ def how_to_remove(installation: Installation) -> str:
 
 
 def uninstaller(installation: Installation) -> Path | None:
-    """The script that removes this program; None where there is none, as for an archive that was unpacked and not installed."""
+    """Returns the script that removes this program; None if it has none, as for an archive that was unpacked and not installed."""
     script = Path(sys.executable).parents[1] / "install.sh"
     is_installed = installation.kind == ARCHIVE and (script.parent / "current").is_symlink()
     return script if is_installed and script.is_file() else None
 
 
 def licence_text() -> str:
-    """The licences of Tooltray and of all that is shipped with it; where nothing is shipped, its own, and where the others are."""
+    """Returns the licences of Tooltray and of everything shipped with it. Where nothing is shipped, Tooltray's own and where the others
+    are.
+    """
     if is_frozen():
         return _first_text(_shipped_licences())
     folder = sysconfig.get_path("purelib")

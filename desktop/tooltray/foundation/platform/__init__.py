@@ -1,1 +1,1 @@
-"""What only one operating system has."""
+"""Code for one operating system only."""

@@ -1,11 +1,8 @@
-"""The hub's parent: it outlives the hub by a moment, and ends what the hub has left behind, also after `kill -9`.
+"""The hub's parent process: it outlives the hub by a moment, and ends what the hub has left behind, also after `kill -9`.
 
-Above it: cli and app, which run the hub as its `work`. Below it: guardian_linux or guardian_macos, which have the same five functions. On
-Windows the hub runs in this process, and guardian_windows puts it into a job. Standard library only, and called before anything heavy is
-imported: the guardian stays as long as the hub, and does nothing.
-
-The process that was started becomes the guardian, so that its exit code is the hub's, and its child becomes the hub, with the same
-standard input and output.
+The process that was started becomes the guardian, so that its exit code is the hub's, and its child becomes the hub, with the same standard
+input and output. On Windows the hub runs in this process, and guardian_windows puts it into a job. Uses only the standard library, and runs
+before anything large is imported, because the guardian lives as long as the hub.
 """
 
 import contextlib
@@ -40,7 +37,7 @@ def run(
     *,
     lock: StrPath | None = None,
     files: Sequence[StrPath] = (),
-    anew: Sequence[str] = (),
+    successor: Sequence[str] = (),
     ends_within_s: float = ENDS_WITHIN_S,
 ) -> int:
     """Runs the hub in a child of this process, and guards it.
@@ -50,9 +47,9 @@ def run(
     Args:
         work: the hub; returns its exit code.
         lock: the file on which a hub holds an exclusive `flock` for its life.
-        files: what a hub removes at its end. What a killed one could not remove is removed for it, unless a new hub holds the lock.
-        anew: the command that follows a hub which has ended with REPLACED. This process becomes it, so whoever has started the hub (a
-            session, systemd) has it still.
+        files: what a hub removes at its end. After a killed hub the guardian removes them, unless a new hub holds the lock.
+        successor: the command to run after a hub that has ended with REPLACED. This process becomes it, so its parent (a session, systemd)
+            keeps its child.
         ends_within_s: after a signal that asks it to end; a hub that still runs then hangs, and is killed.
 
     Returns:
@@ -76,8 +73,8 @@ def run(
     code = _wait_for(hub, ends_within_s)
     _tidy(lock, files)
     _end_remaining(hub, tie)
-    if code == REPLACED and anew:
-        _become(anew)
+    if code == REPLACED and successor:
+        _become(successor)
     return code
 
 
@@ -96,7 +93,7 @@ def _become(command: Sequence[str]) -> None:
 
 
 def _let_go_of_pipes() -> None:
-    """Standard input and output are the hub's: who is at their other ends must see when the hub closes them."""
+    """Closes standard input and output, which belong to the hub: their other ends must see when the hub closes them."""
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
@@ -125,7 +122,7 @@ def _wait_for(hub: int, ends_within_s: float) -> int:
 
 
 def _reap(hub: int) -> int | None:
-    """Takes note of ended children, orphans among them; returns the hub's status if it is one of them."""
+    """Waits for ended children, orphans among them, without blocking; returns the hub's status if it is one of them."""
     hub_status = None
     with contextlib.suppress(ChildProcessError):
         while True:
@@ -138,7 +135,7 @@ def _reap(hub: int) -> int | None:
 
 
 def _tidy(lock: StrPath | None, files: Sequence[StrPath]) -> None:
-    """Removes what a killed hub has left. Nothing happens after an orderly end, so that the lock is free for the next hub."""
+    """Removes what a killed hub has left. Does nothing after an orderly end, so that the lock is free for the next hub."""
     import fcntl
 
     if lock is None or not any(map(os.path.lexists, files)):

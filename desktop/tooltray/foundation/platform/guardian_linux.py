@@ -1,6 +1,6 @@
-"""What a guardian needs of Linux: orphans come to it, and its own end reaches the hub.
+"""The guardian on Linux: it becomes the parent of orphans, and its own end reaches the hub.
 
-Above it: guardian, which uses this or guardian_macos (the same five functions). Standard library only.
+Standard library only. guardian_macos has the same five functions.
 """
 
 import ctypes
@@ -16,20 +16,20 @@ Tie = tuple[int, frozenset[int]]  # the guardian's pid, and what has come from i
 
 
 def tie() -> Tie:
-    """Called before the fork: makes this process the one to which the hub's orphans fall."""
+    """Makes this process the parent of the hub's orphans; called before the fork."""
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     return os.getpid(), frozenset(_descendants())
 
 
 def follow(guardian: Tie) -> None:
-    """Called in the hub: when the guardian ends, also by `kill -9`, the hub gets SIGTERM."""
+    """Makes the hub get SIGTERM when the guardian ends, also by `kill -9`; called in the hub."""
     _prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != guardian[0]:  # it ended before it could be followed
         os.kill(os.getpid(), signal.SIGTERM)
 
 
 def take_name() -> None:
-    """Called in the guardian: shows in lists of processes which of the two it is."""
+    """Gives the guardian a name of its own in lists of processes; called in the guardian."""
     _prctl(PR_SET_NAME, ctypes.cast(ctypes.c_char_p(GUARDIAN_NAME), ctypes.c_void_p).value or 0)
 
 
@@ -37,17 +37,17 @@ def next_signal(wanted: Set[signal.Signals], within_s: float | None) -> tuple[in
     """Waits for one of these blocked signals.
 
     Args:
-        within_s: at most so many seconds; None is for ever.
+        within_s: at most so many seconds; None: without a limit.
 
     Returns:
-        Its number, 0 if none came, and whether the hub still has to be told: a terminal tells all its processes itself.
+        Its number, 0 if none came, and whether it has to be passed on to the hub: a terminal sends it to all its processes itself.
     """
     info = signal.sigwaitinfo(wanted) if within_s is None else signal.sigtimedwait(wanted, within_s)
     return (info.si_signo, info.si_code != SI_KERNEL) if info else (0, False)
 
 
 def remaining(hub: int, guardian: Tie) -> set[int]:
-    """The processes that the hub has left behind, wherever they have gone.
+    """Returns the processes that the hub has left behind, whatever their parents are now.
 
     Args:
         hub: its pid; it has ended.
@@ -79,7 +79,9 @@ def _descendants() -> set[int]:
 
 
 def _look_at(pid: str) -> tuple[int, bool]:
-    """A process's parent, and whether it lives. The children of one that has just died may have been seen when they were still its own."""
+    """Reads a process's parent, and whether it lives. A process that has just died may still have been the parent of others when they were
+    read.
+    """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             state, parent = file.read().rpartition(b")")[2].split()[:2]
@@ -89,5 +91,5 @@ def _look_at(pid: str) -> tuple[int, bool]:
 
 
 def _prctl(option: int, value: int) -> None:
-    """Best effort: where the kernel or a sandbox refuses, the guardian does what is left to it."""
+    """Sets an option of this process. Where the kernel or a sandbox refuses, the guardian works without it."""
     ctypes.CDLL(None).prctl(ctypes.c_int(option), ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0))

@@ -1,8 +1,8 @@
-"""What a guardian needs of macOS, where orphans go to launchd: a pipe that tells the hub of the guardian's end, and the hub's session.
+"""The guardian on macOS, where orphans become children of launchd: a pipe notifies the hub of the guardian's end, and the hub has its own
+session.
 
-Above it: guardian, which uses this or guardian_linux (the same five functions). Standard library only. The hub gets a session of
-its own, in which its children stay, whatever their process groups; one that opens a session itself is not found. All it uses is POSIX,
-so that it is tested on Linux too.
+Its children stay in that session, whatever their process groups; a child that opens a session itself is not found. Uses only POSIX and the
+standard library, so that it is tested on Linux too. guardian_linux has the same five functions.
 """
 
 import os
@@ -18,12 +18,12 @@ Tie = tuple[int, int]  # the ends of a pipe: nothing is ever written to it, and 
 
 
 def tie() -> Tie:
-    """Called before the fork."""
+    """Opens the pipe that ends with the guardian; called before the fork."""
     return os.pipe()
 
 
 def follow(guardian: Tie) -> None:
-    """Called in the hub: when the guardian ends, also by `kill -9`, the hub gets SIGTERM."""
+    """Makes the hub get SIGTERM when the guardian ends, also by `kill -9`; called in the hub."""
     reading, writing = guardian
     os.close(writing)
     os.setsid()
@@ -36,17 +36,17 @@ def follow(guardian: Tie) -> None:
 
 
 def take_name() -> None:
-    """macOS gives a process no second name."""
+    """Does nothing: macOS gives a process no second name."""
 
 
 def next_signal(wanted: Set[signal.Signals], within_s: float | None) -> tuple[int, bool]:
     """Waits for one of the blocked signals.
 
     Args:
-        within_s: at most so many seconds; None is for ever.
+        within_s: at most so many seconds; None: without a limit.
 
     Returns:
-        Its number, 0 if none came, and whether the hub still has to be told: always, because it has left the terminal.
+        Its number, 0 if none came, and whether it has to be passed on to the hub: always, because the hub has left the terminal.
     """
     if within_s is None:
         return signal.sigwait(wanted), True
@@ -59,7 +59,7 @@ def next_signal(wanted: Set[signal.Signals], within_s: float | None) -> tuple[in
 
 
 def remaining(hub: int, guardian: Tie) -> set[int]:
-    """The processes that the hub has left behind in its session.
+    """Returns the processes that the hub has left behind in its session.
 
     Args:
         hub: its pid, which is its session's too; it has ended.

@@ -1,7 +1,7 @@
-"""What guards a hub on Windows: a job object, in place of a process.
+"""A hub's guard on Windows: a job object instead of a process.
 
-Above it: guardian. Below it: win32/jobs. The hub is in a job whose only handle it holds itself, so that everything it has started ends
-with it, in whatever way that comes. What must outlive it (a browser) is started outside of the job: win32/opening.
+The hub holds the only handle of its job, so that everything it has started ends with it, however that happens. A program that must outlive
+it (a browser) is started outside of the job: win32/opening.
 """
 
 import logging
@@ -16,7 +16,9 @@ _jobs: list[Job] = []  # for as long as the process lives: a job ends its proces
 
 
 def guard_this_process() -> None:
-    """Called once, before anything is started; where another program's job forbids it, the servers' own jobs do what is left."""
+    """Puts this process into a job; called once, before anything is started. Where another program's job forbids it, only the servers' own
+    jobs remain.
+    """
     try:
         job = Job(may_leave=True)
         job.take_this_process()

@@ -1,7 +1,7 @@
-"""What happened, as the journal keeps it: calls, questions, approvals, starts, stops and failures, and figures about them.
+"""Entries of the journal: calls, questions, approvals, starts, stops and failures, and statistics about them.
 
-Ids count up for the life of one `activity.db`. Times are unix seconds. Texts of servers and models are made harmless, and no secret is in
-any of them.
+Ids count up for the life of one `activity.db`. Times are unix seconds. Texts of servers and models are cleaned for display, and no secret
+is in any of them.
 """
 
 import msgspec
@@ -11,7 +11,7 @@ KINDS = ("call", "question", "approval", "start", "stop", "failure")
 
 OUTCOMES = ("ok", "error", "refused", "cancelled")
 """How a call, a start or a stop ended. An approval's is its answer (CHOICES in approvals.py, "refused", "late"), a question's
-"accept", "decline", "cancel", "late", or "error" where the client could not ask; both are "cancelled" where whoever asked is gone."""
+"accept", "decline", "cancel", "late", or "error" where the client could not ask; both are "cancelled" where the asker is gone."""
 
 
 CUT = "cut "
@@ -19,13 +19,13 @@ CUT = "cut "
 
 
 class ActivityTimes(msgspec.Struct, frozen=True):
-    """Where the time of a call went, in seconds; None: not measured, or not on the way of this call.
+    """How long each part of a call took, in seconds; None: not measured, or the call had no such part.
 
     Attributes:
-        bridge_s: from the AI client's bridge to the hub; it is not measured by now.
-        queue_s: in the hub, before its server could have it; waiting for a person or for a start not included.
-        person_s: until a person had answered.
-        start_s: until its server ran.
+        bridge_s: from the AI client's bridge to the hub; not measured yet.
+        queue_s: in the hub, before the server received the call; without the waits for an approval or a start.
+        person_s: until the user had answered.
+        start_s: until the server was running.
         server_s: until the server had answered.
         back_s: until the reply was on its way to the client.
     """
@@ -39,25 +39,25 @@ class ActivityTimes(msgspec.Struct, frozen=True):
 
 
 class ActivityEntry(msgspec.Struct, frozen=True):
-    """One thing that happened.
+    """One event in the journal.
 
     Attributes:
         kind: one of KINDS.
         at: when it began.
-        outcome: as OUTCOMES says.
-        duration_s: without the time of a person; of a question and an approval until the answer.
-        client: as it names itself; "tooltray": the person; empty: no client had to do with it.
-        session: as the hub that runs knows it; of earlier hubs with the mark of its run behind a dot, as "s3.1f0c2ab9".
+        outcome: as OUTCOMES describes.
+        duration_s: without the time of the user; of a question and an approval until the answer.
+        client: as it names itself; "tooltray": the user; empty: no client was involved.
+        session: the running hub's id for it; of earlier hubs with the id of that hub's run behind a dot, as "s3.1f0c2ab9".
         project: path of the folder on which its session worked; empty: not known.
         tool: the server's own name for it.
         published: the name under which the client called it.
         tokens: of the result, estimated: a quarter of its bytes.
-        touched: one line: the path, the host, or the first words of a command; masked.
-        reason: why it failed or was refused. Of a start or a stop why it was: "person", "client" (a call needed it, or its client left),
-            "idle", "settings" or "hub"; of an approval who answered: "person" at Tooltray, "client" at the AI client, or the name of a
+        touched: the target in one line: the path, the host, or the first words of a command; masked.
+        reason: why it failed or was refused. Of a start or a stop its cause: "person", "client" (a call needed it, or its client left),
+            "idle", "settings" or "hub". Of an approval who answered: "person" at Tooltray, "client" at the AI client, or the name of a
             program; without an answer "expired", "unasked", "withdrawn" or "changed". Of a call whose result was cut "cut " and how many
             bytes it had before.
-        has_contents: whether arguments or result are kept.
+        has_contents: whether arguments or result are stored.
     """
 
     id: int
@@ -80,13 +80,13 @@ class ActivityEntry(msgspec.Struct, frozen=True):
 
 
 def cut_from(entry: ActivityEntry) -> int:
-    """How many bytes a call's result had before it was cut to what its client is to have; 0: it was not."""
+    """Returns how many bytes a call's result had before it was cut to its client's limit; 0: it was not cut."""
     size = entry.reason.removeprefix(CUT)
     return int(size) if entry.kind == "call" and size != entry.reason and size.isdecimal() else 0
 
 
 class ActivityRow(msgspec.Struct, frozen=True):
-    """An entry, or several in a row that differ in nothing that a list shows but their time.
+    """An entry, or several in a row that a list shows alike except for their time.
 
     Attributes:
         entry: the newest of them.
@@ -104,12 +104,12 @@ class ActivityDetails(msgspec.Struct, frozen=True):
     """One entry in full.
 
     Attributes:
-        arguments: JSON, masked; empty: not kept.
-        result: the result object or the error as JSON, masked; empty: not kept.
-        is_cut: the limit cut one of them, so that it is no whole JSON any more.
-        allowed_by: what let a call through: "rules", "grant", "person"; empty: not known.
-        trace_id: of the trace that its client said a call belongs to: 32 hexadecimal digits; empty: it said nothing.
-        trace_context: JSON: `traceparent`, and `tracestate` and `baggage` where it said them, masked.
+        arguments: JSON, masked; empty: not stored.
+        result: the result object or the error as JSON, masked; empty: not stored.
+        is_cut: the limit cut one of them, so that it is only a part of the JSON.
+        allowed_by: what allowed a call: "rules", "grant", "person"; empty: not known.
+        trace_id: of the trace that the client gave for a call: 32 hexadecimal digits; empty: the client gave none.
+        trace_context: JSON: the client's `traceparent`, `tracestate` and `baggage`, as far as it gave them, masked.
     """
 
     entry: ActivityEntry
@@ -123,12 +123,12 @@ class ActivityDetails(msgspec.Struct, frozen=True):
 
 
 class ActivityFilter(msgspec.Struct, frozen=True):
-    """Which entries are meant; an empty field means all.
+    """A selection of entries; an empty field selects all.
 
     Attributes:
-        text: found in tool, server, client, project, touched or reason, in whatever case; or the whole id of a trace.
+        text: contained in tool, server, client, project, touched or reason, in any case; or the whole id of a trace.
         tools: the server's own names.
-        since, until: unix seconds; `since` is in, `until` is not; 0: no bound.
+        since, until: unix seconds; from `since` on, and before `until`; 0: no bound.
     """
 
     text: str = ""
@@ -144,7 +144,7 @@ class ActivityFilter(msgspec.Struct, frozen=True):
 
 
 class ActivityCounts(msgspec.Struct, frozen=True):
-    """How many entries there are of whatever kind; `failed` are those with the outcome "error"."""
+    """The number of entries of any kind; `failed` counts the outcome "error"."""
 
     entries: int = 0
     failed: int = 0
@@ -152,7 +152,7 @@ class ActivityCounts(msgspec.Struct, frozen=True):
 
 
 class ActivityChoices(msgspec.Struct, frozen=True):
-    """What entries could be filtered by."""
+    """The values by which entries can be filtered."""
 
     clients: tuple[str, ...] = ()
     projects: tuple[str, ...] = ()
@@ -160,7 +160,7 @@ class ActivityChoices(msgspec.Struct, frozen=True):
 
 
 class ActivityPoint(msgspec.Struct, frozen=True):
-    """The calls of one stretch of time. p50_ms, p95_ms: right within 2.2 of 100; None without calls."""
+    """The calls of one period. p50_ms, p95_ms: correct within 2.2 %; None without calls."""
 
     at: float
     calls: int = 0
@@ -171,7 +171,7 @@ class ActivityPoint(msgspec.Struct, frozen=True):
 
 
 class ActivityFigures(msgspec.Struct, frozen=True):
-    """The calls of one server, client or tool. `name`: whose; of a tool `SERVER/TOOL`."""
+    """The calls of one server, client or tool. `name`: its name; of a tool `SERVER/TOOL`."""
 
     name: str
     calls: int
@@ -183,7 +183,7 @@ class ActivityFigures(msgspec.Struct, frozen=True):
 
 
 class ToolUse(msgspec.Struct, frozen=True):
-    """How one tool was used. `tool`: the server's own name."""
+    """The use of one tool. `tool`: the server's own name."""
 
     server: str
     tool: str
@@ -194,7 +194,7 @@ class ToolUse(msgspec.Struct, frozen=True):
 
 
 class CallNow(msgspec.Struct, frozen=True):
-    """A call that is under way. `waits_for`: "server", "person", "start" or "turn"."""
+    """A call in progress. `waits_for`: "server", "person", "start" or "turn"."""
 
     client: str
     session: str
@@ -206,12 +206,13 @@ class CallNow(msgspec.Struct, frozen=True):
 
 
 class JournalStatus(msgspec.Struct, frozen=True):
-    """
+    """The state of the journal.
+
     Attributes:
-        path: of `activity.db`; empty: nothing is kept on disk.
+        path: of `activity.db`; empty: the journal is not stored on disk.
         bytes: on disk.
-        lost: entries that could not be kept since the hub started.
-        problem: why entries are lost, or what happened to a damaged journal; empty: nothing is wrong.
+        lost: entries that could not be stored since the hub started.
+        problem: why entries are lost, or what happened to a damaged journal; empty: all is well.
     """
 
     path: str = ""

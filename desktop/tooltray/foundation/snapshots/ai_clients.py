@@ -1,4 +1,4 @@
-"""AI clients on this computer: their files, the servers in them, whether they use Tooltray, and what connecting and importing would do.
+"""AI clients on this computer: their files, the servers in them, whether they use Tooltray, and the effects of connecting and importing.
 
 No value of a secret is in any of these.
 """
@@ -25,8 +25,8 @@ class ClientServer(msgspec.Struct, frozen=True):
         target: the command line or the URL, without secrets, in one line.
         kind: "server"; "bridge": it is Tooltray; "loop": it leads to Tooltray through another hub or proxy.
         state: "on"; "off": switched off in its client; "waits": its client has not approved it yet.
-        secrets: names of values that stand in it in plain text and look like secrets.
-        line: where it begins, from 1; 0: nobody knows.
+        secrets: names of values that are in it in plain text and look like secrets.
+        line: where it begins, from 1; 0: unknown.
     """
 
     name: str
@@ -42,9 +42,9 @@ class AiClientFile(msgspec.Struct, frozen=True):
     """One file in which an AI client keeps servers.
 
     Attributes:
-        path: absolute; a link is not followed in it.
-        project: the folder whose file it is, or for which it has a list of its own; empty: for all.
-        is_version_controlled: it lies in a work tree of git or the like; such files change only when they are chosen one by one.
+        path: absolute; links in it are not resolved.
+        project: the folder to which the file, or its list of servers, belongs; empty: all folders.
+        is_version_controlled: it is in a work tree of git or the like; such files change only when they are chosen one by one.
         problem: why it cannot be read or changed; such a file is never touched.
         line: of the problem, from 1; 0: the whole file.
     """
@@ -64,13 +64,13 @@ class AiClient(msgspec.Struct, frozen=True):
 
     Attributes:
         id: in commands, such as "claude-code".
-        is_installed: its program or its files are there.
-        is_running: None: nobody can tell.
+        is_installed: its program or its files exist.
+        is_running: None: unknown.
         connection: the best of its files that are for all projects.
         can_connect: Tooltray can write its entry.
-        way: how that is done: "file", "command" (the client's own) or "link" (a person has to click one).
+        way: how the entry is written: "file", "command" (the client's own) or "link" (the user has to click it).
         why_not: why it cannot be connected; empty if it can.
-        note: what a person should know or do, such as a restart.
+        note: what the user should know or do, such as a restart.
         link: for the way "link".
     """
 
@@ -88,12 +88,12 @@ class AiClient(msgspec.Struct, frozen=True):
 
 
 class ClientScan(msgspec.Struct, frozen=True):
-    """What a look at all AI clients has found.
+    """The result of a scan of all AI clients.
 
     Attributes:
-        clients: those that are installed first, else by name.
-        servers: how many entries there are, without our own; `different_servers`: how many are left where the same ones count once.
-        plain_secrets: how many secrets stand in them in plain text.
+        clients: the installed ones first, else by name.
+        servers: the number of entries, without our own; `different_servers`: the number without duplicates.
+        plain_secrets: the number of secrets in them in plain text.
     """
 
     clients: tuple[AiClient, ...] = ()
@@ -106,13 +106,13 @@ class ClientEdit(msgspec.Struct, frozen=True):
     """A change of one AI client's file, before it is made.
 
     Attributes:
-        id: names client, file and what is done; for `apply_client_edits`.
+        id: names client, file and action; for `apply_client_edits`.
         revision: of the content that the change is based on.
         action: "connect", "disconnect", "mend" (an entry of ours that is outdated or broken) or "remove" (servers that were imported).
         path: the file that changes.
         diff: unified, secrets masked; empty if nothing would change.
         command: the client's own command that makes the change; empty: Tooltray writes the file.
-        needs_own_yes: the file is under version control.
+        needs_own_yes: the file is under version control, and so has to be chosen explicitly.
         problem: why it cannot be made.
     """
 
@@ -133,10 +133,10 @@ class ClientChange(msgspec.Struct, frozen=True):
     Attributes:
         id: for `undo_client_change`.
         at: unix seconds.
-        servers: names of the entries that it wrote or took out.
-        undo: what can be undone now: "exact" (the file becomes what it was, to the byte), "entries" (the file has changed since: our change
-            alone is reversed), "none".
-        is_encrypted: whether the copy of the file before the change is.
+        servers: names of the entries that it wrote or removed.
+        undo: what can be undone now: "exact" (the file becomes what it was, to the byte), "entries" (the file has changed since: only our
+            change is reversed), "none".
+        is_encrypted: the copy of the file from before the change is encrypted.
         problem: what went wrong; the file is as it was.
         note: what the user should know, such as "restart Codex".
     """
@@ -154,7 +154,7 @@ class ClientChange(msgspec.Struct, frozen=True):
 
 
 def moved_by(changes: Sequence[ClientChange]) -> list[ClientChange]:
-    """Of all changes those that took servers out of a file and were not undone; also where nothing can be undone at this moment."""
+    """Returns the changes that removed servers from a file and were not undone; also those that cannot be undone now."""
     undone = [(each.path, each.at) for each in changes if each.action == "undo"]
     return [
         each
@@ -164,7 +164,7 @@ def moved_by(changes: Sequence[ClientChange]) -> list[ClientChange]:
 
 
 class FoundSecret(msgspec.Struct, frozen=True):
-    """A value in an entry that goes among the secrets.
+    """A value in an entry that will be stored as a secret.
 
     Attributes:
         key: of the variable, header or argument.
@@ -176,7 +176,7 @@ class FoundSecret(msgspec.Struct, frozen=True):
 
 
 class ImportSource(msgspec.Struct, frozen=True):
-    """Where an import candidate stands: an AI client and a file, or a text or file that was given."""
+    """The source of an import candidate: an AI client and a file, or a text or file that was given."""
 
     client: str
     path: str
@@ -190,17 +190,17 @@ class ImportCandidate(msgspec.Struct, frozen=True):
     Attributes:
         id: for `import_servers`; the same as long as the content is the same.
         name: under which it would be added.
-        state: "new"; "same": it is here already; "different": one of its name is here with another content; "broken": cannot be used.
+        state: "new"; "same": it has been added already; "different": a server of its name exists with another content; "broken": unusable.
         sources: every entry that is this server; one server in three clients is one candidate.
         entry: in the spelling of `mcpServers`, secrets masked.
         target: the command line or the URL, in one line.
-        secrets: what goes among the secrets.
+        secrets: values that will be stored as secrets.
         asks: values that are nowhere on the disk, such as `${input:...}`.
-        proxied: what it is behind a proxy such as mcp-remote: the entry as it is offered says so already.
-        is_chosen: it is among "all"; one of a project, one that is off or not approved is not.
+        proxied: the proxy or container that the original entry starts, in words; empty: it starts neither.
+        is_chosen: it is included in "all". A project's server, one that is off, or one that is not approved is not.
         why_not_chosen: in words.
-        remarks: what of the entry is not carried over, in words.
-        here: the server of the states "same" and "different".
+        remarks: which parts of the entry are not carried over, in words.
+        here: the existing server of the states "same" and "different".
         problem: of the state "broken".
     """
 
@@ -221,18 +221,19 @@ class ImportCandidate(msgspec.Struct, frozen=True):
 
 
 class ImportPlan(msgspec.Struct, frozen=True):
-    """What can be imported from some sources."""
+    """The servers that can be imported from some sources."""
 
     candidates: tuple[ImportCandidate, ...] = ()
     problems: tuple[Problem, ...] = ()  # of files that could not be read
 
 
 class ImportedServer(msgspec.Struct, frozen=True):
-    """What became of one server of an import.
+    """The result of an import for one server.
 
     Attributes:
-        state: "listed" (it runs and its tools are there), "added" (it waits for a yes, a sign-in or its first use), "failed", "cancelled".
-        removed_from: the changes that took it out of its clients' files; empty as long as it is not "listed".
+        state: "listed" (it runs and has listed its tools), "added" (it waits for an approval, a sign-in or its first use), "failed",
+            "cancelled".
+        removed_from: the changes that removed it from its clients' files; empty as long as it is not "listed".
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Tool calls that wait for a yes, yeses that last, and what runs without asking."""
+"""Tool calls that wait for approval, approvals that last, and what runs without asking."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,22 +8,22 @@ import msgspec
 from tooltray.foundation.phrases import Phrase
 
 CHOICES = ("once", "like", "session", "hour", "day", "lock", "always", "reads")
-"""The yeses to a call: to it alone; to the like of it for some seconds; to its tool for the session, an hour, a day, until the screen
-locks, or until it is taken back; to all tools of its server that read."""
+"""The approvals of a call: only for it; for similar calls for some seconds; for its tool for the session, an hour, a day, until the screen
+locks, or until it is revoked; for all tools of its server that read."""
 
 TAKEN_BACK = "taken back"
-"""`until` of a decision: the yes has no other end."""
+"""`until` of a decision: the approval lasts until it is revoked."""
 
 RuleJson = Mapping[str, Any]
 """A rule on arguments as it stands in a file: a CallRule."""
 
 
 class OfferedRule(msgspec.Struct, frozen=True):
-    """A rule on arguments that a waiting call may be answered with: it goes through, and from now on so do others like it.
+    """A rule on arguments that can answer a waiting call: it allows this call, and from now on every call that matches.
 
     Attributes:
         answer: to the call.
-        title: in short, what it says of the arguments.
+        title: the condition on the arguments, in short.
         words: the calls that it covers.
         rule: a CallRule as JSON.
     """
@@ -35,7 +35,7 @@ class OfferedRule(msgspec.Struct, frozen=True):
 
 
 class ApprovalSnapshot(msgspec.Struct, frozen=True):
-    """A tool call that waits for a person's yes. Texts of servers and models are made harmless."""
+    """A tool call that waits for the user's approval. Texts of servers and models are cleaned for display."""
 
     id: str
     server: str
@@ -59,7 +59,7 @@ class ApprovalSnapshot(msgspec.Struct, frozen=True):
 
 
 class GrantSnapshot(msgspec.Struct, frozen=True):
-    """A yes of a person that lasts."""
+    """An approval that lasts longer than one call."""
 
     id: str
     kind: str  # "tool", "reads" (every tool of the server that reads) or "rule" (calls that a rule on arguments covers)
@@ -77,12 +77,12 @@ class GrantSnapshot(msgspec.Struct, frozen=True):
 
 
 class JudgedCall(msgspec.Struct, frozen=True):
-    """A past call, or one that waits, and whether a rule on arguments would have let it through.
+    """A past or waiting call, and whether a rule on arguments would have allowed it.
 
     Attributes:
         at: unix seconds.
         tool: the server's own name.
-        line: what it was called with, cut; known secrets are masked.
+        line: its arguments, cut; known secrets are masked.
     """
 
     at: float
@@ -93,15 +93,15 @@ class JudgedCall(msgspec.Struct, frozen=True):
 
 
 class RulePreview(msgspec.Struct, frozen=True):
-    """What a rule on arguments means, and what it would have meant for the calls of late.
+    """The meaning of a rule on arguments, and its effect on recent calls.
 
     Attributes:
         words: the calls that it covers.
         rule: a CallRule as JSON.
-        cautions: what a person should know of it that the words do not say.
+        cautions: what the user should know of it that the words do not contain.
         problems: why no call can be covered now, such as a folder that does not exist.
-        calls: the newest first; of those of which the journal keeps what they were called with, and of those that wait.
-        unknown: so many calls of late could not be judged, since nothing is kept of what they were called with.
+        calls: waiting calls, and recent calls whose arguments the journal has stored; the newest first.
+        unknown: the number of recent calls that could not be judged, since their arguments are not stored.
     """
 
     words: str
@@ -113,7 +113,7 @@ class RulePreview(msgspec.Struct, frozen=True):
 
 
 def tried_in_words(preview: RulePreview) -> tuple[Phrase, ...]:
-    """How many calls of late a rule would have covered, a sentence each."""
+    """Returns how many recent calls a rule would have covered, a sentence each."""
     known, covered, unknown = len(preview.calls), sum(each.is_covered for each in preview.calls), preview.unknown
     if not known:
         kept = Phrase("The arguments of recent calls are not kept, so it is not known which of them it covers.")
@@ -135,9 +135,9 @@ def _tried(known: int, covered: int) -> Phrase:
 
 
 class ToolChange(msgspec.Struct, frozen=True):
-    """A tool that a person allowed, and whose definition is another one since: it asks again until a person has seen how it differs.
+    """A tool whose definition has changed since the user allowed it: it asks again until the user has reviewed the change.
 
-    Or a skill that is another one than when it was first offered.
+    Or a skill that has changed since it was first offered.
     """
 
     server: str
@@ -149,17 +149,17 @@ class ToolChange(msgspec.Struct, frozen=True):
 
 
 class ToolPermission(msgspec.Struct, frozen=True):
-    """Whether a tool runs without asking, by what is written and by what a person has allowed for all AI clients.
+    """Whether a tool runs without asking, by the settings and by what the user has allowed for all AI clients.
 
     Attributes:
         tool: the server's own name.
         category: "read" or "write".
-        choice: what a person says of this tool by its name: "always", "ask", or "default" (as its server).
+        choice: the rule for this tool by its name: "always", "ask", or "default" (as its server).
         is_free: it runs without asking by the rules.
-        why: in words; of a tool that a grant covers, why it would ask without that.
-        grants: ids of the grants that cover it as it is defined now, those for one AI client or session among them.
+        why: in words; of a tool that a grant covers, why it would ask without the grant.
+        grants: ids of the grants that cover it as it is defined now, including those for one AI client or session.
         is_enabled: AI clients see it.
-        is_held: a person allowed it, and it is defined in another way since.
+        is_held: its definition has changed since the user allowed it.
     """
 
     tool: str
@@ -173,13 +173,13 @@ class ToolPermission(msgspec.Struct, frozen=True):
 
 
 class ServerPermissions(msgspec.Struct, frozen=True):
-    """What runs without asking of one server.
+    """The tools of one server that run without asking, and why.
 
     Attributes:
         rules: its `autoApprove`.
-        single: those of them that speak of one tool by its name.
-        is_changeable: a person can choose others; not of what comes with Tooltray.
-        is_listed: which tools it has is known.
+        single: the rules among them for one tool by its name.
+        is_changeable: the user can choose other rules; not for servers that come with Tooltray.
+        is_listed: its tools are known.
         call_rules: in words, its `callRules`.
     """
 

@@ -1,4 +1,4 @@
-"""What people decided: who allowed or refused what, by which way, and whether that record is whole."""
+"""The audit trail: who allowed or refused what, in which way, and whether the trail is complete and unchanged."""
 
 from collections.abc import Mapping
 
@@ -6,12 +6,12 @@ import msgspec
 
 
 class AuditEntry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One decision. No secret and no argument of a call is in it."""
+    """One decision, without secrets and without the arguments of a call."""
 
     number: int  # from 1; the next decision has the next number
     at: float  # unix seconds
     what: str  # was decided, as the beginning of a sentence: "Allowing tool calls"
-    answer: str  # "yes", "no", "late" (nobody answered in time), "gone" (who asked has gone), or "narrowed" (taken back)
+    answer: str  # "yes", "no", "late" (not answered in time), "gone" (the asker has gone), or "narrowed" (revoked)
     way: str  # "window", "terminal", "passphrase", "program" (REST), "client" (a form of an AI client), "script"; empty: by itself
     who: str = ""  # the name of a program's token, or of an AI client
     origin: str = ""  # the processes that it came from, the nearest first
@@ -21,7 +21,7 @@ class AuditEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class AuditCheck(msgspec.Struct, frozen=True):
-    """Whether the record of decisions is as it was written."""
+    """The result of a check that the audit trail is as it was written."""
 
     is_whole: bool
     first: int  # the oldest number that is kept; 0: nothing was recorded yet

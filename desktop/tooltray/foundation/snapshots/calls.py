@@ -1,4 +1,4 @@
-"""Tool calls: of a model, how one ended, and the last ones."""
+"""Tool calls: a model's request, the result of one, and recent calls."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ import msgspec
 
 
 class MCPToolCall(msgspec.Struct, frozen=True):
-    """A tool call of a model, whichever provider's format it came in."""
+    """A tool call of a model, in the format of any provider."""
 
     id: str  # the provider's own, or one that was made up where a format has none
     name: str  # the tool, as AI clients see it
@@ -16,9 +16,9 @@ class MCPToolCall(msgspec.Struct, frozen=True):
 
 
 class MCPToolResponse(msgspec.Struct, frozen=True):
-    """How one tool call ended.
+    """The result of one tool call.
 
-    As an event it has no arguments and no result: these go to whoever called and to nobody else.
+    As an event it has no arguments and no result: only the caller gets these.
     """
 
     tool: str  # as the AI client called it

@@ -1,4 +1,4 @@
-"""AI clients: their sessions and projects, and what of servers and tools they see."""
+"""AI clients: their sessions and projects, and the servers and tools that they see."""
 
 from collections.abc import Mapping
 
@@ -6,11 +6,11 @@ import msgspec
 
 
 class SessionProject(msgspec.Struct, frozen=True):
-    """Which project an AI client works on, as far as it is known."""
+    """The project that an AI client works on, as far as it is known."""
 
     path: str  # absolute
     name: str
-    source: str  # who said so: "feedback", "roots", "folder" (in which its bridge was started) or "person"
+    source: str  # its source: "feedback", "roots", "folder" (in which its bridge was started) or "person"
 
 
 class SessionSnapshot(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class SessionSnapshot(msgspec.Struct, frozen=True):
 
 
 class ClientModeSnapshot(msgspec.Struct, frozen=True):
-    """How tools are shown to one kind of AI client."""
+    """The tool listing of one kind of AI client."""
 
     client: str  # as it names itself; empty: every other one
     title: str  # how people know it

@@ -1,4 +1,4 @@
-"""How a server is confined: what was chosen, what of it this computer cannot do, and what was refused."""
+"""How a server is sandboxed: the chosen profile, the parts of it that this computer cannot enforce, and what was refused."""
 
 from typing import Literal
 
@@ -9,15 +9,15 @@ Net = Literal["open", "none", "hosts"]
 
 
 class RefusedThing(msgspec.Struct, frozen=True):
-    """Something that a confined server wanted and did not get.
+    """A host or path that a sandboxed server was refused.
 
     Attributes:
-        kind: "host" (known from the proxy), "path" (known from what the server has said), or "unknown": something was refused, Watch finds
-            out what.
+        kind: "host" (known from the proxy), "path" (known from the server's output), or "unknown": something was refused, and Watch can
+            find out what.
         name: the host with its port, or the absolute path; empty of the kind "unknown".
         at: unix seconds of the last time.
         count: how often since the server started.
-        is_write: of a path: it was to be changed, as the server's words say, or since it may be read already.
+        is_write: of a path: the server wanted to change it, by its output, or because it may read the path already.
     """
 
     kind: Literal["host", "path", "unknown"]
@@ -28,11 +28,12 @@ class RefusedThing(msgspec.Struct, frozen=True):
 
 
 class ConfinementSnapshot(msgspec.Struct, frozen=True):
-    """
+    """The sandbox of one server.
+
     Attributes:
-        files, network, hosts, read, write: as the entry has them.
-        missing: what of it this computer cannot do, each as a sentence for a person, and what it does not get although it is named.
-        is_in_vain: nothing of it can be had on this computer, so it is not confined.
+        files, network, hosts, read, write: as in the entry.
+        missing: the parts that this computer cannot enforce, each as a sentence for the user, and named paths that the server does not get.
+        is_in_vain: this computer cannot enforce any part, so the server is not sandboxed.
         refused: what was refused since the server started, the latest first.
     """
 
@@ -47,13 +48,13 @@ class ConfinementSnapshot(msgspec.Struct, frozen=True):
 
 
 class ConfinementSupport(msgspec.Struct, frozen=True):
-    """What this computer can put around servers.
+    """The parts of a sandbox that this computer can enforce.
 
     Attributes:
-        files: the profiles "own" and "read" keep a server to its files.
-        network: "none" can be had.
-        hosts: "hosts" can be had.
-        missing: what of "own" and "none" it cannot do, each as a sentence for a person.
+        files: the profiles "own" and "read".
+        network: "none".
+        hosts: "hosts".
+        missing: the parts of "own" and "none" that it cannot enforce, each as a sentence for the user.
     """
 
     files: bool = False

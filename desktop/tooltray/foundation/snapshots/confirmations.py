@@ -1,10 +1,10 @@
-"""What waits in the window until a person confirms it, and the passphrase that confirms where there is no window."""
+"""Requests that wait in the window for the user's confirmation, and the passphrase that confirms without a window."""
 
 import msgspec
 
 
 class ConfirmationSnapshot(msgspec.Struct, frozen=True):
-    """Something that a command wants to allow. Every text in it is made harmless."""
+    """A command's request to allow something. Every text in it is cleaned for display."""
 
     id: str
     what: str  # the beginning of a sentence: "Allowing tool calls"
@@ -17,7 +17,7 @@ class ConfirmationSnapshot(msgspec.Struct, frozen=True):
 
 
 class PassphraseState(msgspec.Struct, frozen=True):
-    """Whether a passphrase confirms what commands allow, where no window can be asked."""
+    """Whether a passphrase confirms the requests of commands where no window can."""
 
     is_set: bool
     tries_left: int  # before the next one has to wait

@@ -1,4 +1,4 @@
-"""Servers to find: in the official registry, in the list of well-known ones, and in bundles."""
+"""Servers that can be added: from the official registry, from the list of well-known ones, and from bundles."""
 
 from typing import Literal
 
@@ -15,7 +15,7 @@ class RegistryStatus(msgspec.Struct, frozen=True):
         servers: how many it has.
         updated_at: unix seconds of the last answer of the registry; 0: never.
         is_updating: it is being fetched.
-        problem: why the last try to fetch it failed.
+        problem: why the last attempt to fetch it failed.
     """
 
     servers: int = 0
@@ -29,8 +29,8 @@ class RegistryHit(msgspec.Struct, frozen=True):
 
     Attributes:
         name: in the registry, such as "io.github.owner/server".
-        kinds: how it can be had: "npm", "pypi", "nuget", "oci", "mcpb" and "remote".
-        here: the name of the server here that was added from it; empty: none.
+        kinds: how it can be installed: "npm", "pypi", "nuget", "oci", "mcpb" and "remote".
+        here: the name of the server that was added from it; empty: it was not added.
     """
 
     name: str
@@ -49,15 +49,15 @@ class RegistrySearch(msgspec.Struct, frozen=True):
 
 
 class RegistryOption(msgspec.Struct, frozen=True):
-    """One way to have a server: a package or an address.
+    """One way to add a server: a package or an address.
 
     Attributes:
         id: for `preview_registry_server` and `add_registry_server`.
         kind: as in RegistryHit.
         label: the package with its version, or the URL.
-        needs: the program that starts it, such as "npx"; empty: none.
-        fields: what has to be given.
-        problem: why it cannot be had here.
+        needs: the program that starts it, such as "npx"; empty: it needs none.
+        fields: the values that the user has to give.
+        problem: why it cannot be added on this computer.
     """
 
     id: str
@@ -69,7 +69,7 @@ class RegistryOption(msgspec.Struct, frozen=True):
 
 
 class RegistryServer(msgspec.Struct, frozen=True):
-    """A server of the registry in full; `version` is the one that is shown."""
+    """A server of the registry in full; `version` is the shown one."""
 
     name: str
     title: str
@@ -82,10 +82,10 @@ class RegistryServer(msgspec.Struct, frozen=True):
 
 
 class RegistryUpdate(msgspec.Struct, frozen=True):
-    """A server here whose registry has a newer version than the one that is pinned.
+    """A server whose pinned version is older than the registry's newest.
 
     Attributes:
-        tools: lines that say what changes in its tools, as far as that is known; the rest shows when it starts.
+        tools: lines that describe known changes of its tools; the rest is known when it starts.
     """
 
     server: str
@@ -101,8 +101,8 @@ class StarterServer(msgspec.Struct, frozen=True):
     Attributes:
         id: for `add_starter_server`.
         good_for: in one short sentence.
-        needs: what it takes besides: a program, an account; empty: nothing.
-        here: the server here that is this one; empty: none.
+        needs: its requirements: a program, an account; empty: it has none.
+        here: the name of the added server that is this one; empty: it was not added.
     """
 
     id: str
@@ -122,13 +122,13 @@ class BundleOffer(msgspec.Struct, frozen=True):
         source: the path or URL it came from.
         sha256: of the file; `install_bundle` installs nothing else.
         kind: "node", "python", "binary" or "uv".
-        signature: "none", "unverified" (there is one, and nobody checked it).
+        signature: "none", "unverified" (it has one, which was not checked).
         fields: its settings.
         tools: names that its manifest claims.
-        problems: why it cannot run here; empty: it can.
-        warnings: what a person should know of its command before the yes.
-        here: the server here that this bundle would update; empty: it would be new.
-        here_version: of that one.
+        problems: why it cannot run on this computer; empty: it can.
+        warnings: what the user should know of its command before they approve it.
+        here: the server that this bundle would update; empty: it would be new.
+        here_version: of that server.
     """
 
     source: str

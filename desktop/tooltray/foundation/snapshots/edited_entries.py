@@ -1,4 +1,4 @@
-"""A server's entry while a person edits it: what is wrong with it, what would change, and what a test of it gave."""
+"""A server's entry while the user edits it: its errors, the effects of saving it, and the result of a test."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -13,11 +13,11 @@ EntryPath = tuple[str | int, ...]
 
 
 class EntrySlip(msgspec.Struct, frozen=True):
-    """Something that keeps an entry from being used.
+    """An error in an entry.
 
     Attributes:
-        message: why; no value is in it.
-        path: where; empty: the whole.
+        message: the reason; no value is in it.
+        path: of the wrong value; empty: the whole entry.
         line: of the text, from 1; 0: not known.
     """
 
@@ -27,11 +27,11 @@ class EntrySlip(msgspec.Struct, frozen=True):
 
 
 class EntryText(HidesFields, frozen=True):
-    """What the JSON of an entry comes to.
+    """An entry as parsed from JSON.
 
     Attributes:
-        entry: what stands there, also where it cannot be used; None: it is no JSON object.
-        slips: what is wrong, in the order of the lines.
+        entry: the object, even if it cannot be used; None: the text is not a JSON object.
+        slips: its errors, in the order of the lines.
     """
 
     hidden: ClassVar = ("entry",)
@@ -41,15 +41,15 @@ class EntryText(HidesFields, frozen=True):
 
 
 class ServerUpdatePreview(msgspec.Struct, frozen=True):
-    """What saving another entry would do.
+    """The effect of saving another entry.
 
     Attributes:
-        file: which would be written; absolute.
+        file: that would be written; absolute.
         diff: lines of the entry that begin with "+", "-" or " "; secrets masked. Empty: nothing would change.
         is_restarted: another program would run, or the same one in another way.
         revision: of the entry that would be replaced.
         problem: why it cannot be saved; None: it can.
-        slips: what is wrong with the new entry.
+        slips: the errors of the new entry.
     """
 
     file: str
@@ -61,7 +61,7 @@ class ServerUpdatePreview(msgspec.Struct, frozen=True):
 
 
 class ToolSize(msgspec.Struct, frozen=True):
-    """A tool that a server listed when it was tested. `tokens`: of its definition; estimated if the result says so."""
+    """A tool that a tested server listed. `tokens`: of its definition; estimated if the result says so."""
 
     name: str
     tokens: int
@@ -69,7 +69,7 @@ class ToolSize(msgspec.Struct, frozen=True):
 
 
 class NextStep(msgspec.Struct, frozen=True):
-    """What can be done about a test that failed; see `Remedy` for its kinds."""
+    """An action after a failed test; see `Remedy` for its kinds."""
 
     kind: str
     title: str
@@ -77,16 +77,16 @@ class NextStep(msgspec.Struct, frozen=True):
 
 
 class ServerTest(msgspec.Struct, frozen=True):
-    """What one connection to a server gave; its process has ended since.
+    """The result of one connection to a server; its process has ended since.
 
     Attributes:
-        is_ok: it greeted and listed its tools.
+        is_ok: it was initialized and listed its tools.
         took_s: from the start of its process to its list, in seconds.
         is_estimated: tokens were estimated and not counted.
         problem: why it does not work; None if it does.
-        remedies: what can be done about that, most promising first.
+        remedies: actions that may help, most promising first.
         output: the last lines of its stderr, secrets masked.
-        exit_code: of a process that ended by itself; None: it did not.
+        exit_code: of a process that exited during the test; None: it did not.
     """
 
     server: str

@@ -1,10 +1,10 @@
-"""Reports of models, and what a person answers."""
+"""Reports of models, and the user's answers."""
 
 import msgspec
 
 
 class FeedbackAttachment(msgspec.Struct, frozen=True):
-    """A picture or a file that goes with a person's answer."""
+    """A picture or a file in the user's answer."""
 
     name: str
     mime_type: str
@@ -13,7 +13,7 @@ class FeedbackAttachment(msgspec.Struct, frozen=True):
 
 
 class FeedbackSnapshot(msgspec.Struct, frozen=True):
-    """A report of a model that waits for a person's answer."""
+    """A model's report that waits for the user's answer."""
 
     id: str
     client: str
@@ -26,7 +26,7 @@ class FeedbackSnapshot(msgspec.Struct, frozen=True):
 
 
 class FeedbackEntry(msgspec.Struct, frozen=True):
-    """One report of a project's history, and what was answered."""
+    """One report of a project's history, and its answer."""
 
     id: str
     project_path: str

@@ -1,4 +1,4 @@
-"""Files with servers in them: what is in each, what is wrong there, and what reading them again does."""
+"""Files with servers in them: their content, their errors, and the effect of reading them again."""
 
 import msgspec
 
@@ -6,15 +6,15 @@ from tooltray.foundation.errors import Problem
 
 
 class FileProblem(msgspec.Struct, frozen=True):
-    """What is wrong in a file with servers in it."""
+    """An error in a file with servers in it."""
 
     problem: Problem
-    line: int = 0  # from 1; 0: the whole file, or nobody knows
+    line: int = 0  # from 1; 0: the whole file, or unknown
     entry: str = ""  # the server of the file that is not used; empty: the file as a whole
 
 
 class FileEntrySnapshot(msgspec.Struct, frozen=True):
-    """One server of such a file."""
+    """One server in a file."""
 
     name: str  # in the file
     server: str  # how it is called here; empty where it is not used
@@ -36,7 +36,7 @@ class ServerFileSnapshot(msgspec.Struct, frozen=True):
 
 
 class ReloadChange(msgspec.Struct, frozen=True):
-    """One thing that reading the files again would do, or did."""
+    """One change that reading the files again would make, or made."""
 
     kind: str  # "add", "restart", "change" (of what runs on), "remove", "wait" (for a yes), "keep" (file or entry is broken) or "setting"
     name: str  # of the server, here; of a setting its path, as in "publish.naming"

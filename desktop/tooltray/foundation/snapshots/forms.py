@@ -1,4 +1,4 @@
-"""What a server needs to be told before it can be added: the fields of a form, and the server as it would be added."""
+"""The values that a server needs before it can be added, as fields of a form, and the server as it would be added."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
@@ -13,13 +13,13 @@ FieldValue: TypeAlias = str | float | bool | Sequence[str]
 
 
 class FormField(msgspec.Struct, frozen=True):
-    """One value that a person gives. No secret is in it.
+    """One value that the user gives. No secret is in it.
 
     Attributes:
         key: of the value, unique in its form.
-        label: for a person; the key where nobody gave another.
+        label: for the user; the key where the form has no other.
         is_list: several values can be given.
-        default: what the field has before anybody types; None: nothing.
+        default: the initial value of the field; None: it is empty.
         choices: for the kind "choice".
     """
 
@@ -38,16 +38,16 @@ class FormField(msgspec.Struct, frozen=True):
 
 
 class NewServer(msgspec.Struct, frozen=True):
-    """A server as it would be added, to be shown before a person says yes. Nothing of it is stored yet.
+    """A server as it would be added, to be shown before the user approves it. Nothing of it is stored yet.
 
     Attributes:
-        name: proposed; free here.
+        name: proposed, and not in use.
         entry: in the spelling of `mcpServers`; a secret is a placeholder `${secret:NAME}`.
-        command: the words that would be run; empty for a server elsewhere.
-        url: of a server elsewhere, without secrets.
-        secrets: names of variables, headers and arguments whose values go among the secrets.
-        origin: where it is from, for a person.
-        warnings: what a person should know before the yes.
+        command: the words that would be run; empty for a remote server.
+        url: of a remote server, without secrets.
+        secrets: names of variables, headers and arguments whose values will be stored as secrets.
+        origin: its source, for the user.
+        warnings: what the user should know before they approve it.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Where AI clients and programs can connect over HTTP, and which of them may."""
+"""The addresses at which AI clients and programs can connect over HTTP, and their tokens."""
 
 from typing import ClassVar, Literal
 
@@ -30,7 +30,7 @@ class ApiTokenSnapshot(msgspec.Struct, frozen=True):
 
     name: str
     scope: str  # "read", "call" or "manage", each with what those before it may
-    created_at: float = 0.0  # unix seconds; 0: nobody knows
+    created_at: float = 0.0  # unix seconds; 0: unknown
     expires_at: float | None = None  # None: it lasts until it is taken back
     is_ended: bool = False  # that time has come: it opens nothing any more
     is_trusted: bool = False  # it may also approve calls, trust servers and allow folders
@@ -51,7 +51,7 @@ class NewApiToken(HidesFields, frozen=True):
 
 
 class ClientTokenSnapshot(msgspec.Struct, frozen=True):
-    """An AI client that may connect over HTTP; the token itself is known to nobody but the client."""
+    """An AI client that may connect over HTTP; only the client knows the token itself."""
 
     name: str
     created_at: float  # unix seconds

@@ -16,17 +16,18 @@ class HubSnapshot(msgspec.Struct, frozen=True):
     started_at: float  # unix seconds
     servers: tuple[ServerSnapshot, ...]
     notices: tuple[Problem, ...] = ()  # what was wrong with the settings, and what was done about it
-    paused_until: float = 0.0  # unix seconds; 0: until somebody resumes, or it is not paused
+    paused_until: float = 0.0  # unix seconds; 0: until it is resumed, or it is not paused
     secret_backend: str = "keyring"  # where secrets are kept: "keyring", "file" or "memory"
 
 
 class EnvironmentVariable(msgspec.Struct, frozen=True):
-    """
+    """A variable with which servers are started.
+
     Attributes:
         value: without user and password.
         origin: the login shell, the environment that Tooltray was started with, `remembered`, or the place in the system.
         since: the day since when it is remembered; empty for any other.
-        is_used: servers get it; not where its file is gone.
+        is_used: servers get it; False where its file no longer exists.
     """
 
     name: str
@@ -51,7 +52,7 @@ class EnvironmentChange(msgspec.Struct, frozen=True):
 
 
 class EnvironmentSnapshot(msgspec.Struct, frozen=True):
-    """Which of the variables that decide whether a server works are set, as people see them: no password is in here."""
+    """The variables that decide whether a server works; no password is in them."""
 
     variables: tuple[EnvironmentVariable, ...]
     changes: tuple[EnvironmentChange, ...]

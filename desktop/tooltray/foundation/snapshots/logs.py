@@ -1,4 +1,4 @@
-"""Logs, a page at a time: what servers wrote, what the hub recorded, and the protocol messages that a person had recorded."""
+"""Logs, a page at a time: the output of servers, the hub's own log, and protocol messages that the user had recorded."""
 
 import msgspec
 
@@ -22,11 +22,10 @@ class LogLine(msgspec.Struct, frozen=True):
         position: of this line, for `before` and `after`.
         at: when it arrived, in unix seconds; 0: not known.
         level: one of LEVELS, or empty.
-        kind: "output": a server wrote it; "mark": the state that a server has entered, by its value, and why; "record": of the hub;
-            "message": of the protocol.
-        detail: of a record or a message, as JSON; of a mark, why.
+        kind: "output": written by a server; "mark": a state that a server has entered; "record": of the hub; "message": of the protocol.
+        detail: of a record or a message, as JSON; of a mark, the reason.
         direction: of a message: "out" to the server, "in" from it.
-        ms: of a message that answers another one: how long that took.
+        ms: of a message that answers another one: the time between them.
         is_cut: it was longer.
     """
 
@@ -42,12 +41,12 @@ class LogLine(msgspec.Struct, frozen=True):
 
 
 class LogFilter(msgspec.Struct, frozen=True):
-    """Which lines are meant; an empty field means all.
+    """A selection of lines; an empty field selects all.
 
     Attributes:
-        text: found in the line, in whatever case; in records and messages also in their fields.
-        levels: of LEVELS; lines that are indented belong to the one above them.
-        since, until: unix seconds; `since` is in, `until` is not; 0: no bound.
+        text: contained in the line, in any case; in records and messages also in their fields.
+        levels: of LEVELS; indented lines belong to the line before them.
+        since, until: unix seconds; from `since` on, and before `until`; 0: no bound.
     """
 
     text: str = ""
@@ -62,17 +61,17 @@ ALL_LINES = LogFilter()
 class LogPage(msgspec.Struct, frozen=True):
     """Some lines in a row, oldest first.
 
-    One answer looks at a bounded number of bytes, so that a search can be ended and shows how far it is.
+    One page searches a bounded number of bytes, so that a search can be cancelled and shows its progress.
 
     Attributes:
-        before: where older lines follow; empty: there are none.
-        after: where newer ones follow; those to come, too.
-        is_partial: fewer lines were found than asked for, and the search is not at its end: it goes on at `before` (or `after`).
-        reached_at: the time of the last line that was looked at; 0: not known.
-        searched_bytes: how much was looked at for this page.
+        before: the position for the next page of older lines; empty: it would be empty.
+        after: the position for newer lines, including future ones.
+        is_partial: fewer lines were found than requested, and the search is not finished: continue it at `before` (or `after`).
+        reached_at: the time of the last line that was searched; 0: not known.
+        searched_bytes: how much was searched for this page.
         total_bytes: of the whole log.
         recorded_until: of messages: until when they are recorded; 0: they are not.
-        problem: why lines are missing; None: none are.
+        problem: why lines are missing; None: the page is complete.
     """
 
     lines: tuple[LogLine, ...] = ()

@@ -1,16 +1,16 @@
-"""This installation of Tooltray, for whoever shows it."""
+"""This installation of Tooltray, and its use of memory and processor."""
 
 import msgspec
 
 
 class ProgramLoad(msgspec.Struct, frozen=True):
-    """What Tooltray needs of the computer now.
+    """The memory and processor time that Tooltray uses now.
 
     Attributes:
-        memory_bytes: of the hub, with its window where it has one; without servers.
-        cpu_share: of one processor, since it was last asked for (1.0: a whole one).
-        server_memory_bytes: of all servers here, with what they have started; memory that they share counts for each.
-        running_servers: as many of them are processes of this computer.
+        memory_bytes: of the hub, including its window if it has one; without servers.
+        cpu_share: of one processor, since the last request (1.0: a whole processor).
+        server_memory_bytes: of all local servers, including their child processes; memory that they share counts for each.
+        running_servers: the number of servers that are local processes.
     """
 
     memory_bytes: int
@@ -20,12 +20,13 @@ class ProgramLoad(msgspec.Struct, frozen=True):
 
 
 class ProgramSnapshot(msgspec.Struct, frozen=True):
-    """
+    """This installation of Tooltray.
+
     Attributes:
-        kind: a key of `installs.installation.KINDS`; `kind_name` is it in words.
+        kind: a key of `installs.installation.KINDS`; `kind_name` is its display name.
         update: how a newer version is installed, in words.
-        starts_at_login: what the system says, whoever has changed it.
-        home: the folder of all that it keeps, settings and logs among it.
+        starts_at_login: as the system reports it, also after changes made elsewhere.
+        home: the folder of all its files, including settings and logs.
     """
 
     version: str

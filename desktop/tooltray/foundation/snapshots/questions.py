@@ -1,4 +1,4 @@
-"""What a server asks the person: answers to a form, a page to be opened, a sign-in."""
+"""Questions of servers to the user: a form, a page to be opened, a sign-in."""
 
 from enum import Enum
 
@@ -6,15 +6,15 @@ import msgspec
 
 
 class SignInSnapshot(msgspec.Struct, frozen=True):
-    """A sign-in that waits for the person's browser."""
+    """A sign-in that waits for the user's browser."""
 
     server: str
-    url: str  # the page of the authorization server; to be opened by whoever asked
+    url: str  # the page of the authorization server; to be opened by the caller
     ends_at: float  # unix seconds
 
 
 class AnswerKind(Enum):
-    """What a field of a server's form takes."""
+    """The type of a form field's value."""
 
     TEXT = "text"
     NUMBER = "number"
@@ -30,7 +30,7 @@ class ElicitationOption(msgspec.Struct, frozen=True):
 
 
 class ElicitationField(msgspec.Struct, frozen=True):
-    """One answer of a form. Texts are the server's, made harmless."""
+    """One field of a form. Texts are the server's, cleaned for display."""
 
     name: str  # as the server wrote it
     title: str
@@ -45,10 +45,10 @@ class ElicitationField(msgspec.Struct, frozen=True):
 
 
 class ElicitationSnapshot(msgspec.Struct, frozen=True):
-    """A question that a server asks the person. Texts are the server's, made harmless.
+    """A server's question to the user (an MCP elicitation). Texts are the server's, cleaned for display.
 
     Attributes:
-        attempt: of a call that the person makes by hand, during which it is asked; empty: it belongs to no such call.
+        attempt: of the manual call during which the server asks; empty: another call, or none.
     """
 
     id: str

@@ -1,10 +1,10 @@
-"""npm registries: how they answered, and which one servers get."""
+"""npm registries: their measurements, and the one that servers get."""
 
 import msgspec
 
 
 class RegistryMeasurement(msgspec.Struct, frozen=True):
-    """How one npm registry answered."""
+    """The measurement of one npm registry."""
 
     url: str  # as it may be shown: without user name and password
     name: str  # how people know it
@@ -15,7 +15,7 @@ class RegistryMeasurement(msgspec.Struct, frozen=True):
 
 
 class NpmRegistryStatus(msgspec.Struct, frozen=True):
-    """Which npm registry servers get, and why."""
+    """The npm registry that servers get, and why."""
 
     url: str = ""  # what servers get, as it may be shown; empty: what npm itself is configured to use
     origin: str = "npm"  # as in RegistryMeasurement

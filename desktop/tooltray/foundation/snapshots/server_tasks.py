@@ -1,16 +1,16 @@
-"""Tasks of servers as fronts show them."""
+"""Tasks of servers, as the window, the command line and REST show them."""
 
 import msgspec
 
 
 class ServerTaskSnapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server does for an AI client while that does something else.
+    """A long-running operation of a server, which its AI client does not wait for (an MCP task).
 
     Attributes:
-        client: for whom, as it names itself.
-        status: the last that was seen: "working", "input_required", "completed", "failed" or "cancelled".
+        client: that started it, as it names itself.
+        status: as last received: "working", "input_required", "completed", "failed" or "cancelled".
         created_at: unix seconds.
-        ttl_s: how long its server keeps it, in seconds; None: it does not say, or without end.
+        ttl_s: how long its server keeps it, in seconds; None: unlimited or unknown.
     """
 
     id: str

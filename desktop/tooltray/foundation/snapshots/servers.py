@@ -1,4 +1,4 @@
-"""Servers: how each is, its copies and connections, and its entry."""
+"""Servers: their states, instances and connections, and their entries."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -23,7 +23,7 @@ class ServerState(Enum):
     RESTARTING = "restarting"  # died, and the next attempt is due; or a person restarts it, shown so until it runs or has failed
     STOPPING = "stopping"
     NEEDS_SIGN_IN = "needs_sign_in"  # it runs elsewhere and wants the person to sign in
-    ERROR = "error"  # given up until somebody acts
+    ERROR = "error"  # given up until the user acts
 
 
 MENDED, LEFT_OUT = "mended", "left_out"
@@ -31,7 +31,7 @@ MENDED, LEFT_OUT = "mended", "left_out"
 
 
 class ProjectCopySnapshot(msgspec.Struct, frozen=True):
-    """The copy of a server for one project."""
+    """The instance of a server for one project."""
 
     path: str  # of the project, absolute
     name: str  # of the project
@@ -89,10 +89,10 @@ class ServerSnapshot(msgspec.Struct, frozen=True):
 
 
 class InMemoryServer(msgspec.Struct, frozen=True):
-    """A server that an installed package brings and that can run inside Tooltray.
+    """A server in an installed package that can run inside Tooltray.
 
     Attributes:
-        name: what `command` of its entry has to say.
+        name: the value of `command` in its entry.
         summary: the package's own words.
         problem: why it cannot be used.
     """
@@ -120,7 +120,7 @@ class McpClientSnapshot(msgspec.Struct, frozen=True):
 
 
 class ServerEntry(HidesFields, frozen=True):
-    """How a server is described where it comes from, and what that comes to. Secrets are in it as far as a person wrote them there."""
+    """A server's entry in its file, and the entry that takes effect. Secrets are in it if the user wrote them into the file."""
 
     hidden: ClassVar = ("entry", "counts")
 

@@ -1,4 +1,4 @@
-"""The set-up: the settings as a whole, and what a reset, an import or the removal of a server does to it."""
+"""The set-up: the settings as a whole, and the effects of a reset, an import or the removal of a server."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from tooltray.foundation.errors import Problem
 
 
 class SetupChange(msgspec.Struct, frozen=True):
-    """What a reset or an import would do, or has done, to one thing of the set-up."""
+    """One change that a reset or an import would make, or has made."""
 
     kind: str  # "add", "replace", "remove" or "keep"
     subject: str  # "server", "default" (whether it starts with the hub), "setting" or "secret" (a value that is to be given)
@@ -32,10 +32,10 @@ class SharedSecret(msgspec.Struct, frozen=True):
 
 
 class ServerRemoval(msgspec.Struct, frozen=True):
-    """What goes with a server when it is removed, or has gone, and what stays. Names alone, no values."""
+    """What is removed together with a server, and what stays. Only names, no values."""
 
     server: str
     secrets: tuple[str, ...] = ()  # that nothing else uses
-    sign_in: str = ""  # under which name what a sign-in to it left is among the secrets; empty: nobody is signed in
+    sign_in: str = ""  # the name of the secret with the tokens of a sign-in to it; empty: not signed in
     shared: tuple[SharedSecret, ...] = ()
     problem: Problem | None = None  # why the secrets could not be looked into, or not be removed; what is named above is still there

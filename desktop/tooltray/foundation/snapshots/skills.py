@@ -9,9 +9,9 @@ class SkillSnapshot(msgspec.Struct, frozen=True):
     Attributes:
         uri: by which AI clients know it.
         own_uri: under which its server has it.
-        file_count, size_bytes: of its files; 0 where nobody knows.
-        is_dynamic: its content is made when it is read, and fits no digest.
-        is_held: it is another one than it was, and is not offered until a person has looked at the change.
+        file_count, size_bytes: of its files; 0 where unknown.
+        is_dynamic: its content is generated when it is read, so it has no fixed digest.
+        is_held: it has changed, and is blocked until the user has reviewed the change.
         is_shared_name: another server has a skill of this name, too.
     """
 

@@ -8,15 +8,16 @@ from tooltray.foundation.errors import Problem
 
 
 class SecretSnapshot(msgspec.Struct, frozen=True):
-    """
+    """One secret, without its value.
+
     Attributes:
-        is_stored: None: that could not be read.
+        is_stored: None: unknown, because the store could not be read.
         used_by: servers by their names, else files by their paths.
         perhaps_used_by: paths of files that cannot be read, which may use any secret.
-        kind: "own" is kept by Tooltray for itself, "sign-in" holds the tokens of a sign-in to the server in `used_by`, "provided" is kept
+        kind: "value"; "own": a secret of Tooltray itself; "sign-in": the tokens of a sign-in to the server in `used_by`; "provided": stored
             elsewhere and fetched when a server starts.
-        origin: where one that is provided comes from.
-        problem: why one that is provided cannot be had, as far as can be seen without asking for it.
+        origin: of the kind "provided": its source.
+        problem: of the kind "provided": why it cannot be fetched, as far as that is known without fetching it.
     """
 
     name: str
@@ -29,12 +30,13 @@ class SecretSnapshot(msgspec.Struct, frozen=True):
 
 
 class StoredSecrets(msgspec.Struct, frozen=True):
-    """
+    """All secrets, without their values, and the state of their store.
+
     Attributes:
-        backend: where secrets are kept: "keyring", "file" or "memory".
-        is_proven: that place has answered since the hub started.
-        problem: why it does not answer, as of the last try.
-        secrets: those that are stored, and those that are used and not stored; by name.
+        backend: where secrets are stored: "keyring", "file" or "memory".
+        is_proven: the store has answered since the hub started.
+        problem: why the store does not answer, as of the last attempt.
+        secrets: stored ones, and ones that are used and not stored; by name.
     """
 
     backend: str

@@ -1,4 +1,4 @@
-"""Tools, as a list shows them, and what they cost in the context of a model."""
+"""Tools, as a list shows them, and their cost in tokens of a model's context."""
 
 import msgspec
 
@@ -27,7 +27,7 @@ class CoveredTool(ToolSnapshot, frozen=True):
 
 
 class ToolCost(msgspec.Struct, frozen=True):
-    """What one definition costs in the context of a model."""
+    """The cost of one definition, in tokens of a model's context."""
 
     name: str  # as AI clients see it
     tokens: int
@@ -43,7 +43,7 @@ class ServerCost(msgspec.Struct, frozen=True):
 
 
 class ToolCosts(msgspec.Struct, frozen=True):
-    """What definitions of tools cost in the context of a model, all and as they are shown."""
+    """The cost of tool definitions, in tokens of a model's context: all of them, and the listed ones."""
 
     tokenizer: str
     tokens: int

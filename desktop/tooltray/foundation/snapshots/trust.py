@@ -1,4 +1,4 @@
-"""Entries of a project's own file, and of programs, that wait for a person's yes, or have it."""
+"""Entries of projects' own files, and of programs, that wait for the user's approval or have it."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 
 
 class TrustRequest(msgspec.Struct, frozen=True):
-    """An entry that runs only after a person's yes; everything as it is written, nothing filled in."""
+    """An entry that runs only after the user's approval. Everything is shown as it is written, with placeholders not filled in."""
 
     project: str  # the folder of the project's file that has it, absolute; empty: a program has proposed it
     file: str
@@ -35,7 +35,7 @@ class TrustRequest(msgspec.Struct, frozen=True):
 
 
 class TrustedEntry(msgspec.Struct, frozen=True):
-    """An entry of a project's file to which a person said yes."""
+    """An entry of a project's file that the user has approved."""
 
     project: str
     entry: str

@@ -1,4 +1,4 @@
-"""Watch: what a server did while it was watched, and the profile that is proposed for it."""
+"""Watch: the actions of a server while it was watched, and the sandbox profile that is proposed for it."""
 
 from typing import Literal
 
@@ -12,14 +12,14 @@ SeenKind = Literal[
 
 
 class SeenThing(msgspec.Struct, frozen=True):
-    """Something that a server did.
+    """An action of a watched server.
 
     Attributes:
         kind: "read", "list" (a folder), "write", "create" (a name made or removed), "exec"; "connect", "dgram" (UDP), "bind" (it listens),
-            "name" (looked up), "unix" (a local socket), "socket" (one of another kind); "setuid" and "ptrace": what it can do under no
-            profile.
+            "name" (looked up), "unix" (a local socket), "socket" (one of another kind); "setuid" and "ptrace": actions that no profile
+            permits.
         name: an absolute path, "host:port" or "address:port", or a word.
-        is_private: keys, passwords or the person's browser are in it; it is never proposed.
+        is_private: it concerns keys, passwords or the user's browser, and is never proposed.
     """
 
     kind: SeenKind
@@ -28,13 +28,13 @@ class SeenThing(msgspec.Struct, frozen=True):
 
 
 class WatchProposal(msgspec.Struct, frozen=True):
-    """The tightest profile for what was seen.
+    """The tightest profile for the observed actions.
 
     Attributes:
-        files, network, hosts, read, write: as a server's entry would have them.
-        opens_network: why the network is "open": what neither "none" nor "hosts" lets through.
-        refused: what it would have refused of what was seen; at most a page of it.
-        refused_count: all that it would have refused.
+        files, network, hosts, read, write: as in a server's entry.
+        opens_network: why the network is "open": actions that neither "none" nor "hosts" permits.
+        refused: observed actions that the profile would have refused; at most a page of them.
+        refused_count: the number of all such actions.
     """
 
     files: Literal["open", "own", "read"]
@@ -48,15 +48,16 @@ class WatchProposal(msgspec.Struct, frozen=True):
 
 
 class WatchSnapshot(msgspec.Struct, frozen=True):
-    """
+    """The state and the result of watching one server.
+
     Attributes:
-        state: "off": it was not watched since the hub started; "watching": it runs unconfined now; "done".
-        left_s: seconds until it ends by itself.
-        facts: how many different things were seen.
-        is_full: there was more than could be noted.
-        seen: what of it is more than any program does; at most a page of it.
-        proposal: None as long as nothing was seen.
-        problem: why it did not run, or has ended early; empty: nothing is wrong.
+        state: "off": it was not watched since the hub started; "watching": it runs unsandboxed now; "done".
+        left_s: seconds until the watch ends automatically.
+        facts: the number of different actions.
+        is_full: more was seen than could be recorded.
+        seen: actions beyond those that every program takes; at most a page of them.
+        proposal: None as long as no action was seen.
+        problem: why the watch did not run, or has ended early; empty: all is well.
     """
 
     server: str
@@ -70,7 +71,7 @@ class WatchSnapshot(msgspec.Struct, frozen=True):
 
 
 def in_words(thing: SeenThing) -> Phrase:
-    """What a server did, as the rest of a sentence that begins with its name."""
+    """Describes an action, as the rest of a sentence that begins with the server's name."""
     templates: dict[str, Phrase] = {
         "read": Phrase("read {name}", name=thing.name),
         "list": Phrase("listed {name}", name=thing.name),
@@ -91,7 +92,7 @@ def in_words(thing: SeenThing) -> Phrase:
 
 
 def proposal_in_words(proposal: WatchProposal) -> tuple[Phrase, ...]:
-    """A proposal, a sentence each."""
+    """Describes a proposal, a sentence for each part."""
     files = {
         "own": Phrase("Own files: it reads and changes its own package, caches and project."),
         "read": Phrase("Read only: it changes nothing but its own caches."),

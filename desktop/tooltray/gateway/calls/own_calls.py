@@ -31,7 +31,7 @@ from tooltray.protocol.eras import Head, Meta
 from tooltray.protocol.sessions.caller import Caller, OwnCaller, Session
 from tooltray.protocol.sessions.elicitation_form import LONGEST_MESSAGE, CannotAsk, plain, read_form, read_url
 from tooltray.protocol.sessions.exchange import Exchange
-from tooltray.records.journal.happenings import QUESTION, Happened
+from tooltray.records.journal.journal_event import QUESTION, JournalEvent
 from tooltray.servers.relay.held_calls import HeldCalls
 from tooltray.sources.projects.projects import Projects
 
@@ -180,7 +180,9 @@ class Elicitations:
         finally:
             self._inbox.close(question)
             shown, waited_s = OUTCOMES.get(outcome, outcome), question.waited_s
-            self._bus.publish(Happened(kind=QUESTION, at=question.asked_at, outcome=shown, duration_s=waited_s, client=DESK, server=server))
+            self._bus.publish(
+                JournalEvent(kind=QUESTION, at=question.asked_at, outcome=shown, duration_s=waited_s, client=DESK, server=server)
+            )
         given = {"content": question.subject} if outcome == "accept" and view.mode == "form" else {}
         return success({"action": "cancel" if outcome == EXPIRED else outcome} | given)
 

@@ -25,13 +25,13 @@ from tooltray.gateway.server_tasks.server_tasks import ServerTasks
 from tooltray.protocol import envelope, eras
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import HEADER_MISMATCH, Era
-from tooltray.protocol.sessions.call_course import FROM_RULES
+from tooltray.protocol.sessions.call_timings import FROM_RULES
 from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.protocol.sessions.own_results import own_result
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.records.activity.call_stats import CallStats
 from tooltray.records.journal.calls_under_way import CallsUnderWay
-from tooltray.records.journal.happenings import CALL, Happened
+from tooltray.records.journal.journal_event import CALL, JournalEvent
 from tooltray.servers.builtin.hub_server import HubServer
 from tooltray.servers.relay.relay import ServerRelay
 from tooltray.servers.upstream.server_manager import ServerManager
@@ -140,11 +140,11 @@ def outcome_of(reply: Envelope) -> str:
     return ERROR if b'"isError"' in ends and b'"isError":true' in ends.replace(b" ", b"") else OK
 
 
-def _happened(route: Route, exchange: Exchange, payload: Raw, record: MCPToolResponse, passed_s: float) -> Happened:
+def _happened(route: Route, exchange: Exchange, payload: Raw, record: MCPToolResponse, passed_s: float) -> JournalEvent:
     """Returns the event for the journal, which reads arguments and result later."""
     state, course = exchange.caller.session.state, exchange.course
     project = state.project if state.projects else None
-    return Happened(
+    return JournalEvent(
         kind=CALL,
         at=time.time() - passed_s,
         outcome=record.outcome,

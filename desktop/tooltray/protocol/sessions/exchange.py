@@ -7,7 +7,7 @@ from msgspec import Raw
 
 from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.eras import Era, Head
-from tooltray.protocol.sessions.call_course import CallCourse
+from tooltray.protocol.sessions.call_timings import CallTimings
 from tooltray.protocol.sessions.caller import Caller, Session
 
 
@@ -42,11 +42,11 @@ class Exchange:
     __slots__ = ("caller", "client", "course", "era", "head", "held", "request", "server", "wraps_content")
 
     def __init__(
-        self, request: Envelope, head: Head, caller: Caller, held: Held, server: str | None, client: str, course: CallCourse | None = None
+        self, request: Envelope, head: Head, caller: Caller, held: Held, server: str | None, client: str, course: CallTimings | None = None
     ) -> None:
         self.request, self.head, self.caller, self.held, self.server, self.client = request, head, caller, held, server, client
         self.era = Era.MODERN if head.meta.version else Era.LEGACY  # `head.era`, without a call
-        self.course = course or CallCourse()
+        self.course = course or CallTimings()
         self.wraps_content: bool | None = None
 
     @property

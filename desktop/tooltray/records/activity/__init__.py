@@ -1,1 +1,1 @@
-"""What happened: the structured log, and counts for the cards."""
+"""The structured log, and counts of calls for the servers' cards."""

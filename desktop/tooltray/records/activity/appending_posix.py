@@ -1,7 +1,4 @@
-"""Opens a file that several processes append to.
-
-Above it: log_files, which uses this or appending_windows (the same name). Below it: the disk.
-"""
+"""Opens a file that several processes append to. appending_windows has the same name."""
 
 import os
 from pathlib import Path
@@ -10,7 +7,7 @@ from tooltray.foundation.regular_file import open_regular
 
 
 def open_to_append(path: Path) -> int:
-    """Opens a file for reading, and for writing at its end alone; makes it if it is not there, for this user alone.
+    """Opens a file for reading and for appending; creates it if it does not exist, only for this user.
 
     Returns:
         a descriptor. Each write goes to the end in one step, also between the writes of other processes.

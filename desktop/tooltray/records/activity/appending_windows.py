@@ -1,8 +1,7 @@
-"""Opens a file that several processes append to.
+"""Opens a file that several processes append to. appending_posix has the same name.
 
-Above it: log_files, which uses this or appending_posix (the same name). Below it: kernel32. Python's O_APPEND is of no use here: the C
-library looks for the end and writes in two steps. A handle that may append and not write has Windows do both in one ("File Access Rights
-Constants", FILE_APPEND_DATA).
+Python's O_APPEND is of no use here: the C library looks for the end and writes in two steps. A handle that may append but not write makes
+Windows do both in one ("File Access Rights Constants", FILE_APPEND_DATA).
 """
 
 import _winapi
@@ -19,7 +18,7 @@ OPEN_ALWAYS, NORMAL = 4, 0x80  # FILE_ATTRIBUTE_NORMAL
 
 
 def open_to_append(path: Path) -> int:
-    """Opens a file for reading, and for writing at its end alone; makes it if it is not there, with the access list of its folder.
+    """Opens a file for reading and for appending; creates it if it does not exist, with the access list of its folder.
 
     Returns:
         a descriptor. Each write goes to the end in one step, also between the writes of other processes.

@@ -1,6 +1,6 @@
 """Describes a request's parameters for the log: names, types and sizes, never values.
 
-Above it: StructuredLog. Below it: nothing. The only value in the log is the tool's name of `tools/call`.
+The only value in the log is the tool's name of `tools/call`.
 """
 
 import json
@@ -16,10 +16,10 @@ _TYPES = {type(None): "null", bool: "boolean", int: "number", float: "number", s
 
 
 def describe(method: str, params: bytes) -> dict[str, object]:
-    """Fields for the log.
+    """Returns fields for the log.
 
     Args:
-        params: JSON as it came; bytes, `Raw` or another buffer.
+        params: JSON as received; bytes, `Raw` or another buffer.
 
     Returns:
         `arguments`: `{"path": "string(24)", "recursive": "boolean", "edits": "array(3)"}`, with the number of characters, elements or

@@ -1,6 +1,6 @@
-"""Tool calls that were made: counts and durations for each server's card.
+"""Counts and durations of tool calls, for each server's card.
 
-Belongs to one event loop's thread; keeps nothing on disk.
+Belongs to one event loop's thread; stores nothing on disk.
 """
 
 import math
@@ -14,16 +14,16 @@ DURATIONS_KEPT = 200  # of the last calls; enough for a steady 95th percentile, 
 
 
 class CallStats:
-    """Counts the calls of all servers."""
+    """The counts and durations of calls of all servers."""
 
     def __init__(self) -> None:
         self._servers: dict[str, _ServerCalls] = {}
 
     def add(self, server: str, duration_s: float | None, now: float) -> None:
-        """Counts one call that has ended.
+        """Counts a call that has ended.
 
         Args:
-            duration_s: how long it took; None if it waited for a person, because that is not the server's time.
+            duration_s: how long it took; None if it waited for the user, because that is not the server's time.
             now: unix seconds at its end.
         """
         calls = self._servers.get(server)
@@ -42,7 +42,7 @@ class CallStats:
         calls.today += 1
 
     def add_past(self, server: str, by_hour: Mapping[int, int], today: int, durations: Iterable[float], now: float) -> None:
-        """Adds calls from before this hub started; those that were counted since then stay.
+        """Adds calls from before this hub started to the ones that it has counted.
 
         Args:
             by_hour: how many, by the hour (unix seconds divided by HOUR_S).
@@ -53,18 +53,18 @@ class CallStats:
         self._servers.setdefault(server, _ServerCalls()).add_past(by_hour, today, durations, now)
 
     def hours(self, server: str, now: float) -> tuple[int, ...]:
-        """Calls in each of the last HOURS_SHOWN hours, the current one last. Hours begin when the clock in UTC shows :00."""
+        """Returns the calls in each of the last HOURS_SHOWN hours, the current one last. Hours begin when the clock in UTC shows :00."""
         calls = self._servers.get(server)
         last = int(now // HOUR_S)
         return tuple(calls.by_hour.get(hour, 0) if calls else 0 for hour in range(last - HOURS_SHOWN + 1, last + 1))
 
     def today(self, server: str, now: float) -> int:
-        """Calls since midnight, local time."""
+        """Returns the calls since midnight, local time."""
         calls = self._servers.get(server)
         return calls.today if calls and calls.day_start <= now < calls.day_end else 0
 
     def p95_ms(self, server: str) -> float:
-        """The time in milliseconds within which 95 of 100 of the last calls ended; 0.0 without calls."""
+        """Returns the time in milliseconds within which 95 % of the last calls ended; 0.0 without calls."""
         calls = self._servers.get(server)
         if not calls or not calls.durations:
             return 0.0
@@ -93,12 +93,12 @@ class _ServerCalls:
 
 
 def day_start(now: float) -> float:
-    """The last midnight, local time, in unix seconds."""
+    """Returns the last midnight, local time, in unix seconds."""
     return _day_around(now)[0]
 
 
 def _day_around(now: float) -> tuple[float, float]:
-    """Both midnights, in local time; days have 23 to 25 hours."""
+    """Returns the midnights before and after a time, in local time; days have 23 to 25 hours."""
     year, month, day, *_ = time.localtime(now)
     start, end = (time.mktime((year, month, each, 0, 0, 0, 0, 0, -1)) for each in (day, day + 1))
     return start, end

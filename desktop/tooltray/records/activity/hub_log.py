@@ -1,6 +1,6 @@
 """Records Python's own logging, and the problems and failures on the bus, in a hub's structured log.
 
-Above it: the engine. Below it: StructuredLog, Python's logging (captured from `start` to `close`), the event bus.
+Python's logging is captured from `start` to `close`.
 """
 
 import logging
@@ -11,7 +11,7 @@ from tooltray.records.activity.structured_log import INTERNAL_ERROR, LogHandler,
 
 
 class HubLog:
-    """Belongs to the engine's loop."""
+    """The connection of a hub's structured log to Python's logging and to the bus. Belongs to the engine's loop."""
 
     def __init__(self, log: StructuredLog, *, bus: EventBus) -> None:
         self._log, self._bus = log, bus
@@ -41,7 +41,7 @@ class HubLog:
         self._log.record("log", f"'{event.server}'{where}: {event.problem}", level="warning", server=event.server)
 
     def _on_server_failed(self, event: ServerFailed) -> None:
-        """A failed start is an error. A server that has ended is a warning, because it is restarted; if that fails, it is an error."""
+        """Records a failed start as an error, and the end of a server as a warning, because the server is restarted."""
         what = "did not start" if event.is_start else "has ended"
         more: dict[str, Any] = {"code": INTERNAL_ERROR, "message": str(event.problem)} if event.is_start else {}
         if event.project:

@@ -1,8 +1,7 @@
 """The files of the structured log: one a day, more on a busy day; old ones are removed.
 
-Above it: StructuredLog's writer thread, the only caller. Below it: the disk. Knows lines, not what is in them.
-
-Several processes may write to one folder: files are opened for appending only, and each write ends with a whole line.
+Several processes may write to one folder: files are opened for appending only, and each write ends with a whole line. Only StructuredLog's
+writer thread uses this.
 """
 
 import os
@@ -29,7 +28,7 @@ _NAME = re.compile(r"tooltray-(\d{4}-\d\d-\d\d)(?:-(\d{1,6}))?\.jsonl", re.ASCII
 
 
 class LogFiles:
-    """Appends to the newest file of a folder."""
+    """A writer that appends to the newest log file of a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -58,7 +57,7 @@ class LogFiles:
         return written
 
     def close(self) -> None:
-        """May be called twice."""
+        """Closes the file. May be called twice."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -78,7 +77,7 @@ class LogFiles:
         self._remove_old(path, now)
 
     def _is_cut(self) -> bool:
-        """Whether the file's last line was cut, and is not just being written by another process."""
+        """Returns whether the file's last line is incomplete, and is not just being written by another process."""
         for _ in range(LOOKS_AT_CUT_LINE):
             size = os.lseek(self._descriptor, 0, os.SEEK_END)
             if not size:
@@ -99,7 +98,7 @@ class LogFiles:
         return self._folder / (f"tooltray-{day}.jsonl" if part == 1 else f"tooltray-{day}-{part}.jsonl")
 
     def _files(self) -> list[tuple[str, int, Path]]:
-        """Day, part and path of every log file, oldest first; other files are ignored."""
+        """Returns day, part and path of every log file, oldest first; other files are ignored."""
         matches = ((_NAME.fullmatch(path.name), path) for path in self._folder.iterdir())
         return sorted((match[1], int(match[2] or 1), path) for match, path in matches if match)
 
@@ -118,7 +117,7 @@ class LogFiles:
 
 
 def log_files(folder: Path) -> list[tuple[str, Path]]:
-    """All log files of a folder, oldest first, each with a key that sorts as they do."""
+    """Returns all log files of a folder, oldest first, each with a key that sorts in the same order."""
     try:
         matches = [(_NAME.fullmatch(path.name), path) for path in folder.iterdir()]
     except OSError:

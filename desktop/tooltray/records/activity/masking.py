@@ -1,8 +1,4 @@
-"""Prepares values for the log: plain JSON values of bounded size, with secrets masked.
-
-Above it: StructuredLog's writer thread, and modules that display a server's messages; a `Mask` belongs to one thread. Below it: nothing.
-Does not know where secrets come from.
-"""
+"""Prepares values for the log: plain JSON values of bounded size, with secrets masked."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -19,10 +15,10 @@ _PLAIN = frozenset({int, float, bool, type(None)})
 
 
 class Mask:
-    """Replaces known secrets in values by `***`.
+    """A filter that replaces known secrets in values by `***`. Belongs to one thread.
 
     Attributes:
-        is_needed: whether any secret is known that could be in a text.
+        is_needed: whether a secret is known that could be in a text.
     """
 
     def __init__(self, secrets: Callable[[], Iterable[str]]) -> None:
@@ -37,7 +33,7 @@ class Mask:
         self._shortest = MAX_TEXT_LENGTH  # a shorter text cannot contain a secret
 
     def refresh(self) -> bool:
-        """Reads the secrets again; the old ones stay masked if that fails. Returns whether they have changed."""
+        """Reads the secrets again; keeps the old ones if that fails. Returns whether they have changed."""
         try:
             known = frozenset(self._secrets())
         except Exception:  # a callback of another module; the log must go on
@@ -52,7 +48,7 @@ class Mask:
         return is_news
 
     def text(self, text: str, most: int = MAX_TEXT_LENGTH) -> str:
-        """A text without secrets, cut to `most` characters."""
+        """Returns a text without secrets, cut to `most` characters."""
         if len(text) < min(self._shortest, most):
             return text
         for form in self._forms:
@@ -61,12 +57,12 @@ class Mask:
         return text if len(text) <= most else text[:most] + "…"
 
     def masked(self, text: str) -> str:
-        """A text without secrets, after `refresh`, cut as by `text`."""
+        """Returns a text without secrets, after `refresh`, cut like by `text`."""
         self.refresh()
         return self.text(text)
 
     def masked_whole(self, text: str) -> str:
-        """As `masked`, but not cut."""
+        """Returns a text without secrets, after `refresh`, not cut."""
         self.refresh()
         return self.text(text, len(text))
 
@@ -90,7 +86,7 @@ class Mask:
 
 
 def _forms_of(secret: str) -> set[str]:
-    """The spellings of a secret in a text: plain, in JSON, in a Python literal, in a URL."""
+    """Returns the spellings of a secret in a text: plain, in JSON, in a Python literal, in a URL."""
     return {
         secret,
         json.dumps(secret)[1:-1],

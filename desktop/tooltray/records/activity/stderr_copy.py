@@ -1,7 +1,7 @@
 """Copies log lines to stderr without ever blocking the log on its reader.
 
-Above it: StructuredLog's writer thread. Below it: file descriptor 2. An AI client may close its end of stderr, or keep it open and never
-read: then a write blocks forever. So a separate thread writes; lines that it has no room for are in the log files only.
+An AI client may close its end of stderr, or keep it open and never read it: then a write blocks forever. So a separate thread writes; lines
+that exceed its queue are only in the log files.
 """
 
 import os
@@ -14,7 +14,7 @@ RETRY_S = 0.05  # for a stderr that the parent process made non-blocking
 
 
 class StderrCopy:
-    """Writes pieces of text to stderr, in order. Its thread is a daemon: if it is stuck in a write, it ends with the process."""
+    """A writer of text to stderr, in order. Its thread is a daemon: if it is stuck in a write, it ends with the process."""
 
     def __init__(self) -> None:
         """Duplicates descriptor 2, which may be closed and reused for something else later."""

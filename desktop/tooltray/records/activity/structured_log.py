@@ -1,8 +1,5 @@
 """The structured log: JSON Lines, one object for each event.
 
-Above it: all modules that record events; the engine makes it and passes it on. Below it: log files, stderr, the mask. Knows no settings and
-no secret store: the values to mask are an argument.
-
 Recording never blocks: a thread writes, because the disk may be slow or full; the queue is bounded, and records that do not fit are counted
 and reported (`records_dropped`). Requests and replies come thousands a second, and are encoded at once by the caller in a few microseconds:
 the thread would compete for Python's global lock with the calls it records, which costs them 25-40 us each. All other records are encoded
@@ -53,7 +50,7 @@ Waiting = tuple[Callable[..., Record], float, str, tuple[Any, ...]]
 
 
 class StructuredLog:
-    """Takes records from any thread; recording never blocks or raises."""
+    """A log that takes records from any thread; recording never blocks or raises."""
 
     def __init__(
         self,
@@ -135,10 +132,10 @@ class StructuredLog:
         self._put(_as_given, self._clock(), component or self._component, event, summary, fields)
 
     def error(self, summary: str, error: BaseException | None, *, component: str, level: str = "error") -> None:
-        """Records that something went wrong here, with a code and a message as an answer to a request would have them.
+        """Records a failure, with a code and a message as an answer to a request would have them.
 
         Args:
-            error: what was raised; None: `summary` is all that is known.
+            error: the exception; None: only `summary` is known.
             level: "error" or "critical".
         """
         message = f"{type(error).__name__}: {error}"[:MAX_MESSAGE_LENGTH] if error else summary
@@ -151,7 +148,7 @@ class StructuredLog:
         Args:
             component: the receiver.
             id: as JSON; empty for a notification.
-            params: as JSON, in bytes, `Raw` or another buffer that does not change any more; empty if there are none.
+            params: as JSON, in bytes, `Raw` or another buffer that does not change any more; empty if the request has none.
             at: unix seconds; None: now.
         """
         now, size = self._clock() if at is None else at, len(params)
@@ -183,7 +180,7 @@ class StructuredLog:
         self._put_line(head + event % (duration_ms, id if id.isdigit() else self._id_json(id), duration_ms, size))
 
     def response_error(self, component: str, id: bytes, code: int, message: str, stack: str = "", at: float | None = None) -> None:
-        """Records a reply with an error; `stack` as made by `short_stack`, `at` as above."""
+        """Records a reply with an error; `stack` as made by `short_stack`, `at` as of `response_sent`."""
         now = self._clock() if at is None else at
         self._put(_error, now, component, id, code, message[:MAX_MESSAGE_LENGTH], stack[:MAX_MESSAGE_LENGTH])
 
@@ -222,7 +219,7 @@ class StructuredLog:
         return json.dumps(self._mask.value(_id(id))).encode()
 
     def _head(self, now: float, component: str) -> bytes:
-        """The beginning of a line, up to the event."""
+        """Returns the beginning of a line, up to the event."""
         if self._mask.refresh():
             self._names.clear()
         name = self._names.get(component) or self._name_json(component)
@@ -328,7 +325,7 @@ class StructuredLog:
         return written if len(written) <= MAX_LINE_BYTES else _encoded(line | {"leftOut": f"fields of {len(written)} bytes"})
 
     def _timestamp(self, now: float) -> str:
-        """RFC 3339 in UTC with milliseconds."""
+        """Formats a time by RFC 3339, in UTC with milliseconds."""
         second, millisecond = divmod(int(now * 1000), 1000)
         return f"{self._text_of_second(second).decode()}.{millisecond:03d}Z"
 
@@ -341,7 +338,7 @@ class StructuredLog:
 
 
 class LogHandler(logging.Handler):
-    """Passes records of Python's logging on to the structured log: as `error` from ERROR upwards, as `log` below."""
+    """A handler that passes records of Python's logging to the structured log: as `error` from ERROR upwards, as `log` otherwise."""
 
     def __init__(self, log: StructuredLog, level: int = logging.NOTSET) -> None:
         super().__init__(level)
@@ -362,7 +359,7 @@ class LogHandler(logging.Handler):
 
 
 def short_stack(error: BaseException) -> str:
-    """The innermost frames of an error and of those that led to it."""
+    """Returns the innermost frames of an error, and of the errors that led to it."""
     return "".join(traceback.format_exception(error, limit=-STACK_FRAMES))[-MAX_MESSAGE_LENGTH:]
 
 
@@ -387,7 +384,7 @@ def _error(id: bytes, code: int, message: str, stack: str) -> Record:
 
 
 def _id(id: bytes) -> object:
-    """An id as the client wrote it; as text if it is too long or not JSON, None if there is none."""
+    """Returns an id as the client wrote it; as text if it is too long or not JSON, None if it is empty."""
     text = bytes(id)
     if text.isdigit() and len(text) <= MAX_DIGITS and text[:1] != b"0":
         return int(text)

@@ -1,1 +1,1 @@
-"""The audit trail: who allowed what, when, by which way, in a file that is only ever appended to."""
+"""The audit trail: who allowed or refused what, when, and in which way, in a file that only grows."""

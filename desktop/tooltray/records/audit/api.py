@@ -1,4 +1,4 @@
-"""The API about what people decided."""
+"""The API of the audit trail."""
 
 from typing import TYPE_CHECKING
 
@@ -15,21 +15,21 @@ class AuditApi:
 
     @verb("manage")
     async def get_audit(self, before: int = 0, limit: int = 200) -> list[AuditEntry]:
-        """Who allowed, refused or took back what, when and by which way, the newest first.
+        """Returns who allowed, refused or revoked what, when and in which way, the newest first.
 
         Args:
-            before: only what has a number below this one; 0: from the newest.
+            before: only entries with a number smaller than this; 0: from the newest.
             limit: at most 1,000.
 
         Raises:
-            TooltrayError: it cannot be read.
+            TooltrayError: the audit trail cannot be read.
         """
         return await self._trail.entries(before, limit)
 
     async def verify_audit(self) -> AuditCheck:
-        """Whether the record of decisions is as it was written: nothing changed, taken out or put in.
+        """Checks that the audit trail is as it was written: no line was changed, removed or inserted.
 
         Raises:
-            TooltrayError: it cannot be read.
+            TooltrayError: the audit trail cannot be read.
         """
         return await self._trail.check()

@@ -1,7 +1,7 @@
 """The audit trail on the disk: `audit.jsonl` in the home, a line for each decision, each with the hash of the line before.
 
-Above it: AuditTrail, in a thread. Below it: the disk. So that a line that was changed, taken out or put in is seen, and not only by the
-hash behind it: what was written last is noted in a second file. A program with the person's rights can write both anew; see the guide.
+A second file notes the last line, so that a changed, removed or inserted line is noticed even at the end. A program with the user's rights
+can rewrite both; see the guide.
 """
 
 import contextlib
@@ -27,10 +27,10 @@ CHANGED_OUTSIDE = "The audit trail was changed by something else than Tooltray"
 
 
 class _Noted(msgspec.Struct):
-    """What was written last.
+    """A note about the last line.
 
     Attributes:
-        first: the oldest number that is kept.
+        first: the oldest number that is stored.
         hash: of the last line.
     """
 
@@ -40,10 +40,10 @@ class _Noted(msgspec.Struct):
 
 
 class AuditFile:
-    """The trail of one home. Blocks on the disk; one thread at a time appends.
+    """The audit trail of one home. Blocks on the disk; one thread at a time appends.
 
     Args:
-        path: of the file that is appended to; older ones and the note stand beside it.
+        path: of the file that is appended to; older ones and the note are beside it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -56,7 +56,7 @@ class AuditFile:
             entry: its number and the hash of the line before are filled in here.
 
         Raises:
-            OSError: it cannot be written; then nothing of it is.
+            OSError: the decision cannot be written; no part of it is then in the file.
         """
         self._drop_cut_line()
         noted, last = self._noted(), self._last_line()
@@ -92,19 +92,19 @@ class AuditFile:
             os.fsync(descriptor)
 
     def _drop_cut_line(self) -> None:
-        """Takes off the half of a line that a crash has left: what it was to record was never allowed."""
+        """Removes an incomplete last line after a crash: its decision has never taken effect."""
         content = _content(self._path)
         cut = content.rpartition(b"\n")[2]
         if cut and _entry(cut) is None:
             self._cut_to(len(content) - len(cut))
 
     def _cut_to(self, size: int) -> None:
-        """Takes off what of a line was written before the disk was full, or the system crashed."""
+        """Removes the part of a line that was written before the disk was full or the system crashed."""
         with contextlib.suppress(OSError):
             os.truncate(self._path, size)
 
     def _begin_another(self, first: int) -> int:
-        """Puts the file aside, and removes the oldest; returns the oldest number that is kept then."""
+        """Renames the file, and removes the oldest; returns the oldest number that is still stored."""
         lines = _lines(self._path)
         begins = next((number for line in lines if (number := _number(line))), first)
         os.replace(self._path, self._path.with_name(f"{self._path.stem}-{begins:09}{self._path.suffix}"))
@@ -116,14 +116,14 @@ class AuditFile:
     # reading
 
     def entries(self) -> Iterator[AuditEntry]:
-        """All that can be read, the newest first."""
+        """Yields all readable entries, the newest first."""
         for path in reversed(self._files()):
             for line in reversed(_lines(path)):
                 if entry := _entry(line):
                     yield entry
 
     def check(self) -> AuditCheck:
-        """Reads all of it and says whether it is as it was written."""
+        """Reads the whole trail, and returns whether it is as it was written."""
         problems: list[str] = []
         noted, before, first, last = self._noted(), "", 0, 0
         for line in (line for path in self._files() for line in _lines(path)):
@@ -138,7 +138,7 @@ class AuditFile:
         return AuditCheck(not problems, first, last, tuple(problems[:MOST_PROBLEMS]))
 
     def _files(self) -> list[Path]:
-        """The oldest first."""
+        """Returns the files, the oldest first."""
         return [*self._older(), *([self._path] if self._path.exists() else [])]
 
     def _older(self) -> list[Path]:
@@ -156,12 +156,12 @@ class AuditFile:
         return self._path.stat().st_size if self._path.exists() else 0
 
     def _last_line(self) -> bytes:
-        """Of the newest file that has one; empty: there is none."""
+        """Returns the last line of the trail; empty if it has no line."""
         return next((lines[-1] for path in reversed(self._files()) if (lines := _lines(path))), b"")
 
 
 def _follows(noted: _Noted, last: bytes) -> bool:
-    """Whether the last line is the one that was noted, or the one behind it, of which a crash has kept the note from being written."""
+    """Returns whether the last line is the noted one, or the one after it, whose note a crash has prevented."""
     if not last:
         return not noted.last
     entry = _entry(last)
@@ -190,7 +190,7 @@ def _lines(path: Path) -> list[bytes]:
 
 
 def _content(path: Path) -> bytes:
-    """Empty: there is none, or more than Tooltray writes."""
+    """Returns the content; empty if the file does not exist, or has more than Tooltray writes."""
     try:
         return read_own(path, LARGEST_FILE_BYTES + LONGEST_LINE_BYTES)
     except (FileNotFoundError, ValueError):

@@ -1,7 +1,4 @@
-"""The audit trail of a hub: takes decisions one after the other, and is read.
-
-Above it: the askers (room consent), what notes decisions that no asker has seen, AuditApi, the journal's export. Below it: AuditFile.
-"""
+"""The audit trail of a hub: records decisions one after the other, and reads them."""
 
 import asyncio
 import logging
@@ -28,7 +25,7 @@ T = TypeVar("T")
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """What is to be recorded; see AuditEntry."""
+    """A decision to be recorded; see AuditEntry."""
 
     what: str
     answer: str
@@ -40,16 +37,16 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 class AuditTrail:
-    """Belongs to one event loop."""
+    """The audit trail of a hub. Belongs to one event loop."""
 
     def __init__(self, path: Path) -> None:
         self._file, self._lock = AuditFile(path), asyncio.Lock()
 
     async def record(self, decision: Decision) -> None:
-        """Writes a decision; it is on the disk when this returns.
+        """Writes a decision, which is on the disk when this returns.
 
         Raises:
-            TooltrayError: it cannot be written; what was decided must not take effect.
+            TooltrayError: it cannot be written, so the decision must not take effect.
         """
         entry = _entry(decision)
         async with self._lock:
@@ -61,26 +58,26 @@ class AuditTrail:
                 raise TooltrayError(title, Phrase("the audit trail: {reason}", reason=error.strerror or str(error)), hint) from None
 
     async def note(self, decision: Decision) -> None:
-        """The same for what allows nothing, and so is not held up by a full disk."""
+        """Writes a decision that allows nothing, and so takes effect even if the disk is full."""
         try:
             await self.record(decision)
         except TooltrayError as error:
             logger.warning("a decision was not recorded: %s", error.problem.message)
 
     async def entries(self, before: int = 0, limit: int = 200) -> list[AuditEntry]:
-        """The newest first.
+        """Returns decisions, the newest first.
 
         Args:
-            before: those with a number below this one; 0: from the newest.
+            before: only entries with a number smaller than this; 0: from the newest.
         """
         return await self._reading(lambda: self._some(before, min(limit, MOST_READ)))
 
     async def check(self) -> AuditCheck:
-        """Whether all of it is as it was written."""
+        """Checks that the whole trail is as it was written."""
         return await self._reading(self._file.check)
 
     def since(self, since: float, until: float) -> list[AuditEntry]:
-        """Those of a time, the oldest first, for an export; blocks. Unix seconds; `until` 0: up to now."""
+        """Returns the decisions of a period, the oldest first, for an export; blocks. Unix seconds; `until` 0: up to now."""
         return [each for each in self._file.entries() if each.at >= since and (not until or each.at < until)][::-1]
 
     def _some(self, before: int, limit: int) -> list[AuditEntry]:

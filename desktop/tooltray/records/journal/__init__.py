@@ -1,1 +1,1 @@
-"""The journal: what happened, kept on disk, and what can be asked of it."""
+"""The journal of calls, questions, approvals, starts, stops and failures, on disk, and its queries."""

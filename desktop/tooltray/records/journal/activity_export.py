@@ -1,7 +1,6 @@
-"""Writes entries of the journal into a file for other programs, and what people decided: JSON Lines, an object each, the oldest first.
+"""Exports entries of the journal and decisions of the audit trail: JSON Lines, one object a line, the oldest first.
 
-Above it: ActivityApi, in a thread. Below it: JournalReader, the audit trail. The file is for its
-owner alone, and is there whole or not at all.
+Only the owner can read the file. It is written as a whole or not at all.
 """
 
 import os
@@ -24,14 +23,14 @@ DECISION = "decision"  # the kind of a line that comes from the audit trail
 
 
 def write_entries(path: Path, entries: Iterator[ActivityDetails], decisions: Iterable[AuditEntry] = ()) -> int:
-    """Returns how many were written.
+    """Writes the file; returns the number of lines.
 
     Args:
-        path: absolute; what is there is replaced.
-        decisions: the oldest first; they stand among the entries by their time.
+        path: absolute; an existing file is replaced.
+        decisions: the oldest first; they are sorted among the entries by their time.
 
     Raises:
-        TooltrayError: it cannot be written; what was there is as it was.
+        TooltrayError: it cannot be written; an existing file is unchanged.
     """
     if not path.is_absolute() or "\0" in str(path):
         raise TooltrayError(Phrase("The journal cannot be exported"), Phrase("'{path}' is no absolute path", path=path))
@@ -56,12 +55,12 @@ def _write(descriptor: int, entries: Iterator[ActivityDetails], decisions: Itera
 
 
 def line_of(details: ActivityDetails) -> JsonObject:
-    """An entry, its times and what is kept of its contents, side by side."""
+    """Converts an entry, its times and its stored contents into one object."""
     times = {name: value for name, value in msgspec.structs.asdict(details.times).items() if value is not None}
     kept = {"arguments": details.arguments, "result": details.result, "is_cut": details.is_cut} if details.entry.has_contents else {}
     return {**msgspec.structs.asdict(details.entry), **times, "allowed_by": details.allowed_by, **kept}
 
 
 def line_of_decision(entry: AuditEntry) -> JsonObject:
-    """A decision, with what proves its place in the audit trail."""
+    """Converts a decision into an object, with the hash that proves its position in the audit trail."""
     return {"kind": DECISION, **msgspec.structs.asdict(entry)}

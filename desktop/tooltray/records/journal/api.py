@@ -1,7 +1,4 @@
-"""The API about what happened: calls, questions, approvals, starts, stops and failures, and figures about them.
-
-Below it: JournalReader, which reads `activity.db` in threads, Journal, which writes it, and the calls that are under way.
-"""
+"""The API of the journal: calls, questions, approvals, starts, stops and failures, and statistics about them."""
 
 import asyncio
 import contextlib
@@ -51,24 +48,24 @@ class ActivityApi:
     async def get_activity(
         self, filter: ActivityFilter | None = None, before: int = 0, limit: int = 200, collapsed: bool = False
     ) -> list[ActivityRow]:
-        """What happened, newest first.
+        """Returns entries of the journal, newest first.
 
         Args:
-            before: only what has an id below this one; 0: from the newest. The next page begins before `first_id` of the last row.
+            before: only entries with an id smaller than this; 0: from the newest. The next page begins before `first_id` of the last row.
             limit: rows, at most 2,000.
-            collapsed: neighbours that are the same but for their time, sizes and what they touched are one row.
+            collapsed: joins neighbours that differ only in time, sizes and target to one row.
         """
         return await self._read(self._reader.rows, filter or EVERYTHING, before, limit, collapsed=collapsed)
 
     @verb("manage")
     async def get_activity_entry(self, id: int | str) -> ActivityDetails:
-        """One thing that happened, in full.
+        """Returns one entry in full.
 
         Args:
             id: the entry's number, or the `tool_call_id` of a `ToolCallResult`.
 
         Raises:
-            NotFound: it was never there, or is kept no longer.
+            NotFound: it never existed, or is stored no longer.
         """
         if isinstance(id, str):  # as a rule the call has just ended, and may not be written yet
             with contextlib.suppress(TooltrayError):
@@ -79,16 +76,16 @@ class ActivityApi:
         return found
 
     async def get_activity_series(self, filter: ActivityFilter | None = None, bars: int = 96) -> list[ActivityPoint]:
-        """The calls of equal stretches of time, the earliest first.
+        """Returns the calls of equal periods, the earliest first.
 
         Args:
             filter: without `until` up to now, without `since` the 24 hours before that.
-            bars: how many stretches, at most 1,000.
+            bars: the number of periods, at most 1,000.
         """
         return await self._read(self._reader.series, filter or EVERYTHING, bars)
 
     async def get_activity_figures(self, by: str, filter: ActivityFilter | None = None) -> list[ActivityFigures]:
-        """Calls, failures, tokens and times of each server, client or tool, most calls first.
+        """Returns calls, failures, tokens and times of each server, client or tool, most calls first.
 
         Args:
             by: "server", "client" or "tool".
@@ -103,44 +100,44 @@ class ActivityApi:
         return await self._read(self._reader.figures, by, filter or EVERYTHING)
 
     async def count_activity(self, filter: ActivityFilter | None = None) -> ActivityCounts:
-        """How many entries `get_activity` would list, and how many of them failed or were refused."""
+        """Returns how many entries `get_activity` would list, and how many of them failed or were refused."""
         return await self._read(self._reader.counts, filter or EVERYTHING)
 
     async def get_activity_choices(self) -> ActivityChoices:
-        """The clients, projects and servers of which there are entries."""
+        """Returns the clients, projects and servers that occur in entries."""
         return await self._read(self._reader.choices)
 
     async def get_tool_use(self, days: float = 30) -> list[ToolUse]:
-        """Which tools were called, how often and by whom, the latest first.
+        """Returns how often each tool was called, and by which clients, the latest first.
 
         Args:
-            days: that many, up to now.
+            days: the length of the period up to now.
         """
         return await self._read(self._reader.tool_use, time.time() - days * DAY_S)
 
     async def get_calls_now(self) -> list[CallNow]:
-        """The calls that are under way, the longest first."""
+        """Returns the calls in progress, the longest first."""
         return self._under_way.now()
 
     async def get_recent_calls(self, limit: int = 200) -> list[RecentCall]:
-        """The last tool calls, the newest first."""
+        """Returns the last tool calls, the newest first."""
         rows = await self.get_activity(ActivityFilter(kinds=("call",)), limit=limit)
         return [_recent(row) for row in rows]
 
     async def get_journal_status(self) -> JournalStatus:
-        """Where the journal is, how much is in it, and what could not be kept."""
+        """Returns the journal's path and size, and what could not be stored."""
         return await self._read(self._reader.status, self._journal.lost, self._journal.said)
 
     @verb("manage", trusted=always)
     async def export_activity(self, path: str, filter: ActivityFilter | None = None) -> int:
-        """Writes what happened into a file, for its owner alone, as JSON Lines: an object for each entry, the oldest first. What people
-        decided stands among it (`get_audit`), unless the filter asks for more than a time.
+        """Writes entries of the journal into a file, only for its owner, as JSON Lines: an object for each entry, the oldest first.
+        Decisions of the audit trail (`get_audit`) are included, unless the filter restricts more than the time.
 
         Args:
-            path: absolute; a file that is there is replaced.
+            path: absolute; an existing file is replaced.
 
         Returns:
-            How many entries there are in it.
+            The number of lines in the file.
 
         Raises:
             TooltrayError: the file cannot be written.
@@ -151,10 +148,10 @@ class ActivityApi:
 
     @verb(trusted=always)
     async def clear_activity(self) -> None:
-        """Empties the journal. Until the hub ends, or it is emptied again, that can be undone.
+        """Empties the journal. This can be undone until the hub ends or the journal is emptied again.
 
         Raises:
-            TooltrayError: it cannot be written, or no person has confirmed it: who has done something must not be able to hide it.
+            TooltrayError: it cannot be written, or the user has not confirmed it: a program must not be able to hide its actions.
         """
         await confirm_widening(Phrase("Emptying the journal"))
         await self._journal.do(JournalFile.clear)
@@ -162,10 +159,10 @@ class ActivityApi:
 
     @verb(trusted=always)
     async def undo_clear_activity(self) -> None:
-        """Brings back what the last `clear_activity` has taken away; what has happened since then stays.
+        """Restores the entries that the last `clear_activity` has removed; newer entries stay.
 
         Raises:
-            NotFound: nothing can be brought back.
+            NotFound: nothing can be restored.
             TooltrayError: the journal cannot be written.
         """
         if not await self._journal.do(JournalFile.undo_clear):

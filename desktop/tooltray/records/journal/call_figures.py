@@ -1,7 +1,7 @@
-"""Figures about calls: how many, how many failed, how long they took; by stretches of time, by server, client or tool.
+"""Statistics of calls: numbers, failures and durations; by period, by server, client or tool.
 
-Above it: JournalReader. Below it: SQL over the table `entries`. SQLite does the work, without Python's lock, so that a hub that answers
-calls meanwhile is not held up. Percentiles come from buckets of durations, sixteen for each doubling: they are right within 2.2 of 100.
+SQLite computes them without Python's lock, so that a hub that answers calls meanwhile is not delayed. Percentiles come from buckets of
+durations, sixteen for each doubling: they are correct within 2.2 %.
 """
 
 import math
@@ -30,7 +30,7 @@ GROUP BY server, tool, client
 
 
 def bucket_of(duration_s: float) -> int:
-    """The number of a duration's bucket."""
+    """Returns the number of a duration's bucket."""
     return round(math.log2(max(duration_s, SHORTEST_S) / SHORTEST_S) * BUCKETS)
 
 
@@ -53,7 +53,7 @@ class _Part(msgspec.Struct):
         self.last_at = max(self.last_at, last_at)
 
     def percentile_ms(self, of_100: int) -> float:
-        """Within which so many of 100 calls have ended."""
+        """Returns the time within which so many of 100 calls have ended."""
         wanted = math.ceil(self.calls * of_100 / 100)
         ended = accumulate(calls for _, calls in self.buckets)
         return next(_middle_ms(bucket) for (bucket, _), count in zip(self.buckets, ended, strict=True) if count >= wanted)
@@ -67,7 +67,9 @@ def _counted(rows: Iterable[Row]) -> dict[int | str, _Part]:
 
 
 def series(database: sqlite3.Connection, where: Where, since: float, until: float, bars: int) -> list[ActivityPoint]:
-    """The calls of `bars` equal stretches from `since` to `until`, in unix seconds. `where`: which calls; it has these bounds, too."""
+    """Returns the calls of `bars` equal periods from `since` to `until`, in unix seconds. `where`: the calls; it contains these bounds,
+    too.
+    """
     length_s = (until - since) / bars
     group = "min(CAST((at - ?) / ? AS INTEGER), ?)"
     found = _counted(database.execute(_COUNTED.format(group=group, where=where.sql), (since, length_s, bars - 1, *where.values)))
@@ -81,7 +83,7 @@ def _point(at: float, part: _Part | None) -> ActivityPoint:
 
 
 def figures(database: sqlite3.Connection, where: Where, by: str) -> list[ActivityFigures]:
-    """Most calls first. `by`: one of GROUPS."""
+    """Returns the statistics of each group, most calls first. `by`: one of GROUPS."""
     found = _counted(database.execute(_COUNTED.format(group=GROUPS[by], where=where.sql), where.values))
     names = _all_names(database)
     return sorted((_figures(key, part, names) for key, part in found.items()), key=lambda each: (-each.calls, each.name))
@@ -93,7 +95,7 @@ def _figures(key: int | str, part: _Part, names: Mapping[int, str]) -> ActivityF
 
 
 def tool_use(database: sqlite3.Connection, where: Where) -> list[ToolUse]:
-    """How each tool that was called was used, the latest first."""
+    """Returns the use of each tool that was called, the latest first."""
     names = _all_names(database)
     by_tool: dict[tuple[int, int], list[tuple[int, int, int, float]]] = defaultdict(list)
     for server, tool, *rest in database.execute(_USES.format(where=where.sql), where.values):
@@ -108,7 +110,7 @@ def _use(server: str, tool: str, names: dict[int, str], uses: Iterable[tuple[int
 
 
 class PastCalls(msgspec.Struct, frozen=True):
-    """Calls of one server. `by_hour`: how many, by unix seconds / 3600; `durations`: of the last, in seconds, the oldest first."""
+    """The past calls of one server. `by_hour`: how many, by unix seconds / 3600; `durations`: of the last, in seconds, the oldest first."""
 
     server: str
     by_hour: dict[int, int]
@@ -117,7 +119,7 @@ class PastCalls(msgspec.Struct, frozen=True):
 
 
 def past_calls(database: sqlite3.Connection, where: Where, midnight: float, most_durations: int) -> list[PastCalls]:
-    """Of each server, without calls that were refused. `midnight`: unix seconds; from then on it is today."""
+    """Returns the calls of each server, without refused ones. `midnight`: the beginning of today, in unix seconds."""
     called = where.also("kind = 'call' AND outcome != 'refused'")
     hours = "SELECT server, CAST(at / 3600 AS INTEGER), count(*), sum(at >= ?) FROM entries WHERE {where} GROUP BY 1, 2"
     by_server: dict[int, list[tuple[int, int, int]]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""The calls of tools that are under way: who works now, on what, and what it waits for."""
+"""The tool calls in progress: their clients, their tools, and what they wait for."""
 
 import time
 
@@ -9,7 +9,7 @@ MOST_SHOWN = 1_000  # a person sees a dozen
 
 
 class CallsUnderWay:
-    """Belongs to the engine's loop.
+    """The tool calls in progress. Belongs to the engine's loop.
 
     Attributes:
         calls: in the order in which they began, each with its server and the server's own name for the tool.
@@ -19,7 +19,7 @@ class CallsUnderWay:
         self.calls: dict[Exchange, tuple[str, str]] = {}
 
     def now(self) -> list[CallNow]:
-        """The longest first."""
+        """Returns the calls, the longest first."""
         clock = time.time() - time.perf_counter()
         return [_shown(exchange, *of, clock) for exchange, of in list(self.calls.items())[:MOST_SHOWN]]
 

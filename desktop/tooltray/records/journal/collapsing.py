@@ -1,7 +1,6 @@
-"""Joins neighbours in a list of entries that a person would call the same thing again: "read_file x 41".
+"""Joins neighbours in a list of entries that a reader would call repetitions: "read_file x 41".
 
-Above it: JournalReader. Below it: snapshots. Neighbours are the same if they differ in nothing but their time, their sizes and what they
-touched; what a session did after a long pause is told apart.
+Neighbours are joined if they differ only in time, sizes and target. After a long pause a new row begins.
 """
 
 from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow
@@ -10,22 +9,21 @@ LONGEST_PAUSE_S = 1800.0  # between two of the same; what comes later is another
 
 
 class Collapser:
-    """Takes entries, newest first.
+    """A builder of joined rows, which takes entries newest first.
 
     Attributes:
-        rows: made of them so far.
+        rows: made so far.
     """
 
     def __init__(self, most: int) -> None:
-        """
-        Args:
-            most: how many rows are made; the last one is whole.
+        """Args:
+        most: the maximum number of rows; the last one is complete.
         """
         self._most = most
         self.rows: list[ActivityRow] = []
 
     def take(self, entry: ActivityEntry) -> bool:
-        """Whether there is room for more."""
+        """Adds an entry; returns whether it fitted."""
         last = self.rows[-1] if self.rows else None
         if last and _is_same(last, entry):
             self.rows[-1] = ActivityRow(last.entry, last.count + 1, entry.id, entry.at)

@@ -1,6 +1,6 @@
-"""Makes entries of what happened: reads what was touched and why it failed, masks secrets, makes texts harmless.
+"""Makes entries from events: finds the target and the reason of a failure, masks secrets, cleans texts for display.
 
-Above it: Journal, in whose thread this runs. Below it: touched, the mask. What a call does not pay for is done here.
+This work runs in the journal's thread, so that calls do not wait for it.
 """
 
 from collections.abc import Callable
@@ -9,12 +9,12 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.config.settings.settings import ActivitySettings
-from tooltray.protocol.sessions.call_course import CallCourse
+from tooltray.protocol.sessions.call_timings import CallTimings
 from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.records.activity.masking import Mask
 from tooltray.records.journal import touched
 from tooltray.records.journal.call_figures import bucket_of
-from tooltray.records.journal.happenings import CALL, Happened
+from tooltray.records.journal.journal_event import CALL, JournalEvent
 from tooltray.records.journal.journal_file import Contents, NewEntry
 from tooltray.records.journal.journal_queries import kept_session
 from tooltray.records.journal.kept_contents import masked_json
@@ -27,19 +27,18 @@ BYTES_PER_TOKEN = 4  # an estimate; counting would cost milliseconds for a large
 
 
 class EntryMaker:
-    """Belongs to the journal's thread."""
+    """A maker of entries. Belongs to the journal's thread."""
 
     def __init__(self, mask: Mask, run: str, *, wanted: Callable[[], ActivitySettings], clock: Callable[[], float]) -> None:
-        """
-        Args:
-            mask: of this thread.
-            run: of the hub, see journal_queries.
-            wanted: what is to be kept.
-            clock: unix seconds.
+        """Args:
+        mask: of this thread.
+        run: of the hub, see journal_queries.
+        wanted: returns the settings of the journal.
+        clock: unix seconds.
         """
         self._mask, self._run, self._wanted, self._clock = mask, run, wanted, clock
 
-    def entry(self, event: Happened) -> NewEntry:
+    def entry(self, event: JournalEvent) -> NewEntry:
         wanted = self._wanted()
         line = (event.line or (touched.touched(event.params) if event.kind == CALL else "")) if wanted.line else ""
         said = f"{self._text(line, touched.LONGEST)}\n{self._text(event.reason or _reason(event), LONGEST_REASON)}"
@@ -63,14 +62,14 @@ class EntryMaker:
         )
         return NewEntry(values, contents)
 
-    def _contents(self, event: Happened) -> Contents:
+    def _contents(self, event: JournalEvent) -> Contents:
         arguments, is_cut = masked_json(touched.arguments_of(event.params), self._mask)
         result, is_result_cut = masked_json(event.reply, self._mask)
         is_left_out = bool(event.argument_bytes and not event.params)
         return Contents(arguments, result, is_cut or is_result_cut or is_left_out)
 
-    def _trace(self, event: Happened) -> tuple[str, str]:
-        """Its id, and what else the client said of it, as JSON."""
+    def _trace(self, event: JournalEvent) -> tuple[str, str]:
+        """Returns the trace's id, and the client's trace context as JSON."""
         trace = read_trace(event.params) if event.kind == CALL else None
         if trace is None:
             return "", ""
@@ -81,8 +80,8 @@ class EntryMaker:
         return plain(self._mask.text(text), most) if text else ""
 
 
-def _times(course: CallCourse | None) -> tuple[float | None, ...]:
-    """queue_s, person_s, start_s, server_s, back_s."""
+def _times(course: CallTimings | None) -> tuple[float | None, ...]:
+    """Returns queue_s, person_s, start_s, server_s, back_s."""
     if course is None:
         return (None,) * 5
     back_s = course.sent_at - course.answered_at if course.sent_at and course.answered_at else None
@@ -98,14 +97,14 @@ class _Content(msgspec.Struct):
 
 
 class _Failed(msgspec.Struct):
-    """An error of JSON-RPC, which has a message, or a result that says that the call failed, which has contents."""
+    """An error of JSON-RPC, which has a message, or the result of a failed call, which has contents."""
 
     message: str = ""
     content: list[_Content] = []
 
 
-def _reason(event: Happened) -> str:
-    """What a reply that is a failure says."""
+def _reason(event: JournalEvent) -> str:
+    """Returns the message of a reply that is a failure."""
     if not event.is_fault or not event.reply:
         return ""
     beginning = bytes(memoryview(event.reply)[:READ_BELOW_BYTES])

@@ -1,7 +1,6 @@
-"""The journal of a hub: takes what happens from the bus, and writes it in a thread of its own.
+"""The journal of a hub: receives events from the bus, and writes them in its own thread.
 
-Above it: the engine, which starts and ends it, and ActivityApi. Below it: JournalFile, EntryMaker, Retention. Nothing here ever waits for
-the disk but that thread: the queue is bounded, and what does not fit, or what the disk refuses, is counted and said.
+Only that thread waits for the disk: the queue is bounded, and events that do not fit, or that the disk refuses, are counted and reported.
 """
 
 import asyncio
@@ -27,7 +26,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.protocol.envelope import NOTHING
 from tooltray.records.activity.masking import Mask
 from tooltray.records.journal.entry_maker import READ_BELOW_BYTES, EntryMaker
-from tooltray.records.journal.happenings import CALL, FAILURE, Happened
+from tooltray.records.journal.journal_event import CALL, FAILURE, JournalEvent
 from tooltray.records.journal.journal_file import DamagedJournal, JournalFile, NewEntry, is_damage, put_aside
 from tooltray.records.journal.kept_contents import READ_BELOW_BYTES as CONTENTS_BELOW_BYTES
 from tooltray.records.journal.kept_contents import beginning
@@ -51,19 +50,19 @@ T = TypeVar("T")
 
 
 class _Work(msgspec.Struct, frozen=True, eq=False):
-    """Something that is done with the file, after all that was queued before it is written."""
+    """An operation on the file, after everything that was queued before it is written."""
 
     do: Callable[[JournalFile], Any]
     done: asyncio.Future[Any]
 
 
 class Times(msgspec.Struct, frozen=True, eq=False):
-    """When the journal does what.
+    """The timing of the journal.
 
     Attributes:
         gather_s: how long entries are gathered for one write.
         clock: unix seconds.
-        retention: when entries go; None: as the settings say.
+        retention: decides which entries are removed; None: as in the settings.
     """
 
     gather_s: float = GATHER_S
@@ -72,10 +71,11 @@ class Times(msgspec.Struct, frozen=True, eq=False):
 
 
 class Journal:
-    """`start`, `close`, `do` and what the bus calls belong to the engine's loop; all else to the journal's thread.
+    """The journal of a hub. `start`, `close`, `do` and the bus's callbacks belong to the engine's loop; all else to the journal's
+    thread.
 
     Attributes:
-        run: tells this hub from earlier ones, see journal_queries.
+        run: distinguishes this hub from earlier ones, see journal_queries.
     """
 
     def __init__(
@@ -89,17 +89,16 @@ class Journal:
         release: Callable[[], None] = lambda: None,
         times: Times = Times(),  # noqa: B008 (frozen)
     ) -> None:
-        """
-        Args:
-            journal_file: `activity.db`.
-            known_values: the secrets that are masked; called in the journal's thread.
-            release: closes the file where it is read: at the end, and before it is renamed, since Windows renames none that is open.
+        """Args:
+        journal_file: `activity.db`.
+        known_values: the secrets that are masked; called in the journal's thread.
+        release: closes the readers' connections: at the end, and before the file is renamed, since Windows renames no open file.
         """
         self._path, self._bus, self._release, self._gather_s, self._clock = journal_file, bus, release, times.gather_s, times.clock
         self._config, self._mask = config, Mask(known_values)
         self._maker = EntryMaker(self._mask, run, wanted=self._wanted, clock=times.clock)
         self._retention = times.retention or Retention(self._wanted)
-        self._queue: deque[Happened | _Work] = deque()
+        self._queue: deque[JournalEvent | _Work] = deque()
         self._put_bytes = self._taken_bytes = 0  # the first is changed by the loop, the second by the thread
         self._limit = MAX_QUEUED
         self._is_awake = self._is_closing = False
@@ -113,23 +112,23 @@ class Journal:
 
     @property
     def lost(self) -> int:
-        """Entries that could not be kept since the hub started."""
+        """The number of entries that could not be stored since the hub started."""
         return self._overflowed + self._refused
 
     @property
     def problems(self) -> Iterator[Problem]:
-        """What a person should know at this moment."""
+        """The problems that the user should know at this moment."""
         yield from filter(None, (self._damage, self._refusal))
 
     @property
     def said(self) -> str:
-        """The same as a text, and what was lost; empty: all is well."""
+        """The problems as a text, or else the number of lost entries; empty: all is well."""
         lost = Phrase("{count} entries are lost: more came than could be written", count=self.lost) if self.lost else ""
         return "\n".join(map(str, self.problems)) or lost
 
     def start(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._bus.subscribe(Happened, self._on_happened)
+        self._bus.subscribe(JournalEvent, self._on_happened)
         self._thread.start()
 
     async def close(self) -> None:
@@ -142,10 +141,10 @@ class Journal:
             await asyncio.to_thread(self._thread.join, CLOSE_TIMEOUT_S)
 
     async def do(self, work: Callable[[JournalFile], T]) -> T:
-        """What `work` makes of the file, in the journal's thread, as soon as all that has happened until now is in it.
+        """Runs `work` on the file, in the journal's thread, once everything that has happened until now is written; returns its result.
 
         Raises:
-            TooltrayError: the file cannot be had; says why.
+            TooltrayError: the file cannot be used, or no hub is running.
         """
         if not self._thread.is_alive() or self._is_closing:
             raise TooltrayError(Phrase("No hub is running"), Phrase("This needs one"), Phrase("Start it with: tooltray serve"))
@@ -157,7 +156,7 @@ class Journal:
         return await done
 
     async def flush(self) -> None:
-        """Waits until all that has happened until now is written.
+        """Waits until everything that has happened until now is written.
 
         Raises:
             TooltrayError: see `do`.
@@ -165,14 +164,14 @@ class Journal:
         await self.do(lambda file: None)
 
     def look_for_damage(self) -> None:
-        """Somebody could not read the file: if it is broken, it is set aside soon."""
+        """Checks the file soon, after a reader has failed; a damaged file is set aside."""
         if self._thread.is_alive() and not self._is_closing:
             done: asyncio.Future[None] = self._loop.create_future()
             done.add_done_callback(lambda done: done.exception())  # the journal itself says what it found
             self._queue.append(_Work(JournalFile.check, done))
             self._wake.set()
 
-    def _on_happened(self, event: Happened) -> None:
+    def _on_happened(self, event: JournalEvent) -> None:
         if len(self._queue) >= self._limit:
             self._overflowed += 1
             return
@@ -183,8 +182,8 @@ class Journal:
             self._is_awake = True
             self._wake.set()
 
-    def _lightened(self, event: Happened) -> Happened:
-        """Without what is not going to be read: it would stay in memory until it is written."""
+    def _lightened(self, event: JournalEvent) -> JournalEvent:
+        """Removes parts of an event that will not be read, since they would stay in memory until it is written."""
         is_full = self._put_bytes - self._taken_bytes > MAX_QUEUED_BYTES
         has_contents = self._wanted().contents and not is_full
         largest = 0 if is_full else CONTENTS_BELOW_BYTES if has_contents else READ_BELOW_BYTES
@@ -242,10 +241,10 @@ class Journal:
             self._refusal = None
             self._tell(ActivityWritten(last))
 
-    def _missing(self, count: int) -> Happened:
-        """What is in the place of entries that were lost."""
+    def _missing(self, count: int) -> JournalEvent:
+        """Returns an event that stands for lost entries."""
         reason = f"{count} entries are missing here: {self._refusal.message if self._refusal else 'more came than could be written'}"
-        return Happened(kind=FAILURE, at=self._clock(), outcome="error", reason=reason)
+        return JournalEvent(kind=FAILURE, at=self._clock(), outcome="error", reason=reason)
 
     def _work(self, work: _Work) -> None:
         try:
@@ -266,7 +265,7 @@ class Journal:
         return self._file
 
     def _prune(self) -> bool:
-        """Whether there is more to remove."""
+        """Removes a slice of old entries; returns whether more remain."""
         try:
             return self._retention.step(self._opened())
         except FAILURES as error:
@@ -274,7 +273,7 @@ class Journal:
         return False
 
     def _fail(self, error: Exception, count: int) -> None:
-        """`count`: entries that are lost. The file is opened again with the next ones."""
+        """Handles a failure of the file, which is opened again with the next entries. `count`: entries that are lost."""
         self._close_file()
         self._refused += count
         if isinstance(error, DamagedJournal) or is_damage(error):
@@ -283,7 +282,7 @@ class Journal:
             self._refuse(error)
 
     def _put_aside(self, error: Exception) -> None:
-        """A damaged journal is kept beside the new one."""
+        """Renames a damaged journal; a new one begins."""
         self._release()
         kept = put_aside(self._path)
         logger.info("the journal cannot be used and is now %s: %s", kept, error)
@@ -291,7 +290,7 @@ class Journal:
         self._damage = Problem(Phrase("The journal of what happened was damaged"), message)
 
     def _refuse(self, error: Exception) -> None:
-        """The disk is full, or somebody else keeps the file: what was to be written is lost, and the calls go on."""
+        """Reports that the disk is full, or that another program keeps the file: the entries are lost, and calls continue."""
         hint = hint_for(error, "") if isinstance(error, OSError) else Phrase("Free some space on that disk")
         message = Phrase("{count} entries are lost: {error}", count=self.lost, error=error)
         self._refusal = Problem(CANNOT_WRITE, message, hint)
@@ -324,5 +323,5 @@ def _settled(settle: Callable[[object], None], outcome: object) -> None:
         settle(outcome)
 
 
-def _held_bytes(event: Happened) -> int:
+def _held_bytes(event: JournalEvent) -> int:
     return len(memoryview(event.params)) + len(memoryview(event.reply))

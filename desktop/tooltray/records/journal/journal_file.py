@@ -1,9 +1,9 @@
-"""`activity.db`: its tables, and what the journal's one thread writes into them.
+"""`activity.db`: its tables, and all writing into them.
 
-Above it: Journal. Below it: SQLite. Everything here blocks, and belongs to one thread. Readers have connections of their own
-(journal_reader) and are never waited for: the file is in WAL mode. Words that come again and again (clients, servers, tools, folders) are
-kept once, in `names`; an entry has their numbers, so that a filter over 100,000 entries compares integers. A call's duration stands there
-twice, exact and as the number of its bucket (call_figures), by which percentiles are found without sorting.
+Everything here blocks, and belongs to one thread. Readers have their own connections (journal_reader) and never delay the writer: the file
+is in WAL mode. Repeated words (clients, servers, tools, folders) are stored once, in `names`; an entry has their numbers, so that a filter
+over 100,000 entries compares integers. A call's duration is stored twice, exact and as the number of its bucket (call_figures), by which
+percentiles are found without sorting.
 """
 
 import contextlib
@@ -58,11 +58,11 @@ _INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * 
 
 
 class DamagedJournal(Exception):
-    """The file cannot be used; it is to be set aside."""
+    """A journal file that cannot be used and must be set aside."""
 
 
 class Contents(msgspec.Struct, frozen=True):
-    """What was sent and what came back, as JSON, masked."""
+    """The arguments and the result of a call, as JSON, masked."""
 
     arguments: str
     result: str
@@ -70,19 +70,20 @@ class Contents(msgspec.Struct, frozen=True):
 
 
 class NewEntry(msgspec.Struct, frozen=True):
-    """An entry as it is written. `values`: of COLUMNS, with names in the place of their numbers."""
+    """An entry as it is written. `values`: of COLUMNS, with names instead of their numbers."""
 
     values: Sequence[object]
     contents: Contents | None = None
 
 
 class JournalFile:
-    """Opens the file, or makes it; `close` when the hub ends."""
+    """The open journal file, which is created if it does not exist; `close` when the hub ends."""
 
     def __init__(self, path: Path) -> None:
-        """
+        """Opens or creates the file.
+
         Raises:
-            DamagedJournal: what is there cannot be used.
+            DamagedJournal: the file cannot be used.
             OSError, sqlite3.Error: it cannot be written.
         """
         self._path = path
@@ -143,20 +144,20 @@ class JournalFile:
     # what was cleared
 
     def clear(self) -> None:
-        """Hides all entries. Those that were cleared before go for good.
+        """Hides all entries. Entries that were hidden before are removed for good.
 
         Raises:
-            sqlite3.Error: it cannot be written.
+            sqlite3.Error: the file cannot be written.
         """
         with self._transaction() as database:
             self._set_fact(GONE, self._fact(CLEARED))
             self._set_fact(CLEARED, database.execute("SELECT coalesce(max(id), 0) FROM entries").fetchone()[0])
 
     def undo_clear(self) -> bool:
-        """Shows again what the last `clear` of this hub has hidden; whether there was anything.
+        """Shows the entries that the last `clear` of this hub has hidden; returns whether it had hidden any.
 
         Raises:
-            sqlite3.Error: it cannot be written.
+            sqlite3.Error: the file cannot be written.
         """
         cleared, gone = self._fact(CLEARED), self._fact(GONE)
         if cleared > gone:
@@ -165,14 +166,14 @@ class JournalFile:
         return cleared > gone
 
     def let_go(self) -> None:
-        """What was cleared goes for good: the hub that could undo it has ended."""
+        """Marks hidden entries for removal: the hub that could show them again has ended."""
         if self._fact(CLEARED) > self._fact(GONE):
             with self._transaction():
                 self._set_fact(GONE, self._fact(CLEARED))
 
     @property
     def gone(self) -> int:
-        """Entries up to this id are to be removed."""
+        """The highest id of the entries that are to be removed."""
         return self._fact(GONE)
 
     def _fact(self, key: str) -> int:
@@ -186,29 +187,31 @@ class JournalFile:
 
     @property
     def used_bytes(self) -> int:
-        """Of the database, without what is free in it."""
+        """The size of the database, without its free pages."""
         pages, free, size = (
             self._database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
         )
         return int((pages - free) * size)
 
     def ids(self) -> tuple[int, int]:
-        """Of the oldest and of the newest entry; 0, 0: there is none."""
+        """Returns the ids of the oldest and of the newest entry; 0, 0 without entries."""
         first, last = self._database.execute("SELECT min(id), max(id) FROM entries").fetchone()
         return first or 0, last or 0
 
     def first_contents(self) -> int | None:
-        """The id of the oldest entry whose arguments and result are kept."""
+        """Returns the id of the oldest entry whose arguments and result are stored."""
         found: int | None = self._database.execute("SELECT min(id) FROM contents").fetchone()[0]
         return found
 
     def first_since(self, at: float, id: int = 0) -> int:
-        """The id of the first entry from `id` on that is not older than `at` (unix seconds); one above the newest if all are."""
+        """Returns the id of the first entry from `id` on that is not older than `at` (unix seconds); one more than the newest if all are
+        older.
+        """
         found = self._database.execute("SELECT id FROM entries WHERE id >= ? AND +at >= ? ORDER BY id LIMIT 1", (id, at)).fetchone()
         return found[0] if found else self.ids()[1] + 1
 
     def remove_before(self, id: int, most: int) -> int:
-        """Removes the oldest entries below an id, with their contents; returns how many.
+        """Removes the oldest entries with a smaller id, with their contents; returns how many.
 
         Raises:
             sqlite3.Error: they cannot be removed.
@@ -221,7 +224,7 @@ class JournalFile:
         return count
 
     def remove_contents_before(self, id: int, most: int) -> int:
-        """Removes the oldest arguments and results below an id; the entries stay. Returns how many.
+        """Removes the oldest arguments and results of entries with a smaller id; the entries stay. Returns how many.
 
         Raises:
             sqlite3.Error: they cannot be removed.
@@ -239,9 +242,10 @@ class JournalFile:
         self._database.executescript(f"PRAGMA incremental_vacuum({PAGES_GIVEN_BACK})")  # `execute` takes but the first of its steps
 
     def check(self) -> None:
-        """
+        """Searches the file for damage.
+
         Raises:
-            DamagedJournal: something in the file is broken.
+            DamagedJournal: the file is damaged.
         """
         try:
             found = self._database.execute("PRAGMA quick_check(1)").fetchone()[0]
@@ -267,25 +271,25 @@ class JournalFile:
 
 
 def empty() -> sqlite3.Connection:
-    """A journal without entries, in memory."""
+    """Returns a journal without entries, in memory."""
     database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     database.executescript(_TABLES)
     return database
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether SQLite says that the file is broken, or none of its own."""
+    """Returns whether SQLite reports that the file is damaged, or is not a database."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def files_of(path: Path) -> tuple[Path, ...]:
-    """The database, and what SQLite keeps beside it."""
+    """Returns the database's path, and the paths of the files that SQLite keeps beside it."""
     return (path, *(path.with_name(f"{path.name}{ending}") for ending in ("-wal", "-shm")))
 
 
 def put_aside(path: Path) -> Path:
-    """Renames a file that cannot be used, together with those beside it, which belong to it; returns its new path."""
+    """Renames an unusable file, together with SQLite's files beside it; returns its new path."""
     kept = set_aside(path)
     for before, after in zip(files_of(path)[1:], files_of(kept)[1:], strict=True):
         with contextlib.suppress(FileNotFoundError):

@@ -1,7 +1,4 @@
-"""What is asked of the journal, in the words of SQL.
-
-Above it: JournalReader. Below it: the tables of journal_file. Functions that make statements and read their rows; nothing is opened here.
-"""
+"""The journal's queries in SQL. These functions make statements and read their rows; they open nothing."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -29,7 +26,7 @@ Row: TypeAlias = tuple[Any, ...]
 
 
 class Where(msgspec.Struct, frozen=True):
-    """A condition over the table `entries`, and the values of its question marks."""
+    """A condition on the table `entries`, and the values of its question marks."""
 
     sql: str
     values: tuple[object, ...] = ()
@@ -39,11 +36,12 @@ class Where(msgspec.Struct, frozen=True):
 
 
 def condition(wanted: ActivityFilter, cleared: int, run: str, named: Sequence[int]) -> Where:
-    """
+    """Returns the condition for a filter.
+
     Args:
         cleared: entries up to this id were cleared.
-        run: marks sessions of the hub that runs, see `kept_session`.
-        named: the numbers of the names in which the text stands, as `names_sql` finds them.
+        run: marks sessions of the running hub, see `kept_session`.
+        named: the numbers of the names that contain the text, as `names_sql` finds them.
     """
     where = Where("entries.id > ?", (cleared,))
     for column, chosen in (("kind", wanted.kinds), ("outcome", wanted.outcomes)):
@@ -62,23 +60,23 @@ def condition(wanted: ActivityFilter, cleared: int, run: str, named: Sequence[in
 
 
 def as_id(number: int) -> int:
-    """A number as SQLite takes it for an id; one beyond 64 bits is no entry's, and becomes the nearest that fits."""
+    """Converts a number to an id for SQLite; a number beyond 64 bits is not an entry's id, and becomes the nearest that fits."""
     return max(-LARGEST_ID, min(number, LARGEST_ID))
 
 
 def as_text(text: str) -> str:
-    """A text as SQLite takes it: halves of surrogate pairs, which JSON may have, stand in no entry."""
+    """Converts a text for SQLite: replaces halves of surrogate pairs, which JSON may contain but no entry does."""
     return text.encode("utf-8", "replace").decode()
 
 
 def names_sql(text: str) -> tuple[str, tuple[str, ...]]:
-    """Asks for the numbers of the names in which a text stands: there are few names, and many entries."""
+    """Makes the query for the numbers of the names that contain a text. It is fast, because entries share few names."""
     patterns = _patterns(text)
     return f"SELECT id FROM names WHERE {_like('text', patterns)}", patterns
 
 
 def _with_text(where: Where, patterns: Sequence[str], named: Sequence[int]) -> Where:
-    """Those among them that have a text somewhere in what a list shows."""
+    """Adds the condition that a text occurs in a field that a list shows."""
     said = _like("said", patterns)
     numbers = ", ".join(map(str, named))
     of_names = [f"{column} IN ({numbers})" for column in SEARCHED] if named else []
@@ -92,7 +90,7 @@ def _like(column: str, patterns: Sequence[str]) -> str:
 
 
 def _patterns(text: str) -> tuple[str, ...]:
-    """LIKE knows upper and lower case of ASCII alone; other letters are looked for in all their cases."""
+    """Returns patterns for LIKE, which ignores only the case of ASCII: a text with other letters is searched for in several cases."""
     text = as_text(text.strip()[:MAX_TEXT])
     cases = (text,) if text.isascii() else dict.fromkeys((text, text.lower(), text.upper(), text.title()))
     return tuple(f"%{_escaped(each)}%" for each in cases)
@@ -114,12 +112,13 @@ def entries_sql(where: Where) -> str:
 
 
 def numbers_of(rows: Iterable[Row]) -> set[int]:
-    """The numbers of all names in rows of `entries_sql`."""
+    """Returns the numbers of all names in rows of `entries_sql`."""
     return {number for row in rows for number in row[_FIRST_NAME:_LAST_NAME]}
 
 
 def read_entry(row: Row, names: Mapping[int, str], run: str) -> ActivityEntry:
-    """
+    """Reads an entry from a row.
+
     Args:
         row: of `entries_sql`.
         names: by their numbers.
@@ -150,14 +149,14 @@ def read_entry(row: Row, names: Mapping[int, str], run: str) -> ActivityEntry:
 
 
 def details_sql(where: Where, order: str) -> str:
-    """`order`: of the ids, "ASC" or "DESC"."""
+    """Makes the query for entries in full. `order`: of the ids, "ASC" or "DESC"."""
     more = f"{', '.join(TIMES)}, trace, trace_context, allowed_by, contents.arguments, contents.result, contents.is_cut"
     joined = "entries LEFT JOIN contents ON contents.id = entries.id"
     return f"SELECT {_SHOWN}, {more} FROM {joined} WHERE {where.sql} ORDER BY entries.id {order} LIMIT ?"
 
 
 def read_details(row: Row, names: Mapping[int, str], run: str) -> ActivityDetails:
-    """Of `details_sql`; the other arguments as above."""
+    """Reads an entry in full from a row of `details_sql`; the other arguments as of `read_entry`."""
     count = len(row) - len(TIMES) - 6
     *times, trace, trace_context, allowed_by, arguments, result, is_cut = row[count:]
     return ActivityDetails(
@@ -173,10 +172,12 @@ def read_details(row: Row, names: Mapping[int, str], run: str) -> ActivityDetail
 
 
 def kept_session(session: str, run: str) -> str:
-    """Hubs count their sessions anew: what is kept is told apart by the run of the hub. Those of earlier ones are known by that already."""
+    """Adds the run of the hub to a session's id, because each hub counts its sessions from 1. Ids of earlier hubs have their run
+    already.
+    """
     return session if not session or not run or "." in session else f"{session}.{run}"
 
 
 def shown_session(kept: str, run: str) -> str:
-    """As the hub that runs knows it."""
+    """Removes the running hub's run from a session's id."""
     return kept.removesuffix(f".{run}")

@@ -1,7 +1,7 @@
-"""Reads `activity.db`, beside whoever writes it and also where no hub runs.
+"""Reads `activity.db`, while a hub writes it and also without a hub.
 
-Above it: ActivityApi, in threads. Below it: SQLite and journal_queries. Each reader is a read-only connection; some stay open between
-questions. A file that is not there, or cannot be read, is a journal without entries: who writes it says what is wrong.
+Each reader is a read-only connection; some stay open between queries. A file that does not exist or is just being made is a journal without
+entries.
 """
 
 import contextlib
@@ -53,20 +53,19 @@ MOST_JOINED = 20_000  # entries behind one page, about 200 ms; longer rows of th
 
 
 class JournalReader:
-    """May be used from any thread, by several at once."""
+    """A reader of the journal. May be used by several threads at once."""
 
     def __init__(self, *, journal_file: Path, run: str = "", clock: Callable[[], float] = time.time) -> None:
-        """
-        Args:
-            run: of the hub that writes, see journal_queries; empty: none does.
-            clock: unix seconds.
+        """Args:
+        run: of the hub that writes, see journal_queries; empty: no hub is running.
+        clock: unix seconds.
         """
         self._path, self._run, self._clock = journal_file, run, clock
         self._spare: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
 
     def rows(self, wanted: ActivityFilter, before: int, limit: int, *, collapsed: bool) -> list[ActivityRow]:
-        """See ActivityApi.get_activity."""
+        """Returns rows for ActivityApi.get_activity."""
         limit = max(0, min(limit, MOST_ROWS))
         with self._opened() as database:
             if not collapsed:
@@ -102,22 +101,22 @@ class JournalReader:
         return condition(wanted, found[0] if found else 0, self._run, [number for (number,) in named])
 
     def details(self, id: int | str) -> ActivityDetails | None:
-        """Returns one entry in full; None: there is none of this id.
+        """Returns one entry in full; None: no entry has this id.
 
         Args:
-            id: the entry's, or as text that of a tool call, of which the newest is meant.
+            id: the entry's; as text that of a tool call, whose newest entry is returned.
         """
         condition = ("entries.tool_call = ?", id) if isinstance(id, str) else ("entries.id = ?", as_id(id))
         with self._opened() as database:
             return next(self._details(database, self._where(database, ActivityFilter()).also(*condition), 1), None)
 
     def latest_details(self, wanted: ActivityFilter, limit: int) -> list[ActivityDetails]:
-        """So many entries in full, the newest first."""
+        """Returns up to `limit` entries in full, the newest first."""
         with self._opened() as database:
             return list(self._details(database, self._where(database, wanted), limit))
 
     def all_details(self, wanted: ActivityFilter) -> Iterator[ActivityDetails]:
-        """All entries in full, the oldest first, as they are when it begins."""
+        """Yields all entries in full, the oldest first."""
         with self._opened() as database:
             where, last = self._where(database, wanted), 0
             while some := list(self._details(database, where.also("entries.id > ?", last), PAGE, order="ASC")):
@@ -130,7 +129,7 @@ class JournalReader:
         return (read_details(row, names, self._run) for row in rows)
 
     def series(self, wanted: ActivityFilter, bars: int) -> list[ActivityPoint]:
-        """See ActivityApi.get_activity_series."""
+        """Returns periods for ActivityApi.get_activity_series."""
         until = wanted.until or self._clock()
         since = wanted.since or until - DAY_S
         with self._opened() as database:
@@ -138,23 +137,23 @@ class JournalReader:
             return call_figures.series(database, where, since, until, max(1, min(bars, MOST_BARS)))
 
     def figures(self, by: str, wanted: ActivityFilter) -> list[ActivityFigures]:
-        """See ActivityApi.get_activity_figures."""
+        """Returns statistics for ActivityApi.get_activity_figures."""
         with self._opened() as database:
             return call_figures.figures(database, self._where(database, wanted), by)
 
     def tool_use(self, since: float) -> list[ToolUse]:
-        """See ActivityApi.get_tool_use. `since`: unix seconds."""
+        """Returns the use of tools for ActivityApi.get_tool_use. `since`: unix seconds."""
         with self._opened() as database:
             return call_figures.tool_use(database, self._where(database, ActivityFilter(since=since)))
 
     def past_calls(self, since: float, until: float, midnight: float, most_durations: int) -> list[PastCalls]:
-        """Calls of each server between two times; see call_figures. All times in unix seconds."""
+        """Returns the calls of each server between two times; see call_figures. All times in unix seconds."""
         with self._opened() as database:
             where = self._where(database, ActivityFilter(since=since, until=until))
             return call_figures.past_calls(database, where, midnight, most_durations)
 
     def counts(self, wanted: ActivityFilter) -> ActivityCounts:
-        """See ActivityApi.count_activity."""
+        """Returns numbers for ActivityApi.count_activity."""
         with self._opened() as database:
             where = self._where(database, wanted)
             sql = f"SELECT outcome, count(*) FROM entries WHERE {where.sql} GROUP BY outcome"
@@ -162,7 +161,7 @@ class JournalReader:
         return ActivityCounts(sum(found.values()), found.get("error", 0), found.get("refused", 0))
 
     def choices(self) -> ActivityChoices:
-        """See ActivityApi.get_activity_choices."""
+        """Returns values for ActivityApi.get_activity_choices."""
         with self._opened() as database:
             where = self._where(database, ActivityFilter())
             found = database.execute(f"SELECT DISTINCT client, project, server FROM entries WHERE {where.sql}", where.values).fetchall()
@@ -171,7 +170,7 @@ class JournalReader:
         return ActivityChoices(*map(tuple, chosen))
 
     def status(self, lost: int, problem: str) -> JournalStatus:
-        """See ActivityApi.get_journal_status; `lost` and `problem` are what the writer says."""
+        """Returns the state for ActivityApi.get_journal_status; `lost` and `problem` come from the writer."""
         size = sum(each.stat().st_size for each in files_of(self._path) if each.exists())
         with self._opened() as database:
             where = self._where(database, ActivityFilter())
@@ -190,14 +189,14 @@ class JournalReader:
                 database.close()
 
     def _taken(self) -> sqlite3.Connection | None:
-        """None: there is no journal yet."""
+        """Returns an open connection; None: the journal does not exist yet."""
         with self._lock:
             if self._spare:
                 return self._spare.pop()
         return _connected(self._path) if self._path.exists() else None
 
     def _give_back(self, database: sqlite3.Connection) -> bool:
-        """Whether it stays open."""
+        """Keeps a connection for the next query; returns whether it stays open."""
         with self._lock:
             is_kept = len(self._spare) < SPARE and self._path.exists()
             if is_kept:
@@ -205,7 +204,7 @@ class JournalReader:
         return is_kept
 
     def close(self) -> None:
-        """Closes what stays open; it is opened again when something is asked. Windows renames no file that is open."""
+        """Closes idle connections; the next query opens a new one. Windows renames no open file."""
         with self._lock:
             spare, self._spare = self._spare, []
         for each in spare:
@@ -213,7 +212,7 @@ class JournalReader:
 
 
 def _connected(path: Path) -> sqlite3.Connection | None:
-    """None: it is just being made."""
+    """Opens a connection; None: the file is just being made."""
     database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_S, check_same_thread=False)
     try:
         (version,) = database.execute("PRAGMA user_version").fetchone()

@@ -1,7 +1,7 @@
-"""Whole arguments and results, where a person wants them kept: as JSON, without known secrets, and of bounded size.
+"""Whole arguments and results, if the user wants them recorded: as JSON, without known secrets, and of bounded size.
 
-Above it: EntryMaker, in the journal's thread. Below it: the mask. Secrets are taken out of the values, and not of the text, in which the
-same value can be spelled in many ways; only of what is too large, or is no JSON, the text itself is masked.
+Secrets are masked in the values, and not in the text, in which the same value can be spelled in many ways. Only in content that is too
+large or not JSON the text itself is masked.
 """
 
 import json
@@ -18,12 +18,12 @@ MOST_DIGITS = 5_000  # of a number
 
 
 def beginning(raw: Raw) -> Raw:
-    """What is looked at of something too large."""
+    """Returns the part of a large content that is read."""
     return Raw(bytes(memoryview(raw)[: LARGEST_BYTES + LONGEST_SECRET_BYTES]))
 
 
 def masked_json(raw: Raw, mask: Mask) -> tuple[str, bool]:
-    """The text to keep, and whether it was cut. `raw`: JSON, of which there may be but the beginning."""
+    """Returns the text to store, and whether it was cut. `raw`: JSON, or only its beginning."""
     if not raw:
         return "", False
     data = bytes(raw)

@@ -1,7 +1,6 @@
-"""Takes what fails into the journal: servers that do not start or have ended by themselves, and problems that a person has to hear of.
+"""Adds failures to the journal: servers that do not start or exit unexpectedly, and problems that the user should see.
 
-Above it: the engine, which starts it. Below it: the public events. What is told twice, as the failure of a server and as the problem that
-it is, stands in the journal once.
+A failure that is published twice, as the failure of a server and as a problem, is recorded once.
 """
 
 import time
@@ -9,11 +8,11 @@ from collections.abc import Callable
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import EventBus, ProblemReported, ServerFailed
-from tooltray.records.journal.happenings import FAILURE, Happened
+from tooltray.records.journal.journal_event import FAILURE, JournalEvent
 
 
 class Failures:
-    """Belongs to the engine's loop."""
+    """A recorder of failures. Belongs to the engine's loop."""
 
     def __init__(self, *, bus: EventBus, clock: Callable[[], float] = time.time) -> None:
         """
@@ -36,4 +35,6 @@ class Failures:
             self._note(event.problem, event.server, event.project)
 
     def _note(self, problem: Problem, server: str, project: str) -> None:
-        self._bus.publish(Happened(kind=FAILURE, at=self._clock(), outcome="error", server=server, project=project, reason=str(problem)))
+        self._bus.publish(
+            JournalEvent(kind=FAILURE, at=self._clock(), outcome="error", server=server, project=project, reason=str(problem))
+        )

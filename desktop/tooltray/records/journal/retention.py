@@ -1,8 +1,7 @@
-"""What the journal no longer keeps: what a person has cleared, what is too old, and the oldest of what is too much.
+"""Removes entries from the journal: cleared ones, those that are too old, and the oldest if the file is too large.
 
-Above it: Journal, in whose thread this runs. Below it: JournalFile. Entries go in small slices, so that nothing waits long for the file.
-A clock that jumps makes nothing old: entries go from the oldest on, by their numbers and not by their times, and a clock that has just
-jumped forward is believed only when it has gone on like that for a while.
+Entries are removed in small slices, so that no writer or reader waits long for the file. A clock that jumps makes nothing old: entries are
+removed from the oldest on, by their numbers and not by their times, and a clock that has just jumped forward is trusted only after a while.
 """
 
 import time
@@ -32,7 +31,7 @@ class SettledClock:
         self._is_settled = False
 
     def now(self) -> float | None:
-        """None: it has not gone for long enough."""
+        """Returns the time; None: the clock has not run long enough."""
         wall, steady = self._wall(), self._steady()
         if steady - self._latest[1] >= SETTLED_S:
             self._before, self._latest, self._is_settled = self._latest, (wall, steady), True
@@ -41,16 +40,16 @@ class SettledClock:
 
 
 class Retention:
-    """Belongs to the journal's thread."""
+    """The rules by which entries are removed. Belongs to the journal's thread."""
 
     def __init__(self, wanted: Callable[[], ActivitySettings], clock: SettledClock | None = None) -> None:
         self._wanted, self._clock = wanted, clock or SettledClock()
 
     def step(self, file: JournalFile) -> bool:
-        """Removes one slice of what is to go; whether there may be more.
+        """Removes one slice of entries; returns whether more may remain.
 
         Raises:
-            sqlite3.Error: it cannot be removed.
+            sqlite3.Error: they cannot be removed.
         """
         wanted, now = self._wanted(), self._clock.now()
         if file.remove_before(self._first_kept(file, wanted, now), SLICE) == SLICE:

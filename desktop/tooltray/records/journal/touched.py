@@ -1,7 +1,6 @@
-"""What a call touched, in one line: a path, a host, or the first two words of a command. Never more of its arguments than that.
+"""The target of a call, in one line: a path, a host, or the first two words of a command. Never more of its arguments.
 
-Above it: EntryMaker, in the journal's thread. Below it: the JSON of the arguments. Which argument says it is told by its name, as servers
-call them; a call of which no argument has such a name touched nothing that is known.
+The argument with the target is recognised by its name, as servers usually call it; a call without such an argument has no known target.
 """
 
 import re
@@ -35,7 +34,9 @@ class _Params(msgspec.Struct):
 
 
 def touched(params: Raw) -> str:
-    """The line; empty if nothing is known. It is neither masked nor made harmless yet. `params`: of `tools/call`, as JSON."""
+    """Returns the target; empty if it is not known. It is neither masked nor cleaned for display yet. `params`: of `tools/call`, as
+    JSON.
+    """
     if not params or len(memoryview(params)) > READ_BELOW_BYTES:
         return ""
     try:
@@ -46,7 +47,7 @@ def touched(params: Raw) -> str:
 
 
 def arguments_of(params: Raw) -> Raw:
-    """The arguments of a `tools/call`; empty where there are none, or the params are odd."""
+    """Returns the arguments of a `tools/call`; empty if it has none, or the params are malformed."""
     try:
         return msgspec.json.decode(params or b"{}", type=_Params).arguments
     except (ValueError, RecursionError):
@@ -54,7 +55,7 @@ def arguments_of(params: Raw) -> Raw:
 
 
 def plain_name(name: str) -> str:
-    """`file_path`, `filePath` and `file-path` are one name."""
+    """Normalizes a name: `file_path`, `filePath` and `file-path` become the same."""
     return name.replace("_", "").replace("-", "").lower()
 
 
@@ -77,7 +78,7 @@ def _given(arguments: Mapping[str, object], names: tuple[str, ...]) -> Iterator[
 
 
 def _place(value: str) -> str:
-    """A path as it is; of an address the host alone: behind it may stand a key, in front of it a password."""
+    """Returns a path as it is; of an address only the host: a key may follow it, and a password may precede it."""
     if not _ADDRESS.match(value):
         return value.partition("?")[0] if "://" not in value else ""
     try:
@@ -90,7 +91,7 @@ def _place(value: str) -> str:
 
 
 def _first_words(command: str) -> str:
-    """Without variables that are set in front of it, and without options that could hold a value."""
+    """Returns the first words of a command, without the variables set in front of it, and without options that could hold a value."""
     try:
         words = shlex.split(command[:LONGEST_COMMAND])
     except ValueError:  # a quote that is not closed

@@ -1,7 +1,7 @@
 """The trace context of a call (W3C Trace Context and Baggage), as clients put it into `_meta` (SEP-414).
 
-It passes as it is: nothing on the way of a call reads it. No HTTP header is made of it, and none is read: the protocol has it in `_meta`
-alone. Above it: EntryMaker, and the export of traces, which read it when all is over. Below it: the params of a call as JSON.
+It is passed on unchanged: nothing that handles a call reads it. It is neither read from nor written to an HTTP header: the protocol has it
+only in `_meta`. The journal and the export of traces read it when the call has ended.
 """
 
 import re
@@ -31,7 +31,7 @@ class _Params(msgspec.Struct):
 
 
 class TraceContext(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a client has said, each of the three as it was, but no longer than LONGEST."""
+    """A client's trace context, each of the three unchanged, but no longer than LONGEST."""
 
     traceparent: str
     tracestate: str = ""
@@ -44,7 +44,7 @@ class TraceContext(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def parent_id(self) -> str:
-        """Of the client's span: 16 hexadecimal digits."""
+        """The id of the client's span: 16 hexadecimal digits."""
         return self.traceparent[36:52]
 
     @property
@@ -54,7 +54,7 @@ class TraceContext(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def read_trace(params: Raw) -> TraceContext | None:
-    """The context in a request's params; None where there is none, or one that the standard calls invalid."""
+    """Returns the context in a request's params; None if they have none, or one that the standard calls invalid."""
     if not params or len(memoryview(params)) > READ_BELOW_BYTES:
         return None
     try:

@@ -1,1 +1,1 @@
-"""Traces of calls for programs that show traces (OpenTelemetry), sent where a person has said so and nowhere else."""
+"""Traces of calls for programs that show traces (OpenTelemetry), sent only if the settings name a collector."""

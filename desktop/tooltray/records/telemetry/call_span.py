@@ -1,7 +1,6 @@
-"""What of a call goes into a trace: names, times and how it ended. No argument and no result.
+"""A call as a span of a trace: names, times and outcome. No argument and no result.
 
-Above it: TraceExport. Below it: what the journal is told of a call, and the trace that its client named. Names as OpenTelemetry's semantic
-conventions for MCP have them; what these do not know is called `tooltray.*`.
+Names follow OpenTelemetry's semantic conventions for MCP; other names begin with `tooltray.`.
 """
 
 import secrets
@@ -11,8 +10,8 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.protocol.envelope import NOTHING
-from tooltray.protocol.sessions.call_course import CallCourse
-from tooltray.records.journal.happenings import Happened
+from tooltray.protocol.sessions.call_timings import CallTimings
+from tooltray.records.journal.journal_event import JournalEvent
 from tooltray.records.journal.trace_context import read_trace
 
 METHOD = "tools/call"
@@ -23,20 +22,21 @@ TRACE_ID_BYTES, SPAN_ID_BYTES = 16, 8
 
 
 class FinishedCall(msgspec.Struct, frozen=True, eq=False):
-    """A call that waits for its turn: what can be read of it later, in a thread."""
+    """A call that waits for its export: what a thread reads of it later."""
 
-    event: Happened
+    event: JournalEvent
     params: Raw
-    course: CallCourse | None
+    course: CallTimings | None
 
 
 class CallSpan(msgspec.Struct, frozen=True):
-    """
+    """A span of a trace.
+
     Attributes:
         trace_id, span_id: hexadecimal.
-        parent_id: of the client's span; empty: it named none.
+        parent_id: of the client's span; empty: the client gave none.
         started_ns, ended_ns: since 1970.
-        error: what kind of failure it was; empty: none.
+        error: the kind of failure; empty: the call succeeded.
     """
 
     name: str
@@ -49,18 +49,18 @@ class CallSpan(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-def finished(event: Happened) -> FinishedCall:
-    """Without the result, which may be large."""
+def finished(event: JournalEvent) -> FinishedCall:
+    """Copies what the export needs of a call, without the result, which may be large."""
     params = event.params if len(memoryview(event.params)) <= KEPT_PARAMS_BYTES else NOTHING
     kept = {name: getattr(event, name) for name in ("kind", "at", "outcome", "duration_s", "client", "session", "server", "tool")}
-    return FinishedCall(Happened(**kept), params, event.course)
+    return FinishedCall(JournalEvent(**kept), params, event.course)
 
 
 def span_of(call: FinishedCall, mask: Callable[[str], str]) -> CallSpan | None:
-    """None: its client does not want this trace to be recorded.
+    """Makes a call's span; None: its client does not want this trace to be recorded.
 
     Args:
-        mask: takes known secrets out of a text.
+        mask: removes known secrets from a text.
     """
     event, trace = call.event, read_trace(call.params)
     if trace and not trace.is_sampled:
@@ -90,7 +90,7 @@ def span_of(call: FinishedCall, mask: Callable[[str], str]) -> CallSpan | None:
     )
 
 
-def _times(course: CallCourse | None) -> dict[str, float]:
-    """How long a person, the start of its server, and the server have had it, in seconds."""
+def _times(course: CallTimings | None) -> dict[str, float]:
+    """Returns how many seconds the call spent with the user, the start of its server, and the server."""
     parts = {"person": course.person_s, "start": course.start_s, "server": course.server_s} if course else {}
     return {f"tooltray.{name}_s": seconds for name, seconds in parts.items() if seconds is not None}

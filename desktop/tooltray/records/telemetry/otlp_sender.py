@@ -1,6 +1,6 @@
-"""Sends spans by OTLP over HTTP. The one module that imports OpenTelemetry, and only when there is something to send.
+"""Sends spans by OTLP over HTTP. The only module that imports OpenTelemetry, and only when it has something to send.
 
-Above it: TraceExport, in whose thread this runs. Below it: opentelemetry-sdk and its exporter, which are an extra (`tooltray[otlp]`).
+The opentelemetry-sdk and its exporter are an extra (`tooltray[otlp]`).
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ SAMPLED = TraceFlags(TraceFlags.SAMPLED)
 
 
 class OtlpSender:
-    """Belongs to one thread at a time. No proxy's variables are heeded, and no redirection is followed: what was set is the place."""
+    """A sender to one collector. Belongs to one thread at a time. Ignores the variables of proxies, and follows no redirect."""
 
     def __init__(self, endpoint: str) -> None:
         """
@@ -33,7 +33,7 @@ class OtlpSender:
         self._resource = Resource({"service.name": "tooltray", "service.version": __version__})
 
     def send(self, spans: Sequence[CallSpan]) -> bool:
-        """Whether the collector took them."""
+        """Sends spans; returns whether the collector accepted them."""
         return self._exporter.export([self._span(each) for each in spans]) is SpanExportResult.SUCCESS
 
     def close(self) -> None:

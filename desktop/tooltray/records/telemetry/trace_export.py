@@ -1,7 +1,6 @@
-"""Export of traces: each call of a tool becomes a span, sent in the background to the collector that the settings name.
+"""Exports traces: each tool call becomes a span, sent in the background to the collector that the settings name.
 
-Above it: the engine, which starts and ends it. Below it: what the journal is told of calls, the settings, and otlp_sender. A call pays for
-it with a place in a queue: what does not fit is counted and dropped, and a collector that is slow or gone keeps nobody waiting.
+A call only adds itself to a queue: calls that do not fit are counted and dropped, and a slow or missing collector delays nothing.
 """
 
 import asyncio
@@ -18,7 +17,7 @@ from tooltray.foundation.loopback import is_loopback
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.records.activity.masking import Mask
-from tooltray.records.journal.happenings import CALL, Happened
+from tooltray.records.journal.journal_event import CALL, JournalEvent
 from tooltray.records.telemetry.call_span import CallSpan, FinishedCall, finished, span_of
 
 logger = logging.getLogger(__name__)
@@ -29,7 +28,7 @@ TRACES_PATH = "/v1/traces"
 
 
 class Sender(Protocol):
-    """OtlpSender satisfies it."""
+    """A sender of spans, such as OtlpSender."""
 
     def send(self, spans: Sequence[CallSpan]) -> bool: ...
 
@@ -37,7 +36,8 @@ class Sender(Protocol):
 
 
 def open_sender(endpoint: str) -> Sender:
-    """
+    """Opens a sender.
+
     Raises:
         ImportError: the extra is not installed.
     """
@@ -47,10 +47,10 @@ def open_sender(endpoint: str) -> Sender:
 
 
 class TraceExport:
-    """Belongs to the engine's loop.
+    """The export of a hub's calls. Belongs to the engine's loop.
 
     Attributes:
-        dropped: calls that are in no trace because too many waited, or the collector did not take them.
+        dropped: calls that are in no trace because too many waited, or the collector did not accept them.
     """
 
     def __init__(
@@ -63,11 +63,10 @@ class TraceExport:
         open_sender: Callable[[str], Sender] = open_sender,
         every_s: float = EVERY_S,
     ) -> None:
-        """
-        Args:
-            known_values: the secrets that are masked; called in a thread.
-            open_sender: makes what sends to a collector, by its URL; raises ImportError where the extra is not installed.
-            every_s: how long calls are gathered.
+        """Args:
+        known_values: the secrets that are masked; called in a thread.
+        open_sender: makes the sender for a collector's URL; raises ImportError where the extra is not installed.
+        every_s: how long calls are gathered.
         """
         self._bus, self._config, self._mask, self._spawn = bus, config, Mask(known_values), spawn
         self._open_sender, self._every_s = open_sender, every_s
@@ -80,16 +79,16 @@ class TraceExport:
         self.dropped = 0
 
     def start(self) -> None:
-        self._bus.subscribe(Happened, self._on_happened)
+        self._bus.subscribe(JournalEvent, self._on_happened)
 
     @property
     def problems(self) -> Iterator[Problem]:
-        """Why nothing is exported although the settings say so."""
+        """The reason why nothing is exported although the settings name a collector."""
         if self._problem and self._config.settings.telemetry.otlp:
             yield self._problem
 
     async def close(self) -> None:
-        """Sends what waits, once; not to a collector that did not take the last."""
+        """Sends the waiting calls, once; not to a collector that did not accept the last ones."""
         if self._sending:
             self._sending.cancel()
             await asyncio.wait({self._sending})
@@ -99,7 +98,7 @@ class TraceExport:
             await finish_in_thread(self._sender.close)
             self._sender = None
 
-    def _on_happened(self, event: Happened) -> None:
+    def _on_happened(self, event: JournalEvent) -> None:
         if event.kind != CALL or not self._config.settings.telemetry.otlp:
             return
         if len(self._waiting) >= MOST_WAITING:
@@ -154,12 +153,12 @@ class TraceExport:
 
 
 def endpoint_of(url: str) -> str:
-    """Where traces go at a collector: a URL without a path gets OTLP's own."""
+    """Returns the URL for traces at a collector: a URL without a path gets OTLP's own."""
     return url.rstrip("/") + TRACES_PATH if urlsplit(url).path in ("", "/") else url
 
 
 def _fault(url: str) -> Problem | None:
-    """Traces leave this machine encrypted or not at all."""
+    """Returns what is wrong with a URL: traces must leave this machine only encrypted."""
 
     try:
         parts = urlsplit(url)

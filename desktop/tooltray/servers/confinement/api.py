@@ -50,7 +50,7 @@ class ConfinementApi:
         """Returns how a server is confined: which files and hosts it may reach, what of that this computer cannot do, and what was refused.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             TooltrayError: it is not a process of this computer.
         """
         found = self._confinements.of(server, self._process(server))
@@ -77,7 +77,7 @@ class ConfinementApi:
             write: those that it may change, too.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             Denied: it would be more open, and that was not confirmed.
             Conflict: since the question was asked it has become another program, or is confined differently.
             TooltrayError: this computer cannot do it, a path or a host cannot be used, or the settings cannot be written.
@@ -104,7 +104,7 @@ class ConfinementApi:
             name: the host with its port, or the path, as `refused` of its confinement has it.
 
         Raises:
-            NotFound: there is no such server, or nothing of that name was refused to it.
+            NotFound: the server does not exist, or nothing of that name was refused to it.
             Denied: it was not confirmed, or no server may have it.
             Conflict: as in `set_confinement`.
             TooltrayError: its confinement has changed meanwhile, or the settings cannot be written.
@@ -137,7 +137,7 @@ class ConfinementApi:
             duration_s: seconds, at most 3600; then the server is restarted as before.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             Denied: it is confined, and running it unconfined was not confirmed.
             Conflict: it is watched already, or two others are; or as in `set_confinement`.
             TooltrayError: it is not a process of this computer, or nothing can be watched here.
@@ -160,7 +160,7 @@ class ConfinementApi:
         """Returns what a server did while it was watched, and the tightest profile for that, with what the profile would have refused.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
         """
         self._process(server)
         return await self._running_watches.get(server)

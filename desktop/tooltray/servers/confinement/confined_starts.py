@@ -129,7 +129,7 @@ class ConfinedStarts:
             environ: the user's environment.
 
         Raises:
-            TooltrayError: its folder cannot be created, or there is no port for its proxy.
+            TooltrayError: its folder cannot be created, or no port is free for its proxy.
         """
         watch = self._watches.begin(server, what_runs(config)) if self._watches else None
         chosen = WATCHED if watch else config.confinement

@@ -68,7 +68,7 @@ class _Door:
         """Opens the port.
 
         Raises:
-            OSError: there is no free port.
+            OSError: no port is free.
         """
         self._listener = await asyncio.start_server(self._on_connected, LOOPBACK, 0, limit=MAX_HEAD_BYTES)
 
@@ -142,7 +142,7 @@ class HostProxies:
             hosts: what the server may reach from now on, as its entry lists them.
 
         Raises:
-            TooltrayError: there is no free port.
+            TooltrayError: no port is free.
         """
         async with self._opening:
             door = self._doors.get(server) or await self._opened(server)

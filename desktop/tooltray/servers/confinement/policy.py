@@ -40,7 +40,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         network: "all"; "none": no socket but a pair of one's own; "proxy": TCP to `proxy_port` of this computer, and nothing else.
         proxy_port: of the hub's proxy for this server; 0 unless `network` is "proxy".
         private_tmp: a folder that replaces /tmp where bubblewrap is available; it may be changed in any case. It must lie in none
-            of `write`, where the server could replace it. Empty: there is none.
+            of `write`, where the server could replace it. Empty: /tmp itself.
         file_bytes: the size of the largest file that it may write; 0: any.
         processes: how many processes and threads its user may have meanwhile; 0: any.
     """

@@ -32,7 +32,7 @@ class ProxyRequest(HidesFields, frozen=True):
 
     Attributes:
         path: with query; empty for a tunnel.
-        headers: as they came, those of this hop included; Latin-1.
+        headers: as received, including the headers for this hop; Latin-1.
         length: of the body in bytes; None: it comes in chunks.
     """
 

@@ -21,7 +21,7 @@ from tooltray.foundation.events import Event, EventBus, ServerRemoved, ServerSta
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confinement import RefusedThing
 from tooltray.foundation.tasks import Spawn
-from tooltray.records.journal.happenings import CALL, Happened
+from tooltray.records.journal.journal_event import CALL, JournalEvent
 from tooltray.servers.confinement.policy import Policy
 
 MAX_TEXT = 16 * 1024  # characters that are read; the words of a refusal are at the beginning of a message
@@ -153,7 +153,7 @@ class Refusals:
         bus.subscribe(ServerStarted, lambda event: self._running.add(event.server_name))
         bus.subscribe(ServerStopped, lambda event: self._running.discard(event.server_name))
         bus.subscribe(ServerRemoved, lambda event: self.end(event.name))
-        bus.subscribe(Happened, self._on_happened)
+        bus.subscribe(JournalEvent, self._on_happened)
 
     def begin(self, server: str, policy: Policy) -> None:
         """Begins the record of a server that is about to start with a policy. A record of one that runs already stays, as it has several
@@ -183,7 +183,7 @@ class Refusals:
         return found
 
     def allowed(self, server: str, thing: RefusedThing) -> None:
-        """Drops a thing that has been allowed, so that it is no longer shown."""
+        """Drops a thing that has been allowed, so that it is not shown any more."""
         if (known := self._servers.get(server)) and known.things.pop((thing.kind, thing.name), None):
             self._bus.publish(SomethingRefused(server))
 
@@ -200,7 +200,7 @@ class Refusals:
         if server in self._servers and REFUSED.search(line):
             self._note(server, line)
 
-    def _on_happened(self, event: Happened) -> None:
+    def _on_happened(self, event: JournalEvent) -> None:
         if event.is_fault and event.kind == CALL and event.server in self._servers:
             self._note(event.server, _text(event.reply))
 

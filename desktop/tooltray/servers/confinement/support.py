@@ -48,7 +48,7 @@ class Support(msgspec.Struct, frozen=True):
         has_seccomp: the kernel takes filters for system calls, and the launcher knows this processor.
         bwrap: the path of bubblewrap, if it works here.
         bwrap_fails: bubblewrap is installed and does not work, as on Ubuntu from 24.04 on, where AppArmor denies most programs namespaces.
-        env: the path of an `env` that starts a program with signals ignored; empty: there is none, or no bubblewrap.
+        env: the path of an `env` that starts a program with signals ignored; empty: neither `env` nor bubblewrap works.
         sandbox_exec: of macOS, its path.
     """
 

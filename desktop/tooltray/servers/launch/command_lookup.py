@@ -152,7 +152,7 @@ def comes_with(command: str) -> str:
 
 
 def _not_executable(lookup: Lookup) -> CannotStart | None:
-    """Returns the error for a file of that name which cannot be run; None if there is no such file. Looks at the disk."""
+    """Returns the error for a file of that name which cannot be run; None if the file does not exist. Looks at the disk."""
     for folder in lookup.searched:
         path = os.path.join(folder, Path(lookup.command).name)
         if os.path.isfile(path):

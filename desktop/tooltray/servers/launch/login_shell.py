@@ -109,7 +109,7 @@ class LoginShell:
     async def environ(self) -> Mapping[str, str]:
         """Returns the environment for children and for `${VAR}`. The first call takes as long as the shell, later ones nothing.
 
-        If there is no shell, or it gives nothing in time, this is the hub's own environment. The passphrase of the secrets is never in it.
+        Without a shell, or if it prints nothing in time, this is the hub's own environment. The passphrase of the secrets is never in it.
         """
         async with self._lock:
             if self._environ is None or self._is_outdated:
@@ -122,11 +122,11 @@ class LoginShell:
         return name in self._from_own
 
     def invalidate(self) -> None:
-        """Has the shell read again at the next use, because something that its environment depends on has changed."""
+        """Makes the next use read the shell again, because something that its environment depends on has changed."""
         self._is_outdated = self._environ is not None
 
     def expire(self) -> None:
-        """Has the shell read again at the next use, unless it was just read: the user may have installed a missing program."""
+        """Makes the next use read the shell again, unless it was just read: the user may have installed a missing program."""
         self._is_outdated = self._environ is not None and self._clock() - self._read_at >= FRESH_S
 
     async def _read_anew(self, known: Mapping[str, str] | None) -> Mapping[str, str]:
@@ -255,7 +255,7 @@ def _persons_shell(own: Mapping[str, str]) -> str:
 
 
 def _unread(shell: str, home: str) -> str:
-    """Returns the command that reads what a login shell leaves out and every terminal reads; empty if there is no such file."""
+    """Returns the command that reads what a login shell leaves out and every terminal reads; empty if the file does not exist."""
     if Path(shell).name != "bash" or not Path(home, ".bashrc").is_file():
         return ""
     profiles = (Path(home, name) for name in (".bash_profile", ".bash_login", ".profile"))

@@ -35,7 +35,7 @@ class ProcessFamily:
             raise
 
     def ask_to_end(self) -> None:
-        """Has another process of Tooltray send Ctrl+Break, which reaches only processes of the console that the sender has."""
+        """Sends Ctrl+Break from another process of Tooltray, because it reaches only processes of the console that the sender has."""
         with contextlib.suppress(OSError):
             subprocess.Popen(
                 module_command("tooltray.foundation.platform.win32.ctrl_break", str(self._pid)),

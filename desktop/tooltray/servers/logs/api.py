@@ -46,7 +46,7 @@ class LogsApi:
             limit: how many lines at most.
 
         Raises:
-            NotFound: there is no such log.
+            NotFound: the log does not exist.
             Denied: messages, which have whole arguments and results in them, are only for a person.
             TooltrayError: the place is invalid, or the log cannot be read.
         """
@@ -68,7 +68,7 @@ class LogsApi:
             for_s: so many seconds from now on, an hour at most; 0 ends the recording, and drops what was recorded.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             Denied: only a person may begin it.
         """
         name = self._servers.get(server).name

@@ -105,7 +105,7 @@ class RegistryProbe:
         return body is not None and f"{PYTHON_PACKAGE}-".encode() in body
 
     async def _get(self, url: URL, headers: Mapping[str, str]) -> bytes | None:
-        """Returns the body of an answer; None if there is no such document.
+        """Returns the body of an answer; None if the document does not exist.
 
         Raises:
             BadAnswer: the answer is another one.

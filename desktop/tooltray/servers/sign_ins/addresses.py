@@ -163,7 +163,7 @@ def _is_root(url: str) -> bool:
 
 
 def with_query(url: str, parameters: Iterable[tuple[str, str]]) -> str:
-    """Returns a URL with parameters appended to its query; they replace those of the same name."""
+    """Returns a URL with parameters appended to its query; they replace parameters of the same name."""
     ours = dict(parameters)
     parts = urlsplit(url)
     theirs: Mapping[str, str] = {name: value for name, value in parse_qsl(parts.query, keep_blank_values=True) if name not in ours}

@@ -83,7 +83,7 @@ class AiohttpWebClient:
 
 
 class NearnessResolver(aiohttp.ThreadedResolver):
-    """A resolver that leaves out addresses that are nearer than those of the MCP server."""
+    """A resolver that leaves out addresses that are nearer than the MCP server's."""
 
     def __init__(self, within: Reach, own_host: str) -> None:
         super().__init__()

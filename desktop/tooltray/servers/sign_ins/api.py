@@ -14,7 +14,7 @@ class SignInsApi:
         A sign-in that has begun already continues: its page is returned again.
 
         Raises:
-            TooltrayError: there is no such server, it needs no sign-in, or its authorization server cannot be used; gives the reason.
+            TooltrayError: the server does not exist, it needs no sign-in, or its authorization server cannot be used; gives the reason.
         """
         return await self._sign_ins.begin(name)
 
@@ -37,7 +37,7 @@ class SignInsApi:
         """Deletes a server's tokens, revokes them where the authorization server allows that, and stops the server.
 
         Raises:
-            NotFound: there is no sign-in to such a server.
+            NotFound: no sign-in to this server exists.
             TooltrayError: the secrets cannot be reached.
         """
         await self._sign_ins.sign_out(name)

@@ -304,7 +304,7 @@ class AuthorizationClient:
         return replace(place, resource="") if self._omits_resource else place
 
     def _scopes(self, asked: Challenge, place: Place, held: Iterable[str]) -> tuple[str, ...]:
-        """Returns the scopes to request: those of the settings, else of the challenge, else of the metadata; plus those held already."""
+        """Returns the scopes to request: from the settings, the challenge or the metadata; plus the scopes already granted."""
         usual = self._settings.scopes or asked.scopes or place.scopes
         return wanted_scopes(held, usual, asked.scopes if asked.needs_more else ())
 

@@ -238,7 +238,7 @@ class Discovery:
         """
         Args:
             server, url: name and URL of the MCP server.
-            issuer: the authorization server named in the settings; None if there is none.
+            issuer: the authorization server named in the settings; None if they name none.
         """
         self._server, self._url, self._web, self._issuer = server, url, web, issuer
         self._within = reach_of_sign_in(url, issuer)
@@ -247,7 +247,7 @@ class Discovery:
         """Finds the authorization server.
 
         Raises:
-            NoAuthorizationServer, WrongIssuer: there is none that can be found and trusted.
+            NoAuthorizationServer, WrongIssuer: no server was found that can be trusted.
             AuthorizationUnreachable: a server did not respond, or not in time.
         """
         try:

@@ -76,7 +76,7 @@ class Grant(HidesFields, frozen=True):
     """A successful response of a token endpoint (RFC 6749, section 5.1).
 
     Attributes:
-        scopes: None if they are those of the request.
+        scopes: None if they are the requested ones.
     """
 
     hidden: ClassVar = ("access_token", "refresh_token")

@@ -19,7 +19,7 @@ from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import with_members
 from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.exchange import Exchange
-from tooltray.records.journal.happenings import QUESTION, Happened
+from tooltray.records.journal.journal_event import QUESTION, JournalEvent
 
 ACTIONS = ("accept", "decline", "cancel")
 
@@ -37,7 +37,7 @@ def at_person(exchanges: Iterable[Exchange]) -> Iterator[None]:
         yield
 
 
-async def recorded(asking: Awaitable[Envelope], server: str, session: Session, note: Callable[[Happened], None]) -> Envelope:
+async def recorded(asking: Awaitable[Envelope], server: str, session: Session, note: Callable[[JournalEvent], None]) -> Envelope:
     """Returns the client's answer, and records the question in the journal when the answer arrives or the wait is cancelled."""
     asked_at, clock, outcome = time.time(), time.perf_counter(), "cancelled"
     try:
@@ -47,7 +47,7 @@ async def recorded(asking: Awaitable[Envelope], server: str, session: Session, n
     finally:
         state = session.state
         note(
-            Happened(
+            JournalEvent(
                 kind=QUESTION,
                 at=asked_at,
                 outcome=outcome,

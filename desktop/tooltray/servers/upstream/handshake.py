@@ -1,6 +1,6 @@
 """How a connection to a server is opened, in either era, and what the server answers.
 
-The rules for finding the era are those of specification 2026-07-28, "versioning": `server/discover` is tried first; anything that does not
+The era is found by the rules of specification 2026-07-28, "versioning": `server/discover` is tried first; anything that does not
 prove a modern server falls back to `initialize`.
 The eras that each server speaks are remembered over restarts, so that a server known to be legacy is not probed again.
 """

@@ -189,7 +189,7 @@ class Instance:
         """Starts to stop without waiting: from now on there is no connection, and a caller that wants one waits for the next process.
 
         Returns:
-            The task that ends with the process; None if there is no process.
+            The task that ends with the process; None if no process runs.
         """
         self._set(replace(self.status, starts_again=False, then=then))
         if self._owner is None:

@@ -15,7 +15,7 @@ import msgspec
 
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.records.journal.happenings import START, STOP, Happened
+from tooltray.records.journal.journal_event import START, STOP, JournalEvent
 from tooltray.servers.upstream.instance_status import STARTS
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class LifecycleRecorder:
     def _end(self, instance: "Instance", project: str) -> None:
         if begun := self._begun.pop(instance, None):
             self._bus.publish(
-                Happened(
+                JournalEvent(
                     kind=begun.kind,
                     at=begun.at,
                     outcome="ok",

@@ -27,7 +27,7 @@ from tooltray.protocol.pending_calls import PendingCall
 from tooltray.protocol.sessions.caller import Caller, Question, Session, lacking
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.task_messages import read_begun
-from tooltray.records.journal.happenings import Happened
+from tooltray.records.journal.journal_event import JournalEvent
 from tooltray.servers.transports.transport import Output, Transport
 from tooltray.servers.upstream.elicitation_record import ClientTasks, UrlQuestions, at_person, recorded
 from tooltray.servers.upstream.handshake import Greeting, GreetingPlan, Introduction, greet
@@ -80,7 +80,7 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
     of_task: OfTask = lambda client, params: None
     declared: Callable[[], Declarations] = dict
     is_person_there: Callable[[], bool] = lambda: False
-    on_question: Callable[[Happened], None] = lambda question: None
+    on_question: Callable[[JournalEvent], None] = lambda question: None
 
 
 SHARED = Audience()

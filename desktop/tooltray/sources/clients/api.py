@@ -46,7 +46,7 @@ class AiClientsApi:
             clients: ids of `scan_ai_clients`; empty: all that are installed.
 
         Raises:
-            NotFound: there is no AI client of one of the ids.
+            NotFound: one of the ids belongs to no AI client.
         """
         return await self._edits.preview("connect", clients)
 
@@ -57,7 +57,7 @@ class AiClientsApi:
             clients: ids of `scan_ai_clients`; empty: all.
 
         Raises:
-            NotFound: there is no AI client of one of the ids.
+            NotFound: one of the ids belongs to no AI client.
         """
         return await self._edits.preview("disconnect", clients)
 
@@ -81,7 +81,7 @@ class AiClientsApi:
             id: of a change in `get_client_changes`.
 
         Raises:
-            NotFound: there is no such change, or it is older than 30 days.
+            NotFound: the change does not exist, or it is older than 30 days.
             Conflict: it was undone already, or something else is in its place.
             Denied: the undo would add something to the file, and the user has not confirmed that.
             TooltrayError: the file cannot be read or written.
@@ -104,7 +104,7 @@ class AiClientsApi:
             file: absolute path, instead of a text.
 
         Raises:
-            NotFound: there is no such client.
+            NotFound: the client does not exist.
             TooltrayError: the text or the file cannot be read, or has no server in it.
         """
         return await self._imports.preview(clients, text, file)

@@ -151,7 +151,7 @@ class ChangeStore:
         """Saves the record of a change that is about to be made, with a new id and the present time, and the copy of its file.
 
         Args:
-            before: the file's content; None: there is no file.
+            before: the file's content; None: the file does not exist.
             key: None: the copy is not encrypted.
 
         Raises:
@@ -187,7 +187,7 @@ class ChangeStore:
     def get(self, change: str) -> ChangeRecord:
         """
         Raises:
-            NotFound: there is no change of this id.
+            NotFound: no change has this id.
         """
         found = self._read(self._file(change)) if _ID.fullmatch(change) else None
         if found is None:

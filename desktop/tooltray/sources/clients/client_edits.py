@@ -135,7 +135,7 @@ class ClientEdits:
         """Returns whether undoing a change would put an entry into its file.
 
         Raises:
-            NotFound: there is no such change.
+            NotFound: the change does not exist.
         """
         record = await asyncio.to_thread(self._writer.store.get, change)
         return any(not entry.is_new for entry in record.entries)

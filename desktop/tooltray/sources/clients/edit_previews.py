@@ -36,7 +36,7 @@ def previews(action: Action, clients: Sequence[str], look: ClientLook, mask: Cal
         mask: takes known secrets out of a text.
 
     Raises:
-        NotFound: there is no such client.
+        NotFound: the client does not exist.
     """
     kinds = chosen_kinds(action, clients, look)
     edits = [preview_of(edit, look, mask) for edit in planned(action, kinds, look)]
@@ -66,7 +66,7 @@ def diff_of(before: str, after: str, path: str, *, is_new: bool, mask: Callable[
     """Returns the difference of two texts; empty if they are equal.
 
     Args:
-        is_new: there is no file yet.
+        is_new: the file does not exist yet.
         mask: takes known secrets out of a text.
     """
     if before == after and not is_new:

@@ -201,7 +201,7 @@ def chosen_kinds(action: Action, clients: Sequence[str], look: ClientLook) -> li
     """Returns the clients of some ids; without any, all that can have an entry.
 
     Raises:
-        NotFound: there is no client of one of the ids.
+        NotFound: one of the ids belongs to no client.
     """
     kinds = {kind.id: kind for kind in read_client_kinds()}
     for client in clients:
@@ -231,7 +231,7 @@ def edit_named(id: str, look: ClientLook) -> FileEdit:
     """Returns an edit by its id, based on the file as it is now.
 
     Raises:
-        NotFound: there is no such client.
+        NotFound: the client does not exist.
         Conflict: nothing of the kind is to be done any more.
     """
     action, client, path = parse_edit_id(id)

@@ -68,7 +68,7 @@ class DiscoveryApi:
             version: empty: the latest; any other version is fetched from the registry.
 
         Raises:
-            NotFound: there is no such server, or no such version of it.
+            NotFound: the server or the version does not exist.
             TooltrayError: the registry does not answer.
         """
         return _snapshot(await self._copy.get(name, version))
@@ -82,7 +82,7 @@ class DiscoveryApi:
             values: by the keys of the option's fields.
 
         Raises:
-            NotFound: there is no such server, or no such version of it.
+            NotFound: the server or the version does not exist.
             TooltrayError: the option cannot be installed, or a value is missing or not allowed; the error names the value.
         """
         described = await self._copy.get(name, version)
@@ -126,8 +126,8 @@ class DiscoveryApi:
         program's update waits for a person's consent, unless the program's token is trusted.
 
         Raises:
-            NotFound: there is no such server, or it is not from the registry.
-            TooltrayError: there is no newer version, or the new version requires a value that was not given.
+            NotFound: the server does not exist, or it is not from the registry.
+            TooltrayError: the registry has no newer version, or the new version requires a value that was not given.
         """
         await self._updates.update(server)
 
@@ -141,7 +141,7 @@ class DiscoveryApi:
         """Adds a well-known server, as `add_registry_server`.
 
         Raises:
-            NotFound: there is no such server in the list.
+            NotFound: the list has no such server.
             Conflict: the name is taken.
             TooltrayError: a value is missing or not allowed, or the server cannot be stored.
         """

@@ -129,7 +129,7 @@ class RegistryClient:
         raise _bad(Phrase("its list does not end"))
 
     async def version(self, name: str, version: str) -> bytes | None:
-        """Returns one version of one server, as JSON; None if there is no such version.
+        """Returns one version of one server, as JSON; None if the version does not exist.
 
         Raises:
             TooltrayError: as in `pages`.

@@ -114,7 +114,7 @@ class RegistryCopy:
     # the file
 
     async def _current(self) -> Facts | None:
-        """Returns the facts about the copy; None if there is no copy, or if it is of another registry."""
+        """Returns the facts about the copy; None if no copy exists, or if it is of another registry."""
         if not self._is_read:
             self._facts, self._is_read = await self._read(self._index.facts), True
         is_another = self._facts is not None and self.address not in ("", self._facts.source)

@@ -80,7 +80,7 @@ class RegistryIndex:
         self.path = path
 
     def facts(self) -> Facts | None:
-        """Returns the facts about the copy; None if there is no copy.
+        """Returns the facts about the copy; None if no copy exists.
 
         Raises:
             DamagedIndex: the file cannot be used.

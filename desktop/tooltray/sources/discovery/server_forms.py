@@ -108,7 +108,7 @@ def find_choice(server: Described, option: str) -> Choice:
         option: its id; empty: the first that can be installed.
 
     Raises:
-        TooltrayError: there is no such option, or it cannot be installed.
+        TooltrayError: the option does not exist, or it cannot be installed.
     """
     choices = choices_of(server)
     usable = (each for each in choices if each.option.problem is None)

@@ -71,7 +71,7 @@ class Starters:
     def get(self, id: str) -> Starter:
         """
         Raises:
-            NotFound: there is no such server in the list.
+            NotFound: the list has no such server.
         """
         if id not in self._by_id:
             raise NotFound(Phrase("The list has no server '{id}'", id=id), "", Phrase("See: tooltray discover starters"))

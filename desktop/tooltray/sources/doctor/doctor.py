@@ -252,7 +252,7 @@ class CheckUp:
             wait_s: how long it waits, at most, for servers that are on their way to running.
 
         Raises:
-            TooltrayError: there is no such server.
+            TooltrayError: the server does not exist.
         """
         servers = [self._servers.get(server)] if server else list(self._servers)
         with contextlib.suppress(TimeoutError):

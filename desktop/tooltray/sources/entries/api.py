@@ -55,7 +55,7 @@ class ServersApi:
         """Returns a server's entry, from whichever file has it.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             TooltrayError: it comes with Tooltray, and is in no file.
         """
         return self._entries.entry(name)
@@ -70,7 +70,7 @@ class ServersApi:
             Links by the client's name: Cursor, VS Code, VS Code Insiders, LM Studio, Kiro, Goose.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             TooltrayError: another program cannot run the server.
         """
         if not server:
@@ -110,7 +110,7 @@ class ServersApi:
             secrets: as of `add_mcp_server`.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             Conflict: its entry has changed.
             TooltrayError: the entry is not valid, or the secrets or the file cannot be written.
         """
@@ -127,7 +127,7 @@ class ServersApi:
             What was deleted with it, or would have been. A secret that cannot be deleted does not keep the server from being removed.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             Conflict: its entry has changed.
             TooltrayError: the file cannot be written.
         """
@@ -142,7 +142,7 @@ class ServersApi:
         """Returns what `update_mcp_server` would change, in which file, and what is wrong with the new entry; writes nothing.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             TooltrayError: it comes with Tooltray, and is in no file.
         """
         return self._entries.preview(name, config)
@@ -152,7 +152,7 @@ class ServersApi:
         with Tooltray until the user has given it its own account.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             Conflict: the new name is taken.
             TooltrayError: it comes with Tooltray, or the settings cannot be written.
         """
@@ -173,7 +173,7 @@ class ServersApi:
             Its tools, or why it does not work and how to fix it.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             Denied: a person did not confirm that this entry may run.
             TooltrayError: the entry is not valid, or too many tests run already.
         """
@@ -194,7 +194,7 @@ class ServersApi:
         """Starts a server and waits until it runs.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             TooltrayError: it does not run; the error has the reason.
         """
         self._entries.check_may_run(name)
@@ -204,7 +204,7 @@ class ServersApi:
         """Stops a server. The server stays stopped, even when Tooltray restarts, until the user starts it.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             TooltrayError: it has stopped, but that cannot be saved.
         """
         await self._servers.stop(name)
@@ -213,7 +213,7 @@ class ServersApi:
         """Stops a server if it runs, starts it, and waits until it runs.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             TooltrayError: it does not run again; the error has the reason.
         """
         self._entries.check_may_run(name)
@@ -223,7 +223,7 @@ class ServersApi:
         """Reports whether a server runs now.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
         """
         return self._servers.get(name).state is ServerState.RUNNING
 
@@ -238,7 +238,7 @@ class ServersApi:
             lines: how many at most.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
         """
         return list(self._servers.get(name).log)[-lines:] if lines > 0 else []
 
@@ -252,7 +252,7 @@ class ServersApi:
         """Lets a server start with Tooltray.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             TooltrayError: it comes with Tooltray, or the settings cannot be written.
         """
         check_is_in_settings(self._servers, name)

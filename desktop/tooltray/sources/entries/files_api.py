@@ -53,7 +53,7 @@ class FilesApi:
 
         Raises:
             Conflict: one of them has changed; none was trusted.
-            TooltrayError: there is no such entry, or the consent cannot be saved.
+            TooltrayError: the entry does not exist, or the consent cannot be saved.
         """
         commands = commands_of(await known_requests(self.get_trust_requests(project)), entries)
         await confirm_widening(YES_TO_SERVERS, commands, project=project, **about_entries(entries))
@@ -69,7 +69,7 @@ class FilesApi:
             entry: its name in the file; empty: all entries of this project.
 
         Raises:
-            NotFound: there is no such consent or proposal.
+            NotFound: the consent does not exist.
         """
         if project:
             await self._project_servers.distrust(project, entry)

@@ -231,7 +231,7 @@ class Proposals:
             digests: digests of what the person saw, by the servers' names.
 
         Raises:
-            NotFound: there is no such proposal.
+            NotFound: the proposal does not exist.
             Conflict: a proposal has changed; none was accepted.
             TooltrayError: an entry cannot be written.
         """
@@ -250,7 +250,7 @@ class Proposals:
         """Deletes a proposal, declined by the person or withdrawn by the program. Returns the names of its removed secrets.
 
         Raises:
-            NotFound: there is no such proposal.
+            NotFound: the proposal does not exist.
             TooltrayError: the change cannot be stored.
         """
         async with self._lock:

@@ -61,7 +61,7 @@ class SecretsApi:
         """Deletes a secret; for half a minute `restore_secret` puts it back.
 
         Raises:
-            NotFound: there is no secret of that name.
+            NotFound: no secret has that name.
             TooltrayError: the secrets cannot be reached.
         """
         await self._secrets.remove(name)
@@ -127,7 +127,7 @@ class SecretsApi:
 
         Raises:
             Denied: a person did not confirm the other place.
-            TooltrayError: there is no such place, or the settings cannot be written.
+            TooltrayError: the name is not one of these, or the settings cannot be written.
         """
         backend, before = _backend(kind), self._secrets.kind
         if backend != before and await self._is_left(backend):

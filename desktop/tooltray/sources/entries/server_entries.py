@@ -297,7 +297,7 @@ def check_exists(servers: "ServerManager", name: str | None) -> None:
     """Checks that a server exists; the name None means all servers, and always passes.
 
     Raises:
-        NotFound: there is no such server.
+        NotFound: the server does not exist.
     """
     if name is not None:
         servers.get(name)
@@ -306,7 +306,7 @@ def check_exists(servers: "ServerManager", name: str | None) -> None:
 def check_is_in_settings(servers: "ServerManager", name: str) -> None:
     """
     Raises:
-        NotFound: there is no such server.
+        NotFound: the server does not exist.
         TooltrayError: it comes with Tooltray, and has no entry in the settings that could be changed.
     """
     servers.get(name)

@@ -101,7 +101,7 @@ class Setup:
         return [*moved, *(SetupChange("add", "secret", name, "its value is not in the backup") for name in wanted)]
 
     async def _confirmed(self, what: str, changes: Iterable[SetupChange], setup: Mapping[str, Any]) -> "_Places":
-        """Has a person confirm the changes that widen something, and returns the present values that they would replace."""
+        """Requests the user's confirmation of the changes that widen something, and returns the present values that they would replace."""
         wider = {change: told for change in changes if (told := await self._widening(change, setup))}
         places = _standing([_place(change) for change in wider], setup, self._config.document)
         if wider:
@@ -109,7 +109,7 @@ class Setup:
         return places
 
     async def _widening(self, change: SetupChange, setup: Mapping[str, Any]) -> str:
-        """Returns what a change lets happen, in words; empty if that is no more than before."""
+        """Returns what a change permits, in words; empty if it permits nothing new."""
         if change.kind == "keep" or change.subject not in ("server", "setting"):
             return ""
         if change.subject == "setting":
@@ -218,7 +218,7 @@ class _Twins:
         """
         Args:
             values: the plain secrets of the set-up by server and name.
-            known: values of secrets in use here; a server with another key belongs to another account and is no twin.
+            known: values of secrets in use here; a server with another key belongs to another account and is not a twin.
         """
         self._values, self._known = values, known
 
@@ -330,7 +330,7 @@ def _in_words(name: str, entry: Mapping[str, Any]) -> str:
 
 
 def _difference(before: object, after: Mapping[str, object]) -> str:
-    """Names the members that differ, without their values, which may be secrets."""
+    """Lists the names of members that differ, without their values, which may be secrets."""
     old = before if isinstance(before, dict) else {}
     changed = [key for key in {**old, **after} if json.dumps(old.get(key), sort_keys=True) != json.dumps(after.get(key), sort_keys=True)]
     return f"changes {', '.join(changed)}"

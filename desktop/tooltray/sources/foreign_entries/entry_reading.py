@@ -59,7 +59,7 @@ class RawServer(HidesFields, frozen=True):
         raw: the entry as its file has it.
         shape: how its client writes entries (ClientKind.shape); empty: unknown.
         project: the folder whose file it is in; empty: none.
-        folder: of the file; empty: there is no file.
+        folder: of the file; empty: the file does not exist.
         inputs: the file's descriptions of the values that its client asks for, by their ids.
         is_example: it is from a README or another text, where `<your key>` is in the place of a value.
     """

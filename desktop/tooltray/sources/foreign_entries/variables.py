@@ -97,7 +97,7 @@ class Surroundings(msgspec.Struct, frozen=True):
     Attributes:
         home: the user's folder.
         project: the folder whose file the entry is in; empty: the entry is for all projects.
-        folder: of the file; empty: there is no file.
+        folder: of the file; empty: the file does not exist.
         inputs: a client's descriptions of the values that it asks for, by their ids.
         read_file: reads a small text file; raises CannotUse.
     """

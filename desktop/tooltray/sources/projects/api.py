@@ -79,7 +79,7 @@ class ProjectsApi:
         Sessions without a known project use it from now on.
 
         Raises:
-            TooltrayError: there is no such deferred server, the folder cannot be a project, or the server does not start; with the reason.
+            TooltrayError: the deferred server does not exist, the folder cannot be a project, or the server does not start.
         """
         await self._start(server, await self._confirmed(path))
 
@@ -87,7 +87,7 @@ class ProjectsApi:
         """Starts a deferred server with its plain `args`, for sessions without a known project.
 
         Raises:
-            TooltrayError: there is no such deferred server, its settings require a project, or it does not start; with the reason.
+            TooltrayError: the deferred server does not exist, its settings require a project, or it does not start; with the reason.
         """
         await self._start(server, None)
 
@@ -98,7 +98,7 @@ class ProjectsApi:
             session: its id, as `get_sessions` gives it.
 
         Raises:
-            NotFound: there is no such session.
+            NotFound: the session does not exist.
             TooltrayError: the folder cannot be a project; the error has the reason.
         """
         folder = await self._folders.real(path) if self._states.find(session) else path
@@ -128,7 +128,7 @@ class ProjectsApi:
             template: arguments, with {project_path} and {project_name} for the project's; None: its `args`.
 
         Raises:
-            TooltrayError: there is no such server in the settings, or the settings cannot be written.
+            TooltrayError: the settings have no such server, or the settings cannot be written.
         """
         fields = {"startup_args_template": template} if deferred or template is not None else {}
         await self._config.change_server(server, deferred_startup=deferred or None, **fields)

@@ -103,7 +103,7 @@ class ProjectSources:
             self._begin(session.state, self._ask_without_folder(session))
 
     async def _ask_without_folder(self, session: Session) -> None:
-        """Asks a client for its roots only if its folder is no project: no server waits for one, but roots decide which servers it has."""
+        """Asks a client for its roots only if its folder is not a project: no server waits for one, but roots select its servers."""
         await self.looked(session.state)
         if "folder" in session.state.projects:
             self._unasked.add(session)
@@ -247,7 +247,7 @@ class RootRounds:
         """Returns the question that is sent first in reply to a request; None: the request can be handled.
 
         Args:
-            exchange: if its request brings the answer, its request and head are replaced by those of the original request. Over HTTP, its
+            exchange: if its request brings the answer, its request and head are replaced by the original request's. Over HTTP, its
                 session works from then on the folder that its client has answered.
             server: the server that the request is for; None: it is not known yet.
         """

@@ -10,20 +10,20 @@ from tests.fakes.scripted_server import tool
 
 from tooltray.consent.approvals.pending_approvals import WAIT_S
 from tooltray.foundation.confirmation import Person, asked_by
-from tooltray.records.journal.happenings import APPROVAL, CALL, Happened
+from tooltray.records.journal.journal_event import APPROVAL, CALL, JournalEvent
 
 
-def listening(here: Desk) -> list[Happened]:
-    found: list[Happened] = []
-    here.parts.bus.subscribe(Happened, found.append)
+def listening(here: Desk) -> list[JournalEvent]:
+    found: list[JournalEvent] = []
+    here.parts.bus.subscribe(JournalEvent, found.append)
     return found
 
 
-def approvals(found: list[Happened]) -> list[tuple[str, str]]:
+def approvals(found: list[JournalEvent]) -> list[tuple[str, str]]:
     return [(event.outcome, event.reason) for event in found if event.kind == APPROVAL]
 
 
-def calls(found: list[Happened]) -> list[tuple[str, str]]:
+def calls(found: list[JournalEvent]) -> list[tuple[str, str]]:
     return [(event.outcome, event.course.allowed_by) for event in found if event.kind == CALL and event.course]
 
 

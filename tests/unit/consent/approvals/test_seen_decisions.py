@@ -8,7 +8,7 @@ from tooltray.consent.approvals.approvals import SeenDecisions
 from tooltray.foundation.events import EventBus, GrantsChanged
 from tooltray.foundation.snapshots.approvals import GrantSnapshot
 from tooltray.records.audit.audit_trail import AuditTrail
-from tooltray.records.journal.happenings import Happened
+from tooltray.records.journal.journal_event import JournalEvent
 
 
 class Allowed:
@@ -25,8 +25,8 @@ def grant(id: str, expires_at: float) -> GrantSnapshot:
     return GrantSnapshot(id, "tool", "files", "write", expires_at=expires_at)
 
 
-def answer(outcome: str, by: str, kind: str = "approval") -> Happened:
-    return Happened(kind=kind, at=1.0, outcome=outcome, client="claude", server="files", tool="write", reason=by)
+def answer(outcome: str, by: str, kind: str = "approval") -> JournalEvent:
+    return JournalEvent(kind=kind, at=1.0, outcome=outcome, client="claude", server="files", tool="write", reason=by)
 
 
 async def test_answers_of_forms_and_refusals_are_recorded_and_what_an_asker_has_seen_is_not_again(tmp_path: Path) -> None:

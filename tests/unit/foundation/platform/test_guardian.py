@@ -136,7 +136,7 @@ def test_the_exit_code_is_the_hubs(guarded: Callable[..., Guarded], code: int) -
 
 def test_who_guarded_a_hub_whose_program_was_replaced_becomes_the_new_one(guarded: Callable[..., Guarded]) -> None:
     told = "import os, signal, sys; sys.stderr.write(f'{os.getpid()} {sorted(signal.pthread_sigmask(0, ()))}')"
-    program = guarded(f"return {REPLACED}", files=f", anew=[sys.executable, '-c', {told!r}]")
+    program = guarded(f"return {REPLACED}", files=f", successor=[sys.executable, '-c', {told!r}]")
 
     assert program.end() == 0
     assert program.process.stderr
@@ -144,11 +144,11 @@ def test_who_guarded_a_hub_whose_program_was_replaced_becomes_the_new_one(guarde
 
 
 def test_where_the_new_program_is_gone_too_the_hubs_code_remains(guarded: Callable[..., Guarded]) -> None:
-    assert guarded(f"return {REPLACED}", files=", anew=['/nowhere/tooltray']").end() == REPLACED
+    assert guarded(f"return {REPLACED}", files=", successor=['/nowhere/tooltray']").end() == REPLACED
 
 
 def test_a_hub_that_ends_otherwise_is_not_started_anew(guarded: Callable[..., Guarded]) -> None:
-    assert guarded("return 4", files=", anew=['/bin/false']").end() == 4
+    assert guarded("return 4", files=", successor=['/bin/false']").end() == 4
 
 
 def test_a_hub_that_fails_is_an_exit_code_of_one_with_its_trace(guarded: Callable[..., Guarded]) -> None:

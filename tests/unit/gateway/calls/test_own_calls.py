@@ -23,7 +23,7 @@ from tooltray.gateway.calls.own_calls import MOST_OF_ONE_SERVER, MOST_WAITING, E
 from tooltray.protocol import envelope
 from tooltray.protocol.deadlines import TICK_S, DeadlineWheel
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, Envelope, dump
-from tooltray.records.journal.happenings import Happened
+from tooltray.records.journal.journal_event import JournalEvent
 
 
 @pytest.fixture
@@ -291,8 +291,8 @@ async def test_an_answer_stands_in_no_event_and_in_no_log(caplog: pytest.LogCapt
 
 async def test_the_journal_hears_that_a_person_was_asked_and_never_what() -> None:
     person = Person()
-    found: list[Happened] = []
-    person.bus.subscribe(Happened, found.append)
+    found: list[JournalEvent] = []
+    person.bus.subscribe(JournalEvent, found.append)
     call = person.asked()
     person.elicitations.answer((await person.seen.get()).id, "accept", {"name": "confidential"})
     await call

@@ -19,7 +19,7 @@ from tooltray.gateway.calls.stage import Terms
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
 from tooltray.protocol.sessions.exchange import Exchange
-from tooltray.records.journal.happenings import CALL, Happened
+from tooltray.records.journal.journal_event import CALL, JournalEvent
 
 
 class Gate:
@@ -312,8 +312,8 @@ async def test_time_in_the_queue_is_not_the_servers(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
         await started(parts)
         await parts.listed()
-        happened: list[Happened] = []
-        parts.bus.subscribe(Happened, happened.append)
+        happened: list[JournalEvent] = []
+        parts.bus.subscribe(JournalEvent, happened.append)
         calls = [call(parts, session(parts, "one"), name) for name in "ab"]
         await settled()
         await asyncio.to_thread(lambda: None)

@@ -23,7 +23,7 @@ from tooltray.gateway.calls.stage import ERROR, OK
 from tooltray.gateway.calls.stages import SEARCHED_FOR_ERROR_BYTES, outcome_of
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
-from tooltray.records.journal.happenings import CALL, Happened
+from tooltray.records.journal.journal_event import CALL, JournalEvent
 from tooltray.servers.relay.relay import CALL_TIMEOUT_S
 
 # calls
@@ -330,7 +330,7 @@ async def test_the_time_that_a_person_took_is_not_the_servers(tmp_path: Path, mo
     clock = SimpleNamespace(perf_counter=lambda: now, time=time.time)
     for module in ("stages", "tool_call"):
         monkeypatch.setattr(f"tooltray.gateway.calls.{module}.time", clock)
-    monkeypatch.setattr("tooltray.protocol.sessions.call_course.time", clock)
+    monkeypatch.setattr("tooltray.protocol.sessions.call_timings.time", clock)
     async with desk(tmp_path) as here:
         call = here.calling()
         question = await here.asked()
@@ -345,7 +345,7 @@ async def test_what_a_server_asks_its_user_during_a_call_is_not_the_server_s_tim
     clock = SimpleNamespace(perf_counter=lambda: now, time=time.time)
     for module in ("stages", "tool_call"):
         monkeypatch.setattr(f"tooltray.gateway.calls.{module}.time", clock)
-    monkeypatch.setattr("tooltray.protocol.sessions.call_course.time", clock)
+    monkeypatch.setattr("tooltray.protocol.sessions.call_timings.time", clock)
     program = ScriptedServer(tool("t"))
     async with hub_parts(tmp_path, **one_server(program)) as parts:
         await parts.presenter.start_server("s")
@@ -382,8 +382,8 @@ def test_a_result_says_at_one_of_its_ends_whether_it_is_an_error(result: bytes, 
 
 async def test_the_journal_hears_of_a_call_with_where_its_time_went(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
-        found: list[Happened] = []
-        parts.bus.subscribe(Happened, lambda event: found.append(event) if event.kind == CALL else None)
+        found: list[JournalEvent] = []
+        parts.bus.subscribe(JournalEvent, lambda event: found.append(event) if event.kind == CALL else None)
         await started(parts)
         await parts.listed()
         client = parts.client(name="s1")

@@ -18,7 +18,7 @@ from tooltray.gateway.kept_results.result_parts import estimate_tokens
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.sessions.session_flow import SessionFlow
 from tooltray.protocol.task_messages import with_result
-from tooltray.records.journal.happenings import CALL, Happened
+from tooltray.records.journal.journal_event import CALL, JournalEvent
 
 LIMIT = 500
 LINES = [f"line {number}: ünd word" for number in range(1, 2001)]
@@ -226,8 +226,8 @@ async def test_on_a_full_disk_the_result_is_whole_and_a_person_is_told(tmp_path:
 async def test_the_record_says_how_large_it_was_and_the_time_of_cutting_is_not_the_servers(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
         await started(parts)
-        happened: list[Happened] = []
-        parts.bus.subscribe(Happened, happened.append)
+        happened: list[JournalEvent] = []
+        parts.bus.subscribe(JournalEvent, happened.append)
         await cut(parts, owned(parts))
         call = next(each for each in happened if each.kind == CALL)
         assert call.reason == f"cut {len(dump(text(LARGE)))}"

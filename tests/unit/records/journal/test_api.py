@@ -12,11 +12,11 @@ from tooltray.foundation.confirmation import PERSON, UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied, NotFound, TooltrayError
 from tooltray.foundation.events import ActivityWritten
 from tooltray.foundation.snapshots.activity import ActivityFilter
-from tooltray.protocol.sessions.call_course import CallCourse
+from tooltray.protocol.sessions.call_timings import CallTimings
 from tooltray.records.audit.audit_trail import AuditTrail, Decision
 from tooltray.records.journal.api import ActivityApi
 from tooltray.records.journal.calls_under_way import CallsUnderWay
-from tooltray.records.journal.happenings import Happened
+from tooltray.records.journal.journal_event import JournalEvent
 
 
 @contextlib.asynccontextmanager
@@ -24,7 +24,7 @@ async def api_of(path: Path) -> AsyncIterator[tuple[ActivityApi, RunningJournal]
     """With two calls, and a start between them."""
     async with running_journal(path / "activity.db") as here:
         here.happened(
-            call(client="Cursor", published="files__t"), Happened(kind="start", at=NOW, outcome="ok", server="files"), call(tool="u")
+            call(client="Cursor", published="files__t"), JournalEvent(kind="start", at=NOW, outcome="ok", server="files"), call(tool="u")
         )
         await here.rows()
         trail, under_way = AuditTrail(path / "audit.jsonl"), CallsUnderWay()
@@ -51,9 +51,9 @@ async def test_what_happened_is_there_in_rows_in_full_and_in_figures(tmp_path: P
 
 async def test_a_call_is_found_by_the_id_that_its_event_has_also_before_it_is_written(tmp_path: Path) -> None:
     async with api_of(tmp_path) as (api, here):
-        course = CallCourse()
+        course = CallTimings()
         course.id = "call_7"
-        here.happened(call(tool="w", course=course), call(tool="x", course=CallCourse()))
+        here.happened(call(tool="w", course=course), call(tool="x", course=CallTimings()))
         found = await api.get_activity_entry("call_7")
         assert (found.entry.tool, found.entry.id) == ("w", 4)
         with pytest.raises(NotFound, match="no entry call_8"):

@@ -9,24 +9,24 @@ from tests.fakes.journals import NOW, SECRET, call, large
 
 from tooltray.config.settings.settings import ActivitySettings
 from tooltray.protocol.envelope import NOTHING, dump
-from tooltray.protocol.sessions.call_course import CallCourse
+from tooltray.protocol.sessions.call_timings import CallTimings
 from tooltray.records.activity.masking import Mask
 from tooltray.records.journal.entry_maker import LONGEST_REASON, READ_BELOW_BYTES, EntryMaker
-from tooltray.records.journal.happenings import Happened
+from tooltray.records.journal.journal_event import JournalEvent
 from tooltray.records.journal.journal_file import COLUMNS, Contents, NewEntry
 
 
-def made(event: Happened, **wanted: Any) -> NewEntry:
+def made(event: JournalEvent, **wanted: Any) -> NewEntry:
     mask = Mask(lambda: {SECRET})
     mask.refresh()
     return EntryMaker(mask, "r1", wanted=lambda: ActivitySettings(**wanted), clock=lambda: NOW).entry(event)
 
 
-def columns(event: Happened, **wanted: Any) -> dict[str, Any]:
+def columns(event: JournalEvent, **wanted: Any) -> dict[str, Any]:
     return dict(zip(COLUMNS, made(event, **wanted).values, strict=True))
 
 
-def said(event: Happened, **wanted: Any) -> list[str]:
+def said(event: JournalEvent, **wanted: Any) -> list[str]:
     return columns(event, **wanted)["said"].split("\n")
 
 
@@ -56,8 +56,8 @@ def test_what_it_touched_is_there_unless_a_person_wants_it_not() -> None:
     event = call(arguments={"path": f"/home/{SECRET}/a\u202e\nb"})
     assert said(event) == ["/home/***/a b", ""]
     assert said(event, line=False) == ["", ""]
-    assert said(Happened(kind="start", at=NOW, outcome="ok", params=event.params)) == ["", ""]
-    assert said(Happened(kind="approval", at=NOW, outcome="once", line="fetch a.example → send")) == ["fetch a.example → send", ""]
+    assert said(JournalEvent(kind="start", at=NOW, outcome="ok", params=event.params)) == ["", ""]
+    assert said(JournalEvent(kind="approval", at=NOW, outcome="once", line="fetch a.example → send")) == ["fetch a.example → send", ""]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_long_reason_is_cut_and_one_that_is_given_counts() -> None:
 
 
 def test_where_its_time_went() -> None:
-    course = CallCourse()
+    course = CallTimings()
     course.received_at, course.person_s, course.start_s, course.server_s = 10.0, 1.0, 2.0, 3.0
     course.answered_at, course.sent_at, course.allowed_by = 16.5, 17.0, "person"
     row = columns(call(course=course))
@@ -104,7 +104,7 @@ def test_arguments_and_result_are_kept_where_a_person_wants_them_until_the_time_
     assert made(event, contents=True).contents == Contents('{"a": "***"}', '{"b": "***"}', False)
     assert columns(event, contents=True, contents_until=NOW + 1)["has_contents"] is True
     assert made(event, contents=True, contents_until=NOW).contents is None
-    assert made(Happened(kind="start", at=NOW, outcome="ok"), contents=True).contents is None
+    assert made(JournalEvent(kind="start", at=NOW, outcome="ok"), contents=True).contents is None
 
 
 def test_what_was_left_out_of_them_is_marked() -> None:

@@ -17,7 +17,7 @@ from tooltray.foundation.events import ActivityWritten
 from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.protocol.envelope import NOTHING
 from tooltray.records.journal import journal as journal_module
-from tooltray.records.journal.happenings import Happened
+from tooltray.records.journal.journal_event import JournalEvent
 from tooltray.records.journal.journal_file import DamagedJournal, JournalFile, files_of
 from tooltray.records.journal.kept_contents import LARGEST_BYTES, LONGEST_SECRET_BYTES
 from tooltray.records.journal.retention import Retention
@@ -54,7 +54,7 @@ async def held(running: RunningJournal):
 
 async def test_what_happens_is_written_in_its_order_and_news_of_it_go_out(path: Path) -> None:
     async with running_journal(path) as here:
-        here.happened(call(tool="a"), call(tool="b"), Happened(kind="stop", at=NOW - 900, outcome="ok", server="files", reason="idle"))
+        here.happened(call(tool="a"), call(tool="b"), JournalEvent(kind="stop", at=NOW - 900, outcome="ok", server="files", reason="idle"))
         rows = await here.rows()
         assert [(row.entry.id, row.entry.kind, row.entry.tool) for row in rows] == [(3, "stop", ""), (2, "call", "b"), (1, "call", "a")]
         await here.heard.event(ActivityWritten, last_id=3)
@@ -97,7 +97,7 @@ async def test_no_secret_is_anywhere_in_the_files(path: Path) -> None:
             call(arguments={"path": f"/a/{SECRET}", SECRET: [SECRET]}, result={"content": [{"type": "text", "text": SECRET}]}),
             call(result={"message": SECRET}, is_fault=True, outcome="error"),
             call(result={"content": [{"type": "text", "text": "x" * LARGEST_BYTES + SECRET}]}, client=SECRET, project=f"/{SECRET}"),
-            Happened(kind="failure", at=NOW, outcome="error", server=SECRET, reason=f"no {SECRET}"),
+            JournalEvent(kind="failure", at=NOW, outcome="error", server=SECRET, reason=f"no {SECRET}"),
         )
         assert len(await here.rows()) == 4
         files = [each.read_bytes() for each in files_of(path) if each.exists()]
@@ -252,7 +252,7 @@ async def test_who_has_given_up_waiting_does_no_harm(path: Path) -> None:
         await here.journal.flush()
 
 
-def kept_of(here: RunningJournal, event: Happened) -> Happened:
+def kept_of(here: RunningJournal, event: JournalEvent) -> JournalEvent:
     """What waits in memory of a call, until it is written."""
     here.happened(event)
     return here.journal._queue[-1]
@@ -260,7 +260,7 @@ def kept_of(here: RunningJournal, event: Happened) -> Happened:
 
 async def test_what_is_not_read_does_not_stay_in_memory(path: Path) -> None:
     here = RunningJournal(path)
-    here.journal._bus.subscribe(Happened, here.journal._on_happened)
+    here.journal._bus.subscribe(JournalEvent, here.journal._on_happened)
     assert kept_of(here, call(reply=large(3_000))).reply == NOTHING
     assert kept_of(here, call(reply=NOTHING)).reply == NOTHING
     assert kept_of(here, call(is_fault=True)).reply != NOTHING
@@ -276,7 +276,7 @@ async def test_what_is_not_read_does_not_stay_in_memory(path: Path) -> None:
 async def test_of_very_much_that_waits_only_the_facts_are_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal_module, "MAX_QUEUED_BYTES", 1000)
     here = RunningJournal(path)
-    here.journal._bus.subscribe(Happened, here.journal._on_happened)
+    here.journal._bus.subscribe(JournalEvent, here.journal._on_happened)
     here.wanted = ActivitySettings(contents=True)
     first, second, third = (kept_of(here, call(arguments={"a": "x" * 900}, is_fault=True)) for _ in range(3))
     assert first.params != NOTHING

@@ -4,15 +4,15 @@ from tests.fakes.journals import NOW
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import EventBus, ProblemReported, ServerFailed
-from tooltray.records.journal.happenings import Happened
+from tooltray.records.journal.journal_event import JournalEvent
 from tooltray.records.journal.recorded_failures import Failures
 
 ENDED, OTHER = Problem("'files' ended", "exit code 3"), Problem("'files' needs a token")
 
 
 def told(*events: ServerFailed | ProblemReported) -> list[tuple[str, str, str]]:
-    bus, found = EventBus(), list[Happened]()
-    bus.subscribe(Happened, found.append)
+    bus, found = EventBus(), list[JournalEvent]()
+    bus.subscribe(JournalEvent, found.append)
     Failures(bus=bus, clock=lambda: NOW).start()
     for event in events:
         bus.publish(event)

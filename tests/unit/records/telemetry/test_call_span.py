@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.journals import NOW, SECRET, call
 
 from tooltray.protocol.envelope import NOTHING, dump
-from tooltray.protocol.sessions.call_course import CallCourse
+from tooltray.protocol.sessions.call_timings import CallTimings
 from tooltray.records.telemetry.call_span import KEPT_PARAMS_BYTES, CallSpan, finished, span_of
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "00f067aa0ba902b7"
@@ -38,7 +38,7 @@ def test_a_call_belongs_to_the_trace_of_its_client_and_says_nothing_of_its_conte
 
 @pytest.mark.parametrize(("outcome", "error"), [("error", "tool_error"), ("refused", "refused"), ("cancelled", "cancelled")])
 def test_a_failure_is_one_there_too_and_parts_of_its_time_are_told(outcome: str, error: str) -> None:
-    course = CallCourse()
+    course = CallTimings()
     course.server_s, course.answered_at = 0.25, course.received_at + 1.0
     found = span(outcome=outcome, course=course)
     assert found

@@ -15,7 +15,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import EventBus, ProblemReported
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.protocol.envelope import dump
-from tooltray.records.journal.happenings import Happened
+from tooltray.records.journal.journal_event import JournalEvent
 from tooltray.records.telemetry import trace_export
 from tooltray.records.telemetry.call_span import CallSpan
 from tooltray.records.telemetry.trace_export import TraceExport, endpoint_of, open_sender
@@ -60,7 +60,7 @@ class Export:
         )
         self.traces.start()
 
-    async def calls(self, *events: Happened) -> None:
+    async def calls(self, *events: JournalEvent) -> None:
         """Lets these happen, and waits until they are dealt with."""
         for event in events or (call(),):
             self.bus.publish(event)

@@ -12,7 +12,7 @@ from tooltray.foundation.errors import NotFound
 from tooltray.foundation.events import EventBus, ServerRemoved, ServerStarted, ServerStopped
 from tooltray.foundation.snapshots.confinement import RefusedThing
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.records.journal.happenings import CALL, START, Happened
+from tooltray.records.journal.journal_event import CALL, START, JournalEvent
 from tooltray.servers.confinement.policy import Policy
 from tooltray.servers.confinement.refusals import (
     MAX_LOOKS_PER_S,
@@ -113,8 +113,8 @@ class Desk:
         return [(thing.kind, thing.name, thing.is_write) for thing in self.refusals.of("s")]
 
 
-def failed(text: str, server: str = "s", kind: str = CALL, is_fault: bool = True) -> Happened:
-    return Happened(kind=kind, at=0.0, outcome="error", server=server, is_fault=is_fault, reply=Raw(text.encode()))
+def failed(text: str, server: str = "s", kind: str = CALL, is_fault: bool = True) -> JournalEvent:
+    return JournalEvent(kind=kind, at=0.0, outcome="error", server=server, is_fault=is_fault, reply=Raw(text.encode()))
 
 
 async def test_the_latest_comes_first_and_the_same_is_counted() -> None:

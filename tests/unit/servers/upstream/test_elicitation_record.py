@@ -12,7 +12,7 @@ from tests.fakes.scripted_server import Copy, ScriptedServer, error, text, tool
 
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.protocol.envelope import Envelope, dump, failure, load, success
-from tooltray.records.journal.happenings import Happened
+from tooltray.records.journal.journal_event import JournalEvent
 from tooltray.servers.upstream import elicitation_record
 from tooltray.servers.upstream.elicitation_record import REMEMBERED, UrlQuestions, at_person, recorded
 
@@ -39,7 +39,7 @@ async def test_how_it_was_answered_and_never_what(reply: Envelope, outcome: str)
     async def asking() -> Envelope:
         return reply
 
-    found: list[Happened] = []
+    found: list[JournalEvent] = []
     session: Any = client()
     session.state.projects["person"] = SessionProject("/p", "p", "person")
     assert await recorded(asking(), "files", session, found.append) is reply
@@ -51,7 +51,7 @@ async def test_how_it_was_answered_and_never_what(reply: Envelope, outcome: str)
 
 
 async def test_one_that_nobody_waits_for_any_more_is_cancelled() -> None:
-    found: list[Happened] = []
+    found: list[JournalEvent] = []
     session: Any = client()
     waiting = asyncio.get_running_loop().create_task(recorded(asyncio.Event().wait(), "files", session, found.append))  # type: ignore[arg-type]
     await asyncio.sleep(0)

@@ -8,7 +8,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 from tooltray.foundation.confirmation import asked_by
 from tooltray.foundation.events import EventBus, ServerStarted
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.records.journal.happenings import START, STOP, Happened
+from tooltray.records.journal.journal_event import START, STOP, JournalEvent
 from tooltray.servers.upstream.lifecycle_recorder import CLIENT, HUB, IDLE, PERSON, Cause, LifecycleRecorder, cause, caused_by
 
 
@@ -21,13 +21,13 @@ def test_the_innermost_reason_counts_and_without_one_it_is_the_hub() -> None:
     assert cause() == Cause(HUB)
 
 
-def listening(parts: HubParts) -> list[Happened]:
-    found: list[Happened] = []
-    parts.bus.subscribe(Happened, lambda event: found.append(event) if event.kind in (START, STOP) else None)
+def listening(parts: HubParts) -> list[JournalEvent]:
+    found: list[JournalEvent] = []
+    parts.bus.subscribe(JournalEvent, lambda event: found.append(event) if event.kind in (START, STOP) else None)
     return found
 
 
-def told(found: list[Happened]) -> list[tuple[str, str, str]]:
+def told(found: list[JournalEvent]) -> list[tuple[str, str, str]]:
     return [(event.kind, event.reason, event.client) for event in found]
 
 
@@ -89,9 +89,9 @@ class Instance:
             self._lives.changed(self, "/p")  # type: ignore[arg-type]
 
 
-def alone() -> tuple[Instance, list[Happened]]:
-    bus, found = EventBus(), list[Happened]()
-    bus.subscribe(Happened, found.append)
+def alone() -> tuple[Instance, list[JournalEvent]]:
+    bus, found = EventBus(), list[JournalEvent]()
+    bus.subscribe(JournalEvent, found.append)
     return Instance(LifecycleRecorder(bus)), found
 
 

@@ -1,7 +1,7 @@
-"""Sends Ctrl+Break to a process group, from a process of its own: `python -m tooltray.foundation.platform.win32.ctrl_break PID`.
+"""Sends Ctrl+Break to a process group, from its own process: `python -m tooltray.foundation.platform.win32.ctrl_break PID`.
 
-Above it: launch/process_family_windows. A process can have one console, and the signal reaches only those who share it: so a hub that has
-a console, or none, cannot send it to a server with a hidden console of its own.
+A process can have one console, and the signal reaches only processes that share it. So a hub, with or without a console, cannot send it to
+a server with a hidden console of its own.
 """
 
 import ctypes

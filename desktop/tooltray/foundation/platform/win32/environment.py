@@ -1,7 +1,6 @@
 """The environment that Windows gives a new program of this user, by the registry: the machine's variables and the user's own.
 
-Above it: home/user_windows. Below it: userenv.dll. tooltray_bridge/start_windows.py asks the same for the hub that it starts; the bridge
-imports nothing of tooltray.
+tooltray_bridge/start_windows.py has its own copy of this, because the bridge imports nothing of tooltray.
 """
 
 import ctypes
@@ -14,7 +13,7 @@ _ourselves = ctypes.c_void_p(-1)  # what GetCurrentProcess gives
 
 
 def of_user() -> dict[str, str]:
-    """As for a program that is started by a click, with the references between variables (REG_EXPAND_SZ) filled in.
+    """Returns the environment of a program that is started by a click, with references between variables (REG_EXPAND_SZ) filled in.
 
     Raises:
         OSError: Windows makes none.
@@ -36,7 +35,7 @@ def of_user() -> dict[str, str]:
 
 
 def _read(address: int) -> dict[str, str]:
-    """A block of `NAME=value` texts, each with a zero behind it, and one more at the end; `=C:` is a drive's current folder."""
+    """Reads a block of `NAME=value` texts, each with a zero behind it, and one more at the end; `=C:` is a drive's current folder."""
     found = {}
     while entry := ctypes.wstring_at(address):
         address += (len(entry.encode("utf-16-le", "surrogatepass")) // 2 + 1) * ctypes.sizeof(ctypes.c_wchar)

@@ -1,7 +1,6 @@
-"""Job objects: processes that end together, wherever they have come from below the first.
+"""Job objects: a process and all its descendants, which end together.
 
-Above it: guardian_windows and stdio_windows. Below it: kernel32 and ntdll. A child belongs to its parent's jobs from its first moment,
-which no list of process numbers can promise.
+A child belongs to its parent's jobs from its first moment, which no list of process numbers can promise.
 """
 
 import ctypes
@@ -60,11 +59,10 @@ class _Extended(ctypes.Structure):
 
 
 class Job:
-    """A job whose processes end with the last handle to it, which this is: also when this process is ended by force."""
+    """A job whose processes end with its last handle, which this object holds: also when this process is ended by force."""
 
     def __init__(self, *, may_leave: bool = False) -> None:
-        """
-        Args:
+        """Args:
             may_leave: a process in it may start another one outside of it (CREATE_BREAKAWAY_FROM_JOB).
 
         Raises:
@@ -75,18 +73,18 @@ class Job:
         _checked(_kernel.SetInformationJobObject(self._handle, _LIMITS, ctypes.byref(limits), ctypes.sizeof(limits)))
 
     def take_this_process(self) -> None:
-        """This process belongs to the job from here on, and so does all that it starts.
+        """Adds this process to the job, and so everything that it starts from now on.
 
         Raises:
-            OSError: it may not, since another program's job forbids that.
+            OSError: another program's job forbids that.
         """
         _checked(_kernel.AssignProcessToJobObject(self._handle, _kernel.GetCurrentProcess()))
 
     def take_and_resume(self, pid: int) -> None:
-        """Takes a process that was created suspended, and lets it run.
+        """Adds a process that was created suspended, and lets it run.
 
         Raises:
-            OSError: it has ended, or cannot be taken; it is then left as it is.
+            OSError: it has ended, or cannot be added; it is then left as it is.
         """
         process = _checked(_kernel.OpenProcess(_ALL_OF_PROCESS, False, pid))
         try:
@@ -96,12 +94,12 @@ class Job:
             _kernel.CloseHandle(process)
 
     def terminate(self, exit_code: int = 1) -> None:
-        """Ends all its processes at once."""
+        """Ends all processes of the job at once."""
         if self._handle:
             _kernel.TerminateJobObject(self._handle, exit_code)
 
     def close(self) -> None:
-        """Gives the handle back, which ends what is still in it. May be called twice."""
+        """Closes the handle, which ends the processes that are still in the job. May be called twice."""
         handle, self._handle = self._handle, 0
         if handle:
             _kernel.CloseHandle(handle)

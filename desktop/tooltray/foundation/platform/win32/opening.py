@@ -1,6 +1,6 @@
-"""Opens an address or a file with the person's program for it, outside of the hub's job: a browser does not end with Tooltray.
+"""Opens an address or a file with the user's program for it, outside of the hub's job: a browser does not end with Tooltray.
 
-Above it: the window. Below it: jobs. The shell would start the program as a child of this process, in its job.
+The shell would start the program as a child of this process, in its job.
 """
 
 import subprocess
@@ -14,7 +14,7 @@ OPENER = ("rundll32.exe", "url.dll,FileProtocolHandler")  # takes files and fold
 
 
 def open_outside(address: str) -> bool:
-    """Returns whether Windows took it; says nothing of whether there is a program for it."""
+    """Opens it; returns whether Windows accepted that, which does not prove that a program for it exists."""
     try:
         subprocess.Popen([*OPENER, address], creationflags=CREATE_BREAKAWAY_FROM_JOB, close_fds=True)
     except OSError:  # no job, or one that lets nobody leave

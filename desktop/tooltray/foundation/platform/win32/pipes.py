@@ -1,7 +1,7 @@
-"""Named pipes: one end to accept a peer at, who the peer is, and a client's end.
+"""Named pipes: an end that accepts a peer, the identity of the peer, and a client's end.
 
-Above it: downstream/pipe_acceptor and control/local_windows. Below it: security and kernel32. A pipe's name is everybody's to see and to
-take, so each side looks who the other is: the hub by the access list and the peer's process, a client by the pipe's owner.
+Every program can see a pipe's name and use it first, so each side checks the other: the hub by the access list and the peer's process, a
+client by the pipe's owner.
 """
 
 import _winapi
@@ -30,11 +30,11 @@ _kernel.GetNamedPipeClientProcessId.argtypes = (wintypes.HANDLE, ctypes.POINTER(
 
 
 def listening_end(name: str, *, is_first: bool) -> int:
-    """The handle of one more end at which a peer can connect, for overlapped use; for this user alone, and from this computer alone.
+    """Makes one more end at which a peer can connect, for overlapped use, only for this user and from this computer; returns its handle.
 
     Args:
         name: such as `\\\\\\\\.\\\\pipe\\\\tooltray-0123456789abcdef`.
-        is_first: nobody else has one of this name yet.
+        is_first: fail if another program has a pipe of this name.
 
     Raises:
         OSError: another program has taken the name (errno EACCES), or Windows makes none.
@@ -49,10 +49,10 @@ def listening_end(name: str, *, is_first: bool) -> int:
 
 
 def peer_of(handle: int) -> tuple[int, bool]:
-    """The process at the other end of an accepted pipe, and whether it is this user's.
+    """Returns the process at the other end of an accepted pipe, and whether it is this user's.
 
     Returns:
-        Its pid, 0 where Windows does not say; then the access list alone has let it in.
+        Its pid; 0 where Windows does not report it: then only the access list has let it in.
     """
     pid = wintypes.ULONG()
     if not _kernel.GetNamedPipeClientProcessId(handle, ctypes.byref(pid)) or not pid.value:
@@ -67,7 +67,7 @@ def connect(name: str, timeout_s: float) -> int:
     """Connects to a pipe; returns its handle, for overlapped use.
 
     Raises:
-        OSError: nobody listens (FileNotFoundError), or it cannot be used.
+        OSError: no hub listens (FileNotFoundError), or it cannot be used.
         TimeoutError: all ends were taken for so long.
     """
     deadline = time.monotonic() + timeout_s
@@ -87,5 +87,5 @@ def connect(name: str, timeout_s: float) -> int:
 
 
 def is_of_this_user(handle: int) -> bool:
-    """Whether who made this pipe is the user who runs this process."""
+    """Returns whether the maker of this pipe is the user who runs this process."""
     return security.owner_of(handle) == security.own_sid()

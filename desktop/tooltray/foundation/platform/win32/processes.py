@@ -1,6 +1,6 @@
 """Other processes of this computer: whether one runs, and its end.
 
-Above it: files, control and the doctor. Below it: kernel32. `os.kill(pid, 0)`, which asks this on POSIX, sends Ctrl+C here.
+`os.kill(pid, 0)`, which tests this on POSIX, sends Ctrl+C on Windows.
 """
 
 import ctypes
@@ -60,7 +60,7 @@ _kernel.Process32FirstW.argtypes = _kernel.Process32NextW.argtypes = (wintypes.H
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is a process of this number; True for one that may not be looked at."""
+    """Returns whether a process has this number; True for one that may not be examined."""
     return not wait_for_end(pid, 0.0)
 
 
@@ -77,7 +77,7 @@ def wait_for_end(pid: int, timeout_s: float) -> bool:
 
 
 def line_of(pid: int) -> frozenset[int]:
-    """A process, its parent, the parent's parent, and so on, as far as they are there. Takes some milliseconds."""
+    """Returns a process, its parent, the parent's parent, and so on, as far as they exist. Takes some milliseconds."""
     there, line = parents(), set()
     while pid and pid not in line:
         line.add(pid)
@@ -86,7 +86,7 @@ def line_of(pid: int) -> frozenset[int]:
 
 
 def resident_bytes(pid: int) -> int:
-    """How much memory a process has now; 0 for one that may not be looked at, or has ended."""
+    """Returns how much memory a process has now; 0 for one that may not be examined, or has ended."""
     process = _kernel.OpenProcess(_QUERY, False, pid)
     if not process:
         return 0
@@ -98,12 +98,12 @@ def resident_bytes(pid: int) -> int:
 
 
 def parents() -> dict[int, int]:
-    """Which process has started each of them."""
+    """Returns the parent of each process."""
     return {pid: parent for pid, (parent, _) in named_parents().items()}
 
 
 def named_parents() -> dict[int, tuple[int, str]]:
-    """The same, with the name of each one's program."""
+    """Returns the parent of each process, and the name of its program."""
     snapshot = _kernel.CreateToolhelp32Snapshot(_SNAPSHOT_OF_PROCESSES, 0)
     if snapshot in (None, _INVALID):
         return {}

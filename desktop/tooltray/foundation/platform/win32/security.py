@@ -1,7 +1,4 @@
-"""Who this user is to Windows, and what is this user's alone: security descriptors, owners, access lists.
-
-Above it: pipes and home/user_windows. Below it: advapi32 and kernel32.
-"""
+"""The identity of this user on Windows, and access for only this user: security descriptors, owners, access lists."""
 
 import ctypes
 import sys
@@ -60,7 +57,7 @@ _advapi.GetAce.argtypes = (ctypes.c_void_p, wintypes.DWORD, ctypes.POINTER(ctype
 
 
 class SecurityAttributes(ctypes.Structure):
-    """SECURITY_ATTRIBUTES; whoever passes it keeps it alive for the call."""
+    """SECURITY_ATTRIBUTES; the caller keeps it alive during a call."""
 
     _fields_ = (("size", wintypes.DWORD), ("descriptor", ctypes.c_void_p), ("inherits", wintypes.BOOL))
 
@@ -89,19 +86,19 @@ class _Acl(ctypes.Structure):
 
 @cache
 def own_sid() -> str:
-    """The SID of the user who runs this process, such as `S-1-5-21-...-1001`.
+    """Returns the SID of the user who runs this process, such as `S-1-5-21-...-1001`.
 
     Raises:
-        OSError: Windows does not say.
+        OSError: Windows does not report it.
     """
     return _sid_of(_kernel.GetCurrentProcess())
 
 
 def sid_of_process(pid: int) -> str:
-    """The SID of the user who runs a process.
+    """Returns the SID of the user who runs a process.
 
     Raises:
-        OSError: it has ended, or may not be asked (another user's).
+        OSError: it has ended, or may not be examined (another user's).
     """
     process = _kernel.OpenProcess(_QUERY_LIMITED, False, pid)
     if not process:
@@ -114,10 +111,10 @@ def sid_of_process(pid: int) -> str:
 
 @cache
 def for_this_user() -> SecurityAttributes:
-    """What makes a new object this user's: owned by them, and nobody else is let in (a list of one entry that inherits nothing).
+    """Returns the attributes of a new object that belongs to this user and admits no other (a list of one entry that inherits nothing).
 
     Raises:
-        OSError: Windows does not say who this user is.
+        OSError: Windows does not report who this user is.
     """
     me, descriptor = own_sid(), ctypes.c_void_p()
     words = f"O:{me}D:P(A;;GA;;;{me})"
@@ -128,10 +125,10 @@ def for_this_user() -> SecurityAttributes:
 
 
 def owner_of(handle: int) -> str:
-    """The SID of the owner of a kernel object, such as a named pipe.
+    """Returns the SID of the owner of a kernel object, such as a named pipe.
 
     Raises:
-        OSError: the handle does not let one ask.
+        OSError: the handle does not permit that.
     """
     with_owner = ctypes.c_void_p()
     descriptor = ctypes.c_void_p()
@@ -143,12 +140,12 @@ def owner_of(handle: int) -> str:
 
 
 def reason_not_private(folder: Path) -> str:
-    """Why others could read or plant files in this folder; empty if they cannot.
+    """Returns why others could read or plant files in this folder; empty if they cannot.
 
     Windows itself and administrators can do everything on a computer, so they do not count.
 
     Raises:
-        OSError: the folder cannot be looked at.
+        OSError: the folder cannot be examined.
     """
     if not folder.is_dir():
         return "it is not a folder"
@@ -180,7 +177,7 @@ def reason_not_private(folder: Path) -> str:
 
 
 def _granted(access_list: ctypes.c_void_p) -> Iterator[tuple[str, int]]:
-    """Who is granted what, entry by entry; entries that concern only what is made inside are left out."""
+    """Yields each entry of an access list: a SID and the rights granted to it. Leaves out entries that concern only new objects inside."""
     for at in range(ctypes.cast(access_list, ctypes.POINTER(_Acl)).contents.count):
         found = ctypes.c_void_p()
         _check(_advapi.GetAce(access_list, at, ctypes.byref(found)))

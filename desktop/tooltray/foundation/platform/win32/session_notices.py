@@ -1,7 +1,7 @@
-"""Messages of Windows about the person's session: it is locked or unlocked, the computer goes to sleep or wakes.
+"""Messages of Windows about the user's session: it is locked or unlocked, the computer goes to sleep or wakes.
 
-Above it: the window's shell. Below it: user32 and wtsapi32. They come to a window that is never shown; whoever runs the thread's message
-loop (Qt does) delivers them. A window for messages alone would not hear of a sleep, which is told to all top-level windows.
+They are sent to a window that is never shown; the thread's message loop (Qt's) delivers them. A message-only window would not receive news
+of a sleep, which is sent to all top-level windows.
 """
 
 import ctypes
@@ -52,7 +52,7 @@ _sessions.WTSRegisterSessionNotification.argtypes = (wintypes.HWND, wintypes.DWO
 
 
 class SessionNotices:
-    """Belongs to the thread that makes it, and lives as long as the process."""
+    """A receiver of these messages. Belongs to the thread that makes it, and lives as long as the process."""
 
     def __init__(self, on_message: Callable[[int, int], None]) -> None:
         """

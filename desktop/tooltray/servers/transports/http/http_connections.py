@@ -264,7 +264,7 @@ def as_written(text: str) -> URL:
 
 
 def redirection(response: aiohttp.ClientResponse) -> URL | None:
-    """Returns the target of a redirect without following it; None if the response is no redirect or has no valid `Location`."""
+    """Returns the target of a redirect without following it; None if the response does not redirect or has no valid `Location`."""
     location = response.headers.get("Location") if response.status in _REDIRECTS else None
     try:
         return response.url.join(as_written(location)) if location else None

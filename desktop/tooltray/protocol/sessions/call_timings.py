@@ -19,7 +19,7 @@ def _none() -> int:
     return 0
 
 
-class CallCourse:
+class CallTimings:
     """The timings of one request; times are readings of `time.perf_counter`.
 
     Attributes:
@@ -70,7 +70,7 @@ class CallCourse:
         self.before: Callable[[], int] = _none
 
     def named(self) -> str:
-        """Returns the id, and makes one first if there is none; no other call of any hub gets the same id."""
+        """Returns the id, and makes one first if necessary; no other call of any hub gets the same id."""
         if not self.id:
             self.id = f"{_RUN}-{next(_numbers):x}"
         return self.id
@@ -118,7 +118,7 @@ class CallCourse:
 class _Waiting:
     __slots__ = ("_began_at", "_course", "_for", "_is_first")
 
-    def __init__(self, course: CallCourse, waits_for: str) -> None:
+    def __init__(self, course: CallTimings, waits_for: str) -> None:
         self._course, self._for = course, waits_for
 
     def __enter__(self) -> None:

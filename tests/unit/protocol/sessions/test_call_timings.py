@@ -5,18 +5,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from tooltray.protocol.sessions.call_course import CallCourse
+from tooltray.protocol.sessions.call_timings import CallTimings
 
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each look at it is a second later."""
     ticks = itertools.count()
-    monkeypatch.setattr("tooltray.protocol.sessions.call_course.time", SimpleNamespace(perf_counter=lambda: float(next(ticks))))
+    monkeypatch.setattr("tooltray.protocol.sessions.call_timings.time", SimpleNamespace(perf_counter=lambda: float(next(ticks))))
 
 
 def test_a_person_the_start_and_the_server_have_their_own_time() -> None:
-    course = CallCourse()  # 0
+    course = CallTimings()  # 0
     with course.at_start():  # 1 to 2
         assert course.waits_for == "start"
     assert (course.waits_for, course.start_s, course.person_s, course.server_s) == ("server", 1.0, None, None)
@@ -30,14 +30,14 @@ def test_a_person_the_start_and_the_server_have_their_own_time() -> None:
 
 
 def test_of_several_questions_at_once_a_person_has_one_time() -> None:
-    course = CallCourse()
+    course = CallTimings()
     with course.at_person(), course.at_person(), course.at_start():  # 1 to 2
         assert course.waits_for == "person"
     assert (course.person_s, course.start_s) == (1.0, None)
 
 
 def test_until_there_is_a_reply_time_passes_and_then_it_stands() -> None:
-    course = CallCourse()
+    course = CallTimings()
     assert (course.passed_s, course.passed_s) == (1.0, 2.0)
     course.answered_at = 1.5
     assert (course.passed_s, course.passed_s) == (1.5, 1.5)
