@@ -1,1 +1,4 @@
-"""The lists of servers: ToolManager, PromptManager, ResourceManager; names, overrides, costs."""
+"""The lists of servers: ToolManager, PromptManager, ResourceManager; names, overrides, costs.
+
+Begin with `tool_manager`; `server_lists` asks servers for their lists.
+"""

@@ -1,1 +1,4 @@
-"""JSON-RPC over byte streams: framing, envelopes, dispatcher, deadlines, eras and headers, without servers or sessions."""
+"""JSON-RPC over byte streams: framing, envelopes, dispatcher, deadlines, eras and headers, without servers.
+
+Begin with `dispatcher`, one connection, and `sessions.exchange`, one request.
+"""

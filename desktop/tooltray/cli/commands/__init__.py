@@ -1,1 +1,4 @@
-"""The commands' functions: a module for each subject, and a function for each command, which options/ names."""
+"""The commands: a module for each group of them. Its `declare` adds them to the parser, each with the function that runs it.
+
+Begin with `profiles_command`, a short group.
+"""
