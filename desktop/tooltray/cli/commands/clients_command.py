@@ -45,7 +45,7 @@ def declare(parser: Usage) -> None:
     verbs.add("remove", tr("end a client's token"), "remove_client_token", done(_removed, client=lambda args, _: args.name, removed=True))
     titles = (tr("CLIENT"), tr("NAMES ITSELF"), tr("MODE"), tr("SHOWN"), tr("PROFILE"), tr("WHY"))
     text = tr("list how tools are shown to each kind of AI client, and why")
-    VerbCommands(clients).add("modes", text, "get_client_modes", table(titles, _mode_row, ""))
+    VerbCommands(clients).add("modes", text, "get_client_modes", table(titles, _mode_row, tr("No AI client has connected yet.")))
     mode = command(clients, "mode", tr("choose how tools are shown to a kind of AI client, and its profile"), "views_command:mode")
     text = tr("as `clients modes` says it names itself; '*': all that have no mode of their own")
     mode.takes("client", "CLIENT", text, type=values.some_text)
