@@ -1,6 +1,6 @@
 """The command line's syntax: the names of all commands and groups, and the options that every command line has.
 
-What else belongs to one is declared by its own module in `commands`, which is imported when a command line names it.
+What else belongs to one is declared by its own module in `commands` or `server_commands`, which is imported when a command line names it.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argpa
         environ: where TOOLTRAY_EXECUTION_ID is looked up.
 
     Returns:
-        The options, with `run` as the function that runs the command or its place within `commands`, or `DESKTOP` where no command was
+        The options, with `run` as the function that runs the command or its place within `cli`, or `DESKTOP` where no command was
             given; `link` is the address that was given in a command's place.
 
     Raises:
@@ -87,48 +87,63 @@ def _parser(_language: str) -> Usage:
     parser.add_argument("--version", action="version", version=f"tooltray {__version__}")
     parser.set_defaults(run=DESKTOP, usage=parser, check=None, json=False)
     commands = parser.add_subparsers(metavar="COMMAND", title=tr("commands"))
-    later(commands, "serve", tr("run the hub here, in this terminal"), "serve_command:declare")
-    command(commands, "status", tr("say whether a hub runs, and what it does"), "running:status")
-    later(commands, "servers", tr("list, add, remove, start and stop servers"), "servers_group:declare")
-    later(commands, "log", tr("show the log of a server, or Tooltray's own"), "log_command:declare")
-    later(commands, "bundle", tr("servers packed as one file: show, install, update and remove them"), "bundle_command:declare")
-    later(commands, "discover", tr("find servers in the official registry, and among well-known ones"), "discover_command:declare")
-    later(commands, "tools", tr("list and call the tools of all servers"), "tools_command:declare")
-    later(commands, "skills", tr("list and read the skills of all servers"), "skills_command:declare")
-    later(commands, "secrets", tr("keep API keys and passwords out of the settings"), "secrets_command:declare")
-    later(commands, "http", tr("let AI clients connect over HTTP"), "http_command:declare")
+    later(commands, "serve", tr("run the hub here, in this terminal"), "commands.serve_command:declare")
+    command(commands, "status", tr("say whether a hub runs, and what it does"), "commands.running:status")
+    later(commands, "servers", tr("list, add, remove, start and stop servers"), "server_commands.servers_group:declare")
+    later(commands, "log", tr("show the log of a server, or Tooltray's own"), "commands.log_command:declare")
+    later(
+        commands,
+        "bundle",
+        tr("servers packed as one file: show, install, update and remove them"),
+        "server_commands.bundle_command:declare",
+    )
+    later(
+        commands,
+        "discover",
+        tr("find servers in the official registry, and among well-known ones"),
+        "server_commands.discover_command:declare",
+    )
+    later(commands, "tools", tr("list and call the tools of all servers"), "commands.tools_command:declare")
+    later(commands, "skills", tr("list and read the skills of all servers"), "commands.skills_command:declare")
+    later(commands, "secrets", tr("keep API keys and passwords out of the settings"), "commands.secrets_command:declare")
+    later(commands, "http", tr("let AI clients connect over HTTP"), "commands.http_command:declare")
     text = tr("AI clients: which are on this computer, how tools are shown to them, and their tokens for HTTP")
-    later(commands, "clients", text, "clients_command:declare")
-    later(commands, "profiles", tr("named sets of servers and tools"), "profiles_command:declare")
-    command(commands, "sessions", tr("list the sessions of AI clients and what they see"), "views_command:sessions")
+    later(commands, "clients", text, "commands.clients_command:declare")
+    later(commands, "profiles", tr("named sets of servers and tools"), "commands.profiles_command:declare")
+    command(commands, "sessions", tr("list the sessions of AI clients and what they see"), "commands.views_command:sessions")
     text = tr("list what happened: calls of tools, questions, approvals, starts, stops and failures of servers, the newest last")
-    later(commands, "activity", text, "activity_command:declare")
-    later(commands, "tasks", tr("list what servers do for AI clients meanwhile, and end it"), "server_tasks_command:declare")
-    later(commands, "registry", tr("choose where npm packages of servers come from"), "registry_command:declare")
-    later(commands, "projects", tr("choose which folders may be projects, and start servers for them"), "projects_command:declare")
-    later(commands, "api", tr("call a verb of the API and print its result as JSON, or list all verbs"), "api_command:declare")
-    later(commands, "feedback", tr("answer the reports of models, where no window shows them"), "feedback_command:declare")
-    later(commands, "approve", tr("say yes or no to a tool call that waits, or allow tools for longer"), "approve_command:declare")
+    later(commands, "activity", text, "commands.activity_command:declare")
+    later(commands, "tasks", tr("list what servers do for AI clients meanwhile, and end it"), "commands.server_tasks_command:declare")
+    later(commands, "registry", tr("choose where npm packages of servers come from"), "commands.registry_command:declare")
+    later(commands, "projects", tr("choose which folders may be projects, and start servers for them"), "commands.projects_command:declare")
+    later(commands, "api", tr("call a verb of the API and print its result as JSON, or list all verbs"), "commands.api_command:declare")
+    later(commands, "feedback", tr("answer the reports of models, where no window shows them"), "commands.feedback_command:declare")
+    later(commands, "approve", tr("say yes or no to a tool call that waits, or allow tools for longer"), "commands.approve_command:declare")
     text = tr("let servers run that wait for your yes: of a project's own file (.mcp.json), or of a program; and take that back")
-    later(commands, "trust", text, "trust_command:declare")
+    later(commands, "trust", text, "commands.trust_command:declare")
     text = tr("list what is allowed for longer than one call, and take it back")
-    later(commands, "grants", text, "approve_command:declare_grants")
-    later(commands, "permissions", tr("list what runs without asking, and choose for one tool"), "permissions_command:declare")
+    later(commands, "grants", text, "commands.approve_command:declare_grants")
+    later(commands, "permissions", tr("list what runs without asking, and choose for one tool"), "commands.permissions_command:declare")
     text = tr("what confirms commands that allow something, where no window of Tooltray runs")
-    later(commands, "passphrase", text, "passphrase_command:declare")
+    later(commands, "passphrase", text, "commands.passphrase_command:declare")
     text = tr("list who allowed, refused or took back what, when and by which way, the newest last")
-    later(commands, "audit", text, "audit_command:declare")
-    later(commands, "bridge", tr("the program that AI clients start"), "bridge_command:declare")
-    later(commands, "autostart", tr("start in the tray when you log in"), "autostart_command:declare")
-    later(commands, "doctor", tr("say what is wrong, and what to do about it"), "doctor_command:declare")
-    command(commands, "diagnostics", tr("print what a bug report needs, without secrets"), "program_command:diagnostics")
-    command(commands, "licences", tr("print the licences of Tooltray and of what comes with it"), "program_command:licences")
-    reload = command(commands, "reload", tr("read the settings and all other files with servers in them again"), "running:reload")
+    later(commands, "audit", text, "commands.audit_command:declare")
+    later(commands, "bridge", tr("the program that AI clients start"), "commands.bridge_command:declare")
+    later(commands, "autostart", tr("start in the tray when you log in"), "commands.autostart_command:declare")
+    later(commands, "doctor", tr("say what is wrong, and what to do about it"), "commands.doctor_command:declare")
+    command(commands, "diagnostics", tr("print what a bug report needs, without secrets"), "commands.program_command:diagnostics")
+    command(commands, "licences", tr("print the licences of Tooltray and of what comes with it"), "commands.program_command:licences")
+    reload = command(commands, "reload", tr("read the settings and all other files with servers in them again"), "commands.running:reload")
     reload.flag("--dry-run", tr("say what it would do, and do nothing"))
-    command(commands, "stop", tr("end the running hub"), "running:stop")
-    later(commands, "export", tr("write servers and settings to a file, without secrets"), "setup_command:declare_export")
-    later(commands, "import", tr("take over the servers of AI clients, of a file or of a text, or a backup"), "import_command:declare")
+    command(commands, "stop", tr("end the running hub"), "commands.running:stop")
+    later(commands, "export", tr("write servers and settings to a file, without secrets"), "commands.setup_command:declare_export")
+    later(
+        commands,
+        "import",
+        tr("take over the servers of AI clients, of a file or of a text, or a backup"),
+        "commands.import_command:declare",
+    )
     text = tr("take away what Tooltray keeps on this machine, each thing after a yes")
-    command(commands, "uninstall", text, "uninstall_command:uninstall").flag("--yes", tr("do not ask"))
-    later(commands, "completion", tr("print what a shell needs to complete these commands"), "completion_command:declare")
+    command(commands, "uninstall", text, "commands.uninstall_command:uninstall").flag("--yes", tr("do not ask"))
+    later(commands, "completion", tr("print what a shell needs to complete these commands"), "commands.completion_command:declare")
     return parser

@@ -35,7 +35,10 @@ def declare(parser: Usage) -> None:
     _declare_scan(clients)
     _declare_changes(clients)
     token = command(
-        clients, "token", tr("make a token for an AI client, or a new one in the place of its old one"), "http_command:client_token"
+        clients,
+        "token",
+        tr("make a token for an AI client, or a new one in the place of its old one"),
+        "commands.http_command:client_token",
     )
     token.takes("name", "NAME", tr("by which you know the client again"))
     verbs, columns = VerbCommands(clients, any_hub), (tr("CLIENT"), tr("TOKEN MADE"))
@@ -46,12 +49,12 @@ def declare(parser: Usage) -> None:
     titles = (tr("CLIENT"), tr("NAMES ITSELF"), tr("MODE"), tr("SHOWN"), tr("PROFILE"), tr("WHY"))
     text = tr("list how tools are shown to each kind of AI client, and why")
     VerbCommands(clients).add("modes", text, "get_client_modes", table(titles, _mode_row, tr("No AI client has connected yet.")))
-    mode = command(clients, "mode", tr("choose how tools are shown to a kind of AI client, and its profile"), "views_command:mode")
+    mode = command(clients, "mode", tr("choose how tools are shown to a kind of AI client, and its profile"), "commands.views_command:mode")
     text = tr("as `clients modes` says it names itself; '*': all that have no mode of their own")
     mode.takes("client", "CLIENT", text, type=values.some_text)
     mode.takes("mode", "MODE", tr("one of: {modes} (as the servers' settings say)", modes=", ".join(MODES)), nargs="?", choices=MODES)
     text = tr("choose which calls of a kind of AI client go through unasked, in the place of the servers' own rules")
-    rules = command(clients, "approve", text, "approve_command:rules", check=_check_rules, has_json=False)
+    rules = command(clients, "approve", text, "commands.approve_command:rules", check=_check_rules, has_json=False)
     rules.takes("client", "CLIENT", tr("as `clients modes` says it names itself"), type=values.some_text)
     rules.takes("rules", "RULE", tr("as in autoApprove: read, write, all, a tool's name, ..."), nargs="*")
     rules.flag("--nothing", tr("ask about each call"))

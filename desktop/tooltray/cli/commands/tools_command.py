@@ -34,7 +34,9 @@ def declare(parser: Usage) -> None:
     whose.add_argument("--client", metavar="CLIENT", help=tr("for this kind of AI client; see `clients modes`"))
     whose.add_argument("--session", metavar="ID", help=tr("as this session sees them now; see `sessions`"))
     costing.takes("--server", "NAME", tr("each tool of this server"))
-    override = command(tools, "override", tr("show a tool to AI clients under another name, or with other words"), "views_command:override")
+    override = command(
+        tools, "override", tr("show a tool to AI clients under another name, or with other words"), "commands.views_command:override"
+    )
     override.takes("server")
     override.takes("tool", "TOOL", tr("the server's own name for it"))
     override.takes("--name", "NAME")
@@ -44,7 +46,7 @@ def declare(parser: Usage) -> None:
     override.takes("--hint", "HINT=VALUE", text, action="append")
     override.takes("--icon", "URL", tr("an address that begins with https:// or data:image/"), action="append")
     override.flag("--clear", tr("forget what was chosen before"))
-    limit = command(tools, "limit", tr("say how many tokens of a result AI clients get at once"), "views_command:limit")
+    limit = command(tools, "limit", tr("say how many tokens of a result AI clients get at once"), "commands.views_command:limit")
     limit.takes("tokens", "TOKENS", tr("a number from 500 on, or none"), type=values.tokens)
     whose = limit.add_mutually_exclusive_group(required=True)
     whose.add_argument("--server", metavar="SERVER", help=tr("the results of all its tools, or of one"))
