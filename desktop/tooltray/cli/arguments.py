@@ -91,18 +91,10 @@ def _parser(_language: str) -> Usage:
     command(commands, "status", tr("say whether a hub runs, and what it does"), "commands.running:status")
     later(commands, "servers", tr("list, add, remove, start and stop servers"), "server_commands.servers_group:declare")
     later(commands, "log", tr("show the log of a server, or Tooltray's own"), "commands.log_command:declare")
-    later(
-        commands,
-        "bundle",
-        tr("servers packed as one file: show, install, update and remove them"),
-        "server_commands.bundle_command:declare",
-    )
-    later(
-        commands,
-        "discover",
-        tr("find servers in the official registry, and among well-known ones"),
-        "server_commands.discover_command:declare",
-    )
+    text = tr("servers packed as one file: show, install, update and remove them")
+    later(commands, "bundle", text, "server_commands.bundle_command:declare")
+    text = tr("find servers in the official registry, and among well-known ones")
+    later(commands, "discover", text, "server_commands.discover_command:declare")
     later(commands, "tools", tr("list and call the tools of all servers"), "commands.tools_command:declare")
     later(commands, "skills", tr("list and read the skills of all servers"), "commands.skills_command:declare")
     later(commands, "secrets", tr("keep API keys and passwords out of the settings"), "commands.secrets_command:declare")
@@ -137,12 +129,8 @@ def _parser(_language: str) -> Usage:
     reload.flag("--dry-run", tr("say what it would do, and do nothing"))
     command(commands, "stop", tr("end the running hub"), "commands.running:stop")
     later(commands, "export", tr("write servers and settings to a file, without secrets"), "commands.setup_command:declare_export")
-    later(
-        commands,
-        "import",
-        tr("take over the servers of AI clients, of a file or of a text, or a backup"),
-        "commands.import_command:declare",
-    )
+    text = tr("take over the servers of AI clients, of a file or of a text, or a backup")
+    later(commands, "import", text, "commands.import_command:declare")
     text = tr("take away what Tooltray keeps on this machine, each thing after a yes")
     command(commands, "uninstall", text, "commands.uninstall_command:uninstall").flag("--yes", tr("do not ask"))
     later(commands, "completion", tr("print what a shell needs to complete these commands"), "commands.completion_command:declare")

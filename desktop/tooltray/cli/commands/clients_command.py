@@ -34,12 +34,8 @@ def declare(parser: Usage) -> None:
     clients = parser.subcommands()
     _declare_scan(clients)
     _declare_changes(clients)
-    token = command(
-        clients,
-        "token",
-        tr("make a token for an AI client, or a new one in the place of its old one"),
-        "commands.http_command:client_token",
-    )
+    text = tr("make a token for an AI client, or a new one in the place of its old one")
+    token = command(clients, "token", text, "commands.http_command:client_token")
     token.takes("name", "NAME", tr("by which you know the client again"))
     verbs, columns = VerbCommands(clients, any_hub), (tr("CLIENT"), tr("TOKEN MADE"))
     empty = tr("No AI client has a token yet. Make one with: tooltray clients token NAME")

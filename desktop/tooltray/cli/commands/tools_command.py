@@ -34,9 +34,8 @@ def declare(parser: Usage) -> None:
     whose.add_argument("--client", metavar="CLIENT", help=tr("for this kind of AI client; see `clients modes`"))
     whose.add_argument("--session", metavar="ID", help=tr("as this session sees them now; see `sessions`"))
     costing.takes("--server", "NAME", tr("each tool of this server"))
-    override = command(
-        tools, "override", tr("show a tool to AI clients under another name, or with other words"), "commands.views_command:override"
-    )
+    text = tr("show a tool to AI clients under another name, or with other words")
+    override = command(tools, "override", text, "commands.views_command:override")
     override.takes("server")
     override.takes("tool", "TOOL", tr("the server's own name for it"))
     override.takes("--name", "NAME")

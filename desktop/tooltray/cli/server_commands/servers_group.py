@@ -24,9 +24,8 @@ def declare(parser: Usage) -> None:
     listed = table(titles, _inmemory_row, tr("No installed package brings a server that can run inside Tooltray."))
     text = tr("list the servers of installed packages that can run inside Tooltray")
     VerbCommands(servers, any_hub).add("inmemory", text, "get_inmemory_servers", listed)
-    removing = command(
-        servers, "remove", tr("remove a server from the file where it is, and its secrets"), "server_commands.servers_command:remove"
-    )
+    text = tr("remove a server from the file where it is, and its secrets")
+    removing = command(servers, "remove", text, "server_commands.servers_command:remove")
     removing.takes("name")
     removing.flag("--keep-secrets", tr("leave what is stored for it alone, to bring it back later"))
     removing.flag("--yes", tr("do not ask"))
@@ -36,12 +35,10 @@ def declare(parser: Usage) -> None:
         ("restart", tr("stop a server and start it again")),
     ):
         command(servers, name, text, f"server_commands.servers_command:{name}").takes("name")
-    command(
-        servers, "test", tr("connect once to a server, list its tools and end it again"), "server_commands.server_testing:try_out"
-    ).takes("name")
-    watching = command(
-        servers, "watch", tr("run a server unconfined for a while and propose a profile for it"), "server_commands.watch_command:watch"
-    )
+    text = tr("connect once to a server, list its tools and end it again")
+    command(servers, "test", text, "server_commands.server_testing:try_out").takes("name")
+    text = tr("run a server unconfined for a while and propose a profile for it")
+    watching = command(servers, "watch", text, "server_commands.watch_command:watch")
     watching.takes("name")
     watching.takes("--for", "TIME", tr("how long, as 90s or 5m (default: 5m)"), dest="duration_s", type=values.time, default=WATCHED_S)
     watching.flag("--yes", tr("use what is proposed, do not ask"))
@@ -53,9 +50,8 @@ def declare(parser: Usage) -> None:
     links.takes("name", "NAME", tr("without it: Tooltray itself, with all its servers"), nargs="?", default="")
     reset = command(servers, "reset", tr("put the servers that come with Tooltray back; your own stay"), "commands.setup_command:reset")
     reset.flag("--yes", tr("do not ask"))
-    signing_in = command(
-        servers, "sign-in", tr("sign in to a server elsewhere, with a browser"), "server_commands.sign_in_command:sign_in"
-    ).takes("name")
+    text = tr("sign in to a server elsewhere, with a browser")
+    signing_in = command(servers, "sign-in", text, "server_commands.sign_in_command:sign_in").takes("name")
     signing_in.flag("--no-browser", tr("print the page's address, and open nothing"))
     signing_in.flag("--paste", tr("end a sign-in that has begun with the address at which the browser ended (standard input)"))
     signed_out = done(_signed_out, server=lambda args, _: args.name, signed_in=False)
