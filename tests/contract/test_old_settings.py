@@ -61,3 +61,13 @@ async def test_its_bad_entry_is_told_and_stays_in_the_file_after_a_change(path: 
     await conf.set_enabled(True)
     before = read(SETTINGS / "version-0.json")
     assert read(path) == {"version": CURRENT_VERSION} | before | {"mcpEnabled": True}
+
+
+async def test_a_setting_that_is_gone_is_ignored_without_a_problem_and_stays(path: Path) -> None:
+    entry = {"command": "x", "shareReads": True}
+    path.write_text(json.dumps({"version": CURRENT_VERSION, "mcpServers": {"old": entry}}))
+    conf = McpConfHelper(path, EventBus())
+    await conf.load()
+    assert (conf.problems, list(conf.settings.mcp_servers)) == ((), ["old"])
+    await conf.set_enabled(True)
+    assert read(path)["mcpServers"] == {"old": entry}

@@ -25,7 +25,7 @@ class Usage(argparse.ArgumentParser):
     """A parser that raises where argparse would print and exit: the caller knows whether JSON was requested.
 
     Attributes:
-        place: the function that declares its arguments or commands, as "module:function" within `cli.commands`. It is called when the
+        place: the function that declares its arguments or commands, as "module:function" within `cli`. It is called when the
             parser is first used: a command line needs few of them, and their modules take longer to import than to parse it.
     """
 
@@ -124,7 +124,7 @@ def later(commands: Commands, name: str, text: str, place: str = "") -> Usage:
 
 
 def function_at(place: str) -> Callable[..., Any]:
-    """Imports a function by "module:function" within `cli.commands`."""
+    """Imports a function by "module:function" within `cli`."""
     module, _, name = place.partition(":")
-    function: Callable[..., Any] = getattr(importlib.import_module(f"tooltray.cli.commands.{module}"), name)
+    function: Callable[..., Any] = getattr(importlib.import_module(f"tooltray.cli.{module}"), name)
     return function

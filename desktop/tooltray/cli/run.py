@@ -1,6 +1,6 @@
 """Runs a command line's words and returns an exit code.
 
-The caller passes in what opens the desktop, since this package never imports Qt. Each command's module is imported only when it runs.
+The caller passes in what opens the desktop, since this package never imports Qt. A command's module is imported when a line names it.
 
 Exit codes: 0 done; 1 it failed, and standard error has the reason; 2 wrong usage; 3 another hub runs; 130 Ctrl-C; 143 SIGTERM.
 """
@@ -67,6 +67,8 @@ def run(argv: Sequence[str], *, open_desktop: OpenDesktop, environ: Mapping[str,
     except SystemExit:  # after `--help` and `--version`
         _flush_quietly()
         raise
+    except (Exception, KeyboardInterrupt) as error:  # while the command's module was imported
+        return _end_with(error, as_json=as_json)
     from tooltray.cli.error_report import outcome  # imports from here on cost time; `--version` does not get here
     from tooltray.foundation.home.home import find_home
 
@@ -92,6 +94,15 @@ def _language(argv: Sequence[str], environ: Mapping[str, str]) -> str:
 
 def _command(args: argparse.Namespace) -> Callable[[argparse.Namespace, "Home"], int]:
     return function_at(args.run) if isinstance(args.run, str) else args.run
+
+
+def _end_with(error: BaseException, *, as_json: bool) -> int:
+    from tooltray.cli.error_report import outcome
+
+    def fail() -> int:
+        raise error
+
+    return outcome(fail, as_json=as_json)
 
 
 def _flush_quietly() -> None:

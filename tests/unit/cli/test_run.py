@@ -15,6 +15,7 @@ from tests.unit.cli.conftest import BOUND_S, Tooltray
 
 from tooltray import __version__
 from tooltray.carriers.control.control_client import ControlClient
+from tooltray.cli import arguments
 from tooltray.cli import hubs as cli_hub
 from tooltray.cli import run as cli_run
 from tooltray.cli.error_report import outcome
@@ -106,6 +107,27 @@ def test_ctrl_c_is_exit_code_130_and_silent(capsys: pytest.CaptureFixture[str]) 
 
     assert outcome(interrupted) == 130
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "last"),
+    [
+        (KeyboardInterrupt(), 130, ""),
+        (ImportError("no module"), 1, "tooltray: Something unexpected went wrong. ImportError: no module\n"),
+    ],
+)
+def test_a_command_whose_module_is_not_imported_ends_as_one_that_fails(
+    tooltray: Tooltray, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, last: str
+) -> None:
+    def fail(_place: str) -> None:
+        raise error
+
+    monkeypatch.setattr("tooltray.cli.parsers.function_at", fail)
+    arguments._parser.cache_clear()
+    ended = tooltray("audit")
+    arguments._parser.cache_clear()  # the parser of `audit` is half declared
+    assert (ended.code, ended.out) == (code, "")
+    assert ended.err.endswith(last) if last else ended.err == ""
 
 
 @pytest.mark.parametrize(("holder", "words"), [("{}", "starting or ending"), ('{"pid": 7, "host": "far"}', "on far. Stop it there")])

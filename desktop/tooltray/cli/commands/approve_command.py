@@ -63,7 +63,7 @@ def declare_grants(parser: Usage) -> None:
     titles = (tr("ID"), tr("SERVER"), tr("WHAT"), tr("FOR"), tr("SINCE"), tr("UNTIL"), tr("HELD"))
     listed = table(titles, _grant_row, tr("No standing permissions beyond each server's own."))
     verbs.add("list", tr("list what is allowed for longer than one call"), "get_grants", listed)
-    rule = command(grants, "rule", tr("let calls through that a rule on arguments covers"), "rule_command:add_rule")
+    rule = command(grants, "rule", tr("let calls through that a rule on arguments covers"), "commands.rule_command:add_rule")
     rule.epilog = tr(
         "A rule names a tool and says of arguments what they must be, each by one of {conditions}: {example}",
         conditions="inside, hosts, command, number, equals, oneOf",

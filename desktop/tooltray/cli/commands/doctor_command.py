@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tooltray.cli import values
-from tooltray.cli.commands.confine_command import confinement_lines
 from tooltray.cli.commands.secrets_command import REMOVE
-from tooltray.cli.commands.servers_command import (
+from tooltray.cli.hubs import RunningHub, any_hub, started_hub
+from tooltray.cli.parsers import Usage
+from tooltray.cli.secret_place import chosen_backend
+from tooltray.cli.server_commands.confine_command import confinement_lines
+from tooltray.cli.server_commands.servers_command import (
     ON_ITS_WAY,
     START_TIMEOUT_S,
     note_start,
@@ -26,9 +29,6 @@ from tooltray.cli.commands.servers_command import (
     running_in_words,
     tools_once_started,
 )
-from tooltray.cli.hubs import RunningHub, any_hub, started_hub
-from tooltray.cli.parsers import Usage
-from tooltray.cli.secret_place import chosen_backend
 from tooltray.cli.speech import in_one_line, say, tr
 from tooltray.cli.terminal import answer, clean, clean_line, count, print_json, print_note, state_in_words
 from tooltray.foundation.errors import Problem, TooltrayError

@@ -5,11 +5,11 @@ Listing, allowing and disallowing folders needs no hub.
 
 import argparse
 
-from tooltray.cli.commands.servers_command import START_TIMEOUT_S, STOP_TIMEOUT_S, note_start, server_snapshot
 from tooltray.cli.derived_commands import VerbCommands, done
 from tooltray.cli.hubs import any_hub, folder_path, started_hub
 from tooltray.cli.parsers import Usage, command
 from tooltray.cli.person import check_terminal
+from tooltray.cli.server_commands.servers_command import START_TIMEOUT_S, STOP_TIMEOUT_S, note_start, server_snapshot
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, print_json, print_note, print_table, state_in_words
 from tooltray.foundation.home.home import Home

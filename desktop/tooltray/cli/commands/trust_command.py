@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tooltray.cli import values
-from tooltray.cli.commands.confine_command import confinement_words
 from tooltray.cli.hubs import Hub, any_hub, folder_path
 from tooltray.cli.parsers import Usage
 from tooltray.cli.person import YES, check_terminal, typed_answer
+from tooltray.cli.server_commands.confine_command import confinement_words
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, day, print_json
 from tooltray.foundation.errors import NotFound

@@ -18,6 +18,7 @@ LAUNCHERS = frozenset({"npx", "uvx", "bunx", "pnpx"})  # they download the serve
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"  # where neither the user nor the entry sets one
 MAX_FIRST_LINE_BYTES = 1024  # of a script; Linux itself reads 256
 DEFAULT_PATHEXT = ".COM;.EXE;.BAT;.CMD"  # what Windows itself counts as programs where PATHEXT is not set
+_ENDINGS = frozenset({*DEFAULT_PATHEXT.lower().split(";"), ".ps1"})  # npm puts an `npx.ps1` beside its `npx.cmd`
 IS_WINDOWS = os.name == "nt"
 _DOWNLOADING = {  # programs that download or build what they run, with the words that make them do it; none: always
     **dict.fromkeys(LAUNCHERS, frozenset()),
@@ -101,7 +102,7 @@ def program_name(command: str, *, is_windows: bool = IS_WINDOWS) -> str:
     if not is_windows:
         return Path(command).name
     name, ending = ntpath.splitext(ntpath.basename(command).lower())
-    return name if ending.upper() in DEFAULT_PATHEXT.split(";") else name + ending
+    return name if ending in _ENDINGS else name + ending
 
 
 def is_launcher(command: str) -> bool:

@@ -85,6 +85,11 @@ def test_modes_are_listed_for_each_kind_of_client(tooltray: Tooltray, hub_home: 
     assert in_json == [{**each, "result_limit": None, "call_rules": None, "flow_guard": None, "summary": ""} for each in clients]
 
 
+def test_that_no_client_was_seen_is_said(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_client_modes": []}):
+        assert tooltray("clients", "modes").out == "No AI client has connected yet.\n"
+
+
 @pytest.mark.parametrize(
     ("words", "chosen", "printed"),
     [

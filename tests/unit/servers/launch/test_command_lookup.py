@@ -155,7 +155,10 @@ def test_on_windows_there_may_be_no_path() -> None:
 
 @pytest.mark.parametrize(
     ("command", "name"),
-    [("npx", "npx"), (r"C:\Node\NPX.CMD", "npx"), ("C:/Node/uvx.exe", "uvx"), ("npx.js", "npx.js"), ("npx-server.cmd", "npx-server")],
+    [
+        *(("npx", "npx"), (r"C:\Node\NPX.CMD", "npx"), ("C:/Node/uvx.exe", "uvx"), (r"C:\Node\npx.ps1", "npx")),
+        *(("npx.js", "npx.js"), ("npx-server.cmd", "npx-server"), ("npx.", "npx.")),
+    ],
 )
 def test_on_windows_the_name_of_a_program_has_no_ending(command: str, name: str) -> None:
     assert program_name(command, is_windows=True) == name

@@ -5,10 +5,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from tooltray.cli.commands.server_adding import note_secret_arguments
-from tooltray.cli.commands.servers_command import STOP_TIMEOUT_S
 from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.secret_place import SecretPlace
+from tooltray.cli.server_commands.server_adding import note_secret_arguments
+from tooltray.cli.server_commands.servers_command import STOP_TIMEOUT_S
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer
 from tooltray.config.settings.server_config import SPELLINGS

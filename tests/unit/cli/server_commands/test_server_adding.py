@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.cli.commands.server_adding import project_entry
+from tooltray.cli.server_commands.server_adding import project_entry
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 

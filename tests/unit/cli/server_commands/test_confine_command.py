@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.cli.commands.confine_command import confinement_words
+from tooltray.cli.server_commands.confine_command import confinement_words
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 

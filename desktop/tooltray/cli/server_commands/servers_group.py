@@ -17,14 +17,15 @@ WATCHED_S = 300.0
 
 def declare(parser: Usage) -> None:
     servers = parser.subcommands()
-    command(servers, "list", tr("list the servers and how they are"), "servers_command:list_servers")
+    command(servers, "list", tr("list the servers and how they are"), "server_commands.servers_command:list_servers")
     _declare_add(servers)
     _declare_set(servers)
     titles = (tr("ENTRY"), tr("PACKAGE"), tr("VERSION"), tr("SUMMARY"), tr("PROBLEM"))
     listed = table(titles, _inmemory_row, tr("No installed package brings a server that can run inside Tooltray."))
     text = tr("list the servers of installed packages that can run inside Tooltray")
     VerbCommands(servers, any_hub).add("inmemory", text, "get_inmemory_servers", listed)
-    removing = command(servers, "remove", tr("remove a server from the file where it is, and its secrets"), "servers_command:remove")
+    text = tr("remove a server from the file where it is, and its secrets")
+    removing = command(servers, "remove", text, "server_commands.servers_command:remove")
     removing.takes("name")
     removing.flag("--keep-secrets", tr("leave what is stored for it alone, to bring it back later"))
     removing.flag("--yes", tr("do not ask"))
@@ -33,9 +34,11 @@ def declare(parser: Usage) -> None:
         ("stop", tr("stop a server")),
         ("restart", tr("stop a server and start it again")),
     ):
-        command(servers, name, text, f"servers_command:{name}").takes("name")
-    command(servers, "test", tr("connect once to a server, list its tools and end it again"), "server_testing:try_out").takes("name")
-    watching = command(servers, "watch", tr("run a server unconfined for a while and propose a profile for it"), "watch_command:watch")
+        command(servers, name, text, f"server_commands.servers_command:{name}").takes("name")
+    text = tr("connect once to a server, list its tools and end it again")
+    command(servers, "test", text, "server_commands.server_testing:try_out").takes("name")
+    text = tr("run a server unconfined for a while and propose a profile for it")
+    watching = command(servers, "watch", text, "server_commands.watch_command:watch")
     watching.takes("name")
     watching.takes("--for", "TIME", tr("how long, as 90s or 5m (default: 5m)"), dest="duration_s", type=values.time, default=WATCHED_S)
     watching.flag("--yes", tr("use what is proposed, do not ask"))
@@ -43,17 +46,20 @@ def declare(parser: Usage) -> None:
     VerbCommands(servers).add("duplicate", text, "duplicate_mcp_server", done(_copied, server=lambda _, name: name))
     _declare_showing(servers)
     _declare_confining(servers)
-    links = command(servers, "links", tr("print the links that add a server to AI clients"), "servers_command:links")
+    links = command(servers, "links", tr("print the links that add a server to AI clients"), "server_commands.servers_command:links")
     links.takes("name", "NAME", tr("without it: Tooltray itself, with all its servers"), nargs="?", default="")
-    reset = command(servers, "reset", tr("put the servers that come with Tooltray back; your own stay"), "setup_command:reset")
+    reset = command(servers, "reset", tr("put the servers that come with Tooltray back; your own stay"), "commands.setup_command:reset")
     reset.flag("--yes", tr("do not ask"))
-    signing_in = command(servers, "sign-in", tr("sign in to a server elsewhere, with a browser"), "sign_in_command:sign_in").takes("name")
+    text = tr("sign in to a server elsewhere, with a browser")
+    signing_in = command(servers, "sign-in", text, "server_commands.sign_in_command:sign_in").takes("name")
     signing_in.flag("--no-browser", tr("print the page's address, and open nothing"))
     signing_in.flag("--paste", tr("end a sign-in that has begun with the address at which the browser ended (standard input)"))
     signed_out = done(_signed_out, server=lambda args, _: args.name, signed_in=False)
     text = tr("forget a sign-in, here and there, and stop the server")
     VerbCommands(servers, timeout_s=SIGN_OUT_TIMEOUT_S).add("sign-out", text, "sign_out", signed_out)
-    logs = command(servers, "logs", tr("show what a server wrote to its standard error"), "servers_command:logs").takes("name")
+    logs = command(servers, "logs", tr("show what a server wrote to its standard error"), "server_commands.servers_command:logs").takes(
+        "name"
+    )
     text = tr("how many of the last lines (default: {log_lines})", log_lines=LOG_LINES)
     logs.takes("--lines", "LINES", text, short="-n", type=values.line_count, default=LOG_LINES)
     logs.flag("--follow", tr("go on with new lines until Ctrl-C"), short="-f")
@@ -78,11 +84,11 @@ def _copied(args: argparse.Namespace, name: str) -> str:
 def _declare_showing(servers: Commands) -> None:
     """Adds options for how AI clients get a server's tools: with or without asking, at once or on demand."""
     text = tr("choose which calls of a server go through unasked")
-    unasked = command(servers, "approve", text, "approve_command:server_rules", check=_check_server_rules, has_json=False)
+    unasked = command(servers, "approve", text, "commands.approve_command:server_rules", check=_check_server_rules, has_json=False)
     unasked.takes("name")
     unasked.takes("rules", "RULE", tr("read, write, all, a tool's name, names:PATTERN, ..."), nargs="*", type=values.some_text)
     unasked.flag("--nothing", tr("ask about each call"))
-    lazy = command(servers, "lazy", tr("show clients one small tool of a server; using it loads the rest"), "views_command:lazy")
+    lazy = command(servers, "lazy", tr("show clients one small tool of a server; using it loads the rest"), "commands.views_command:lazy")
     lazy.takes("name", "NAME", tr("'*': every server that does not say otherwise"))
     lazy.add_argument("switch", choices=("on", "off", "default"))
 
@@ -90,7 +96,7 @@ def _declare_showing(servers: Commands) -> None:
 def _declare_confining(servers: Commands) -> None:
     """Adds options for what a server's process may reach."""
     text = tr("choose which files and hosts a server may reach; without options: show it")
-    confining = command(servers, "confine", text, "confine_command:confine").takes("name")
+    confining = command(servers, "confine", text, "server_commands.confine_command:confine").takes("name")
     confining.add_argument("files", nargs="?", choices=("open", "own", "read"), help=tr("all files, its own, or its own without changes"))
     confining.add_argument("--network", choices=("open", "none", "hosts"), help=tr("all of the network, none, or only the named hosts"))
     for option, name, metavar, words in (
@@ -109,7 +115,7 @@ def _declare_confining(servers: Commands) -> None:
 
 
 def _declare_add(servers: Commands) -> None:
-    add = command(servers, "add", tr("add a server by its command line"), "server_adding:add", check=_check_add)
+    add = command(servers, "add", tr("add a server by its command line"), "server_commands.server_adding:add", check=_check_add)
     add.usage = "tooltray servers add NAME [options] -- COMMAND [ARGS ...]"
     add.takes("name")
     _declare_source(add)
@@ -117,7 +123,9 @@ def _declare_add(servers: Commands) -> None:
 
 
 def _declare_set(servers: Commands) -> None:
-    setting = command(servers, "set", tr("change some fields of a server; the others stay"), "server_setting:change", check=_check_set)
+    setting = command(
+        servers, "set", tr("change some fields of a server; the others stay"), "server_commands.server_setting:change", check=_check_set
+    )
     setting.takes("name")
     setting.repeats("--env", "KEY=VALUE", tr("an environment variable"), type=values.assignment)
     secret = tr("an environment variable whose value is asked for and kept secret")

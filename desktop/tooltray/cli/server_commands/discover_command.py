@@ -7,7 +7,12 @@ import argparse
 from collections.abc import Sequence
 
 from tooltray.cli import values
-from tooltray.cli.commands.servers_command import (
+from tooltray.cli.derived_commands import VerbCommands, table
+from tooltray.cli.hubs import Hub, any_hub, started_hub
+from tooltray.cli.parsers import Usage, command
+from tooltray.cli.person import confirmed, is_person_there
+from tooltray.cli.secret_place import KEYRING_TIMEOUT_S, SecretPlace
+from tooltray.cli.server_commands.servers_command import (
     note_log,
     note_start,
     progress_shown,
@@ -15,11 +20,6 @@ from tooltray.cli.commands.servers_command import (
     server_snapshot,
     tools_once_started,
 )
-from tooltray.cli.derived_commands import VerbCommands, table
-from tooltray.cli.hubs import Hub, any_hub, started_hub
-from tooltray.cli.parsers import Usage, command
-from tooltray.cli.person import confirmed, is_person_there
-from tooltray.cli.secret_place import KEYRING_TIMEOUT_S, SecretPlace
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import (
     answer,

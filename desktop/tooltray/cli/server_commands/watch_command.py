@@ -3,9 +3,9 @@
 import argparse
 import time
 
-from tooltray.cli.commands.servers_command import START_TIMEOUT_S, note_start
 from tooltray.cli.hubs import RunningHub, started_hub
 from tooltray.cli.person import confirmed, is_person_there
+from tooltray.cli.server_commands.servers_command import START_TIMEOUT_S, note_start
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, clean_line, print_note
 from tooltray.foundation.home.home import Home

@@ -9,9 +9,9 @@ import os
 import sys
 import webbrowser
 
-from tooltray.cli.commands.servers_command import present_server, running_in_words, tools_once_started
 from tooltray.cli.hubs import RunningHub, running_hub, started_hub
 from tooltray.cli.person import is_person_there
+from tooltray.cli.server_commands.servers_command import present_server, running_in_words, tools_once_started
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, print_note, problem_line
 from tooltray.foundation.errors import TooltrayError

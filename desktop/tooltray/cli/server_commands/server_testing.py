@@ -3,8 +3,8 @@
 import argparse
 import uuid
 
-from tooltray.cli.commands.servers_command import START_TIMEOUT_S, note_start
 from tooltray.cli.hubs import started_hub
+from tooltray.cli.server_commands.servers_command import START_TIMEOUT_S, note_start
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, count, print_note, problem_line
 from tooltray.foundation.home.home import Home

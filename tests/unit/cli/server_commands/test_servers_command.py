@@ -12,8 +12,8 @@ from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.carriers.control.control_client import ControlClient
-from tooltray.cli.commands.servers_command import new_lines, progress_shown
 from tooltray.cli.run import run
+from tooltray.cli.server_commands.servers_command import new_lines, progress_shown
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
@@ -749,7 +749,7 @@ def test_the_last_lines_of_a_log_are_printed_harmless(tooltray: Tooltray, hub_ho
 def test_following_a_log_prints_new_lines_until_the_hub_ends(
     tooltray: Tooltray, hub_home: Home, options: list[str], shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tooltray.cli.commands.servers_command.FOLLOW_EVERY_S", 0.0)
+    monkeypatch.setattr("tooltray.cli.server_commands.servers_command.FOLLOW_EVERY_S", 0.0)
     answers = iter([["a", "b"], ["a", "b"], ["b", "c"], ["c", "d"]])
 
     def log(**params: Any) -> list[str]:

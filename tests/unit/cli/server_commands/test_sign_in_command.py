@@ -125,7 +125,7 @@ def test_a_pasted_address_ends_a_sign_in_that_has_begun(tooltray: Tooltray, hub_
 
 
 def test_a_person_at_a_terminal_is_asked_for_the_address(tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tooltray.cli.commands.sign_in_command.is_person_there", lambda: True)
+    monkeypatch.setattr("tooltray.cli.server_commands.sign_in_command.is_person_there", lambda: True)
     with signing_in(hub_home):
         assert "The address at which the browser ended: " in tooltray("servers", "sign-in", "far", "--paste", stdin="http://a\n").err
 

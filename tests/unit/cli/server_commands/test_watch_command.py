@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.cli.commands import watch_command
+from tooltray.cli.server_commands import watch_command
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import as_json
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 
 from tooltray.cli import values
 from tooltray.cli.commands.secrets_command import going
-from tooltray.cli.commands.servers_command import note_start, progress_shown, running_in_words, server_snapshot, tools_once_started
 from tooltray.cli.derived_commands import VerbCommands, table
 from tooltray.cli.hubs import Hub, started_hub
 from tooltray.cli.parsers import Usage, command
 from tooltray.cli.person import confirmed, is_person_there
 from tooltray.cli.secret_place import SecretPlace
+from tooltray.cli.server_commands.servers_command import note_start, progress_shown, running_in_words, server_snapshot, tools_once_started
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, day, print_error, print_json, print_note
 from tooltray.foundation.errors import Problem, TooltrayError

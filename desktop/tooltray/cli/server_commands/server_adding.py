@@ -12,7 +12,11 @@ from typing import Any
 import msgspec
 
 from tooltray.cli import auto_approve
-from tooltray.cli.commands.servers_command import (
+from tooltray.cli.effects import listing_line
+from tooltray.cli.hubs import Hub, any_hub, started_hub
+from tooltray.cli.person import YES, check_terminal, is_person_there, typed_answer
+from tooltray.cli.secret_place import SecretPlace
+from tooltray.cli.server_commands.servers_command import (
     STOP_TIMEOUT_S,
     note_log,
     note_start,
@@ -21,10 +25,6 @@ from tooltray.cli.commands.servers_command import (
     server_snapshot,
     tools_once_started,
 )
-from tooltray.cli.effects import listing_line
-from tooltray.cli.hubs import Hub, any_hub, started_hub
-from tooltray.cli.person import YES, check_terminal, is_person_there, typed_answer
-from tooltray.cli.secret_place import SecretPlace
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, needs_sign_in, print_error, print_json, print_note
 from tooltray.config.secrets.vaults import SecretsAbsent
