@@ -44,17 +44,6 @@ async def test_an_entry_of_a_project_waits_for_a_yes_and_runs_from_then_on(tmp_p
         assert hub.parts.heard.of(ServerFilesChanged)
 
 
-async def test_a_server_of_a_file_does_not_take_the_name_of_an_entry_that_cannot_be_read(tmp_path: Path) -> None:
-    (config := tmp_path / "served.json").write_text(served_config(two=TWO))
-    broken = {"command": "program", "callRules": "cannot be read"}
-    async with file_hub(tmp_path, servers={"one": broken, "two": broken}, configs=[config]) as hub:
-        folder = hub.project(one=ONE)
-        await hub.session(folder)
-        (name,) = await hub.trusted(folder)
-        assert name != "one"
-        assert {"one", "two"}.isdisjoint(hub.parts.conf.settings.mcp_servers)
-
-
 async def test_a_first_list_of_a_session_has_the_servers_of_its_project(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one=ONE)
