@@ -190,7 +190,7 @@ class _ServersApi(_Unstarted, ServersApi):
     async def add_mcp_server(
         self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "", secrets: Mapping[str, str] = {}
     ) -> str:
-        if name in self._config.settings.mcp_servers:
+        if name in self._config.settings.mcp_servers or name in self._config.names:
             raise name_is_taken(name)
         await self._set(name, as_added(config), "", secrets, is_default=is_default)
         return name

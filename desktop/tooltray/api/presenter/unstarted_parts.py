@@ -225,7 +225,7 @@ class UnstartedParts:
         from tooltray.sources.project_files.trust import Trust, look
 
         def is_taken(name: str) -> bool:
-            return any(look(name) == look(other) for other in self.config.own_settings.mcp_servers)
+            return any(look(name) == look(other) for other in self.config.names)
 
         return Trust(self.trust_store, is_taken=is_taken)
 

@@ -16,6 +16,7 @@ from tooltray.config.settings.call_rule import CallRule
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.config.settings.settings import Settings
+from tooltray.config.settings.settings_reading import UNREADABLE_PROFILE
 from tooltray.foundation.events import ConfigChanged, Event, EventBus, ToolListChanged
 from tooltray.foundation.phrases import Phrase
 from tooltray.protocol.eras import ClientInfo, Era
@@ -288,7 +289,10 @@ class Modes:
         if mode is None:
             shown = _by_servers(self._lazy(key, by_default), profile)
         if profile and self._profiles.find(profile) is None:
-            shown = replace(shown, reason=Phrase("there is no profile '{profile}', so nothing is shown", profile=profile))
+            why = Phrase("there is no profile '{profile}', so nothing is shown", profile=profile)
+            if profile == UNREADABLE_PROFILE:
+                why = Phrase("its settings cannot be read, so nothing is shown")
+            shown = replace(shown, reason=why)
         return replace(shown, lazy_by_default=by_default, is_automatic=mode == "automatic")
 
     def _lazy(self, key: _Key, by_default: bool | None) -> list[str]:

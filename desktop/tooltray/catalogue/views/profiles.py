@@ -10,6 +10,7 @@ from tooltray.config.settings import view_settings
 from tooltray.config.settings.file_server import FileServer
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.settings import ProfileSettings
+from tooltray.config.settings.settings_reading import UNREADABLE_PROFILE
 from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
@@ -93,7 +94,7 @@ class Profiles:
                     Phrase("Correct it: tooltray profiles set"),
                 )
         for client, chosen in settings.publish.clients.items():
-            if chosen.profile and chosen.profile not in settings.profiles:
+            if chosen.profile and chosen.profile not in (UNREADABLE_PROFILE, *settings.profiles):
                 message = Phrase("there is no profile '{profile}', so its sessions see nothing", profile=chosen.profile)
                 yield Problem(
                     Phrase("The AI client '{client}' is to have a profile that there is not", client=client),

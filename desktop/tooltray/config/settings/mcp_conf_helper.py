@@ -3,7 +3,7 @@
 import asyncio
 import copy
 import threading
-from collections.abc import Mapping
+from collections.abc import KeysView, Mapping
 from itertools import dropwhile
 from pathlib import Path
 
@@ -87,6 +87,11 @@ class McpConfHelper:
         if dict(servers) != self._files:
             self._files = dict(servers)
             self._publish_change()
+
+    @property
+    def names(self) -> KeysView[str]:
+        """Returns the names in `mcpServers`, also of entries that cannot be used: nothing else may take their names."""
+        return members(self._state.loaded.document, "mcpServers").keys()
 
     @property
     def entries(self) -> dict[str, Document]:
@@ -182,7 +187,7 @@ class McpConfHelper:
             entry: a mapping goes into the file unchanged.
             is_default: whether it starts with the hub; None leaves that unchanged.
             revision: of the entry that is replaced; empty: any.
-            is_new: refuse to replace an entry, unless that entry cannot be used.
+            is_new: refuse to replace an entry, also one that cannot be used.
 
         Raises:
             Conflict: the entry has changed, or the name is taken.

@@ -9,7 +9,8 @@ from pydantic_core import to_jsonable_python
 from tooltray.config.settings.document import Document, Edit, members, part, texts
 from tooltray.config.settings.given_entries import read_entry
 from tooltray.config.settings.server_config import SPELLINGS
-from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
+from tooltray.config.settings.settings_reading import check_counts
+from tooltray.foundation.errors import Conflict, NotFound
 from tooltray.foundation.files.json_text import check_revision, revision_of
 from tooltray.foundation.phrases import Phrase
 
@@ -44,7 +45,7 @@ def entry(
     def edit(document: Document) -> None:
         entries = part(document, "mcpServers")
         check_revision(revision_of(entries[name]) if name in entries else "", revision)
-        if is_new and _is_usable(name, entries.get(name)):
+        if is_new and name in entries:
             raise name_is_taken(name)
         behind = _from_first(entries, before) if name not in entries else []
         entries[name] = new
@@ -121,6 +122,9 @@ def choices(name: str, changed: Mapping[str, object]) -> Edit:
 
     Args:
         changed: attributes of FileServerSettings; None deletes a choice.
+
+    Raises:
+        TooltrayError: the edit: other choices for it cannot be read, so that these would not count.
     """
 
     def edit(document: Document) -> None:
@@ -130,6 +134,7 @@ def choices(name: str, changed: Mapping[str, object]) -> Edit:
             _set_field(chosen, field, value)
         if not chosen:
             del servers[name]
+        check_counts({"fileServers": servers}, ("fileServers", name))
 
     return edit
 
@@ -161,14 +166,6 @@ def name_is_taken(name: str) -> Conflict:
     return Conflict(
         Phrase("there is a server '{name}' already", name=name), hint=Phrase("Choose another name, or change the one that is there.")
     )
-
-
-def _is_usable(name: str, written: object) -> bool:
-    try:
-        read_entry(name, written)
-    except TooltrayError:
-        return False
-    return True
 
 
 def written_entry(document: Document, name: str) -> Document:

@@ -11,7 +11,7 @@ Everything here blocks, so McpConfHelper calls it from a thread. What can be wro
 - Another program edited it since it was read, or saves it at the same moment: the change is applied to the new content (edited_files).
 - It ends in the middle: it may be half saved, so it gets a moment before it counts as broken.
 - It is gone, empty, or unreadable when it is read again while the hub runs: the known settings stay in use, and the file stays unchanged.
-  An entry that becomes unusable stays in use as it was, until the hub ends.
+  An entry that becomes unusable stays in use as it was, until the hub ends, but each of its calls asks.
 """
 
 import copy
@@ -268,10 +268,14 @@ def _read_object(content: bytes) -> tuple[Document, list[str]]:
 
 
 def _going_on(known: Loaded, new: Loaded) -> Loaded:
-    """Returns the new settings with the entries that became unusable as they were: a typing error must not end a server that is in use."""
+    """Returns the new settings with the entries that became unusable as they were: a typing error must not end a server that is in use. But
+    each of its calls asks, since the rules that cannot be read may be stricter.
+    """
     servers, written = new.reading.settings.mcp_servers, new.document.get("mcpServers")
     unusable = written.keys() - servers.keys() if isinstance(written, dict) else ()
-    kept = {name: config for name, config in known.reading.settings.mcp_servers.items() if name in unusable}
+    asking = {"auto_approve": (), "call_rules": ()}
+    before = known.reading.settings.mcp_servers
+    kept = {name: config.model_copy(update=asking) for name, config in before.items() if name in unusable}
     if not kept:
         return new
     settings = new.reading.settings.model_copy(update={"mcp_servers": {**servers, **kept}})

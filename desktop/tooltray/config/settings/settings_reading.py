@@ -14,7 +14,7 @@ import msgspec
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
-from tooltray.config.settings.document import Document, version_of
+from tooltray.config.settings.document import NOT_CHANGED, Document, version_of
 from tooltray.config.settings.given_entries import check_name, place_of, printable_name
 from tooltray.config.settings.json_model import CORRECT_IT, Path, joined, of_place, places_in_words, printable
 from tooltray.config.settings.settings import (
@@ -81,6 +81,8 @@ _PARTS: Mapping[Path, _Part] = {
     ("publish", "clients", _EACH): _Part(
         Phrase("it sees nothing"), _CLIENT, lambda name: Phrase("The settings of AI client '{client}' cannot be used", client=name)
     ),
+    ("publish", "clients", _EACH, "mode"): _Part(Phrase("the mode for all AI clients counts for it")),
+    ("publish", "clients", _EACH, "resultLimit"): _Part(Phrase("its results have only the limits of their servers")),
     ("publish", "http"): _Part(Phrase("AI clients cannot connect over HTTP")),
 }
 
@@ -157,11 +159,20 @@ def _is_name(name: str, reserved: Collection[str], slips: list[Slip]) -> bool:
     return True
 
 
+def check_counts(document: Document, *parts: Path) -> None:
+    """Raises TooltrayError if one of the parts cannot be read: a change in it would not count."""
+    for slip in read_settings(document).slips:
+        if slip.part in parts:
+            raise TooltrayError(NOT_CHANGED, slip.problem.message, CORRECT_IT)
+
+
 def _without_unusable(given: Document, error: ValidationError) -> Iterator[Slip]:
     """Replaces the parts that cannot be read, and yields a slip for each."""
     reasons: dict[Path, list[tuple[Path, str]]] = {}
     for path, reason in places_in_words(error):
         reasons.setdefault(path[: len(_pattern(path))], []).append((path, reason))
+    for part in [part for part in reasons if len(part) > 1 and part[:-1] in reasons and part[:-1] != ("publish",)]:
+        reasons[part[:-1]] += reasons.pop(part)  # a field that restricts nothing falls with those that do
     for part, found in reasons.items():
         kind = _PARTS.get(_pattern(part), _Part())
         if part == ("publish",) and not isinstance(given["publish"], Mapping):
@@ -177,7 +188,7 @@ def _pattern(path: Path) -> Path:
 
 
 def _fits(expected: object, step: object) -> bool:
-    return expected in (_EACH, step)
+    return expected in (_EACH, to_camel(str(step)))
 
 
 def _fall_back(given: Document, part: Path, value: object) -> None:
@@ -198,7 +209,7 @@ def _slip(part: Path, kind: _Part, found: Sequence[tuple[Path, str]]) -> Slip:
     if kind.title:
         title = kind.title(printable_name(str(part[-1])))
     else:
-        title = Phrase("{field} in the settings is not used", field=".".join(map(str, part)))
+        title = Phrase("{field} in the settings is not used", field=printable(".".join(map(str, part))))
     if entry:
         message = joined([of_place(path[len(part) :], reason) for path, reason in found])
     else:

@@ -12,6 +12,7 @@ from tooltray.config.settings.document import Document, Edit, members, part
 from tooltray.config.settings.given_entries import read_entry
 from tooltray.config.settings.json_model import in_words
 from tooltray.config.settings.settings import Mode, ProfileSettings
+from tooltray.config.settings.settings_reading import check_counts
 from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
@@ -47,6 +48,9 @@ def client_field(client: str, field: str, value: object) -> Edit:
     Args:
         field: of ClientSettings, as it is spelled in the file.
         value: None removes the field.
+
+    Raises:
+        TooltrayError: no client can have this name; the edit: other fields cannot be read, so that the new value would not count.
     """
     _check("an AI client", client)
 
@@ -56,6 +60,8 @@ def client_field(client: str, field: str, value: object) -> Edit:
         _set(settings, field, value)
         if not settings:
             del clients[client]
+        of_client = ("publish", "clients", client)
+        check_counts({"publish": document["publish"]}, of_client, (*of_client, field))
 
     return edit
 

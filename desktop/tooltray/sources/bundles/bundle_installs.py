@@ -161,7 +161,7 @@ class BundleInstalls:
                 raise name_is_taken(found)
             return found, True
         plain = clean_name("".join(" " if sign in FORBIDDEN_IN_NAMES else sign for sign in bundle)) or "bundle"
-        return found or free_name(plain, self._config.settings.mcp_servers), False
+        return found or free_name(plain, {*self._config.settings.mcp_servers, *self._config.names}), False
 
     def _here(self, bundle: str) -> str:
         return next((name for name, entry in self._config.entries.items() if _origin(entry).get("name") == bundle), "")

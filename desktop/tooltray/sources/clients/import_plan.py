@@ -134,7 +134,7 @@ async def offers(
     variables = await environ() if has_placeholders else {}
     groups = await asyncio.to_thread(_grouped, read, known, variables)
     here = await _servers_here(config, secrets, {group[0].program.text for group in groups}, variables)
-    return await asyncio.to_thread(_offers, read, groups, _Names(config.settings.mcp_servers), here, known)
+    return await asyncio.to_thread(_offers, read, groups, _Names({*config.settings.mcp_servers, *config.names}), here, known)
 
 
 async def _servers_here(config: McpConfHelper, secrets: SecretStore, texts: Collection[str], environ: Mapping[str, str]) -> list[_Here]:

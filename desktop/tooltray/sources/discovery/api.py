@@ -158,7 +158,7 @@ class DiscoveryApi:
         return here, as_new(with_origin(made, choice, described.name, described.version)), made
 
     def _free_name(self, wanted: str) -> str:
-        return free_name(wanted, self._config.settings.mcp_servers)
+        return free_name(wanted, {*self._config.settings.mcp_servers, *self._config.names})
 
 
 def _bundle(choice: Choice) -> Package | None:

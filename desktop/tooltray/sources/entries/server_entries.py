@@ -234,7 +234,7 @@ class ServerEntries:
         if await must_wait():
             return await self._proposals.add(name, given, secrets, is_default=is_default, project=project)
         check_name(name, BUILTIN_NAMES)
-        if not project and name in self._config.settings.mcp_servers:
+        if not project and (name in self._config.settings.mcp_servers or name in self._config.names):
             raise name_is_taken(name)
         await self._widenings.confirm_new(name, given, like=like)
         async with self._secrets.stored(secrets):

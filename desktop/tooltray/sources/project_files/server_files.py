@@ -191,7 +191,7 @@ class ServerFiles:
         self._bus, self._spawn = bus, spawn
         self.in_use = folders_in_use
         self._endpoints: Mapping[str, str] = {}
-        self._names = ServedNames(is_taken=lambda name: name in config.own_settings.mcp_servers or trust.has_name(name))
+        self._names = ServedNames(is_taken=lambda name: name in config.names or trust.has_name(name))
         self._served = {path: ServedFile(path, self._names) for path in configs}
         self._projects: dict[str, ProjectFile] = {}  # by folder
         self._use_folders()
@@ -235,7 +235,7 @@ class ServerFiles:
 
     def is_taken(self, name: str) -> bool:
         """Returns whether a server that is not from a project's file has this name or one that looks like it."""
-        return name in self._names or any(look(other) == look(name) for other in self._config.own_settings.mcp_servers)
+        return name in self._names or any(look(other) == look(name) for other in self._config.names)
 
     def snapshots(self) -> list[ServerFileSnapshot]:
         """Implements FilesApi.get_server_files."""

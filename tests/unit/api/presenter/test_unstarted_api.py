@@ -79,6 +79,18 @@ async def test_of_two_servers_with_one_name_the_second_is_refused(api: Api) -> N
             await api.servers.add_mcp_server("one", {"command": "y"})
 
 
+async def test_a_new_server_does_not_replace_an_entry_that_cannot_be_used(hub_home: Home) -> None:
+    hub_home.prepare()
+    hub_home.settings.write_text(json.dumps({"version": 1, "mcpServers": {"bad": {"note": 1}}}))
+    before = hub_home.settings.read_bytes()
+    parts = UnstartedParts(hub_home, note=print)
+    await parts.load()
+    with asked_by(PERSON), pytest.raises(Conflict, match="there is a server 'bad' already"):
+        await unstarted_api(parts).servers.add_mcp_server("bad", {"command": "x"})
+    await parts.close()
+    assert hub_home.settings.read_bytes() == before
+
+
 async def test_an_entry_that_cannot_be_used_is_corrected(hub_home: Home) -> None:
     hub_home.prepare()
     hub_home.settings.write_text(json.dumps({"version": 1, "mcpServers": {"bad": {"note": 1}}}))

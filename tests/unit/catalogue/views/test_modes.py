@@ -410,6 +410,8 @@ async def test_the_reason_speaks_of_the_profile_where_there_is_one(tmp_path: Pat
         assert parts.modes.shown(session(profile="work")).reason == "all that is in the profile 'work'"
         gone = parts.modes.shown(session(profile="gone"))
         assert (gone.mode, gone.reason) == ("everything", "there is no profile 'gone', so nothing is shown")
+    async with hub_parts(tmp_path / "odd", **one(clients={"c": {"flowGuard": "yes"}})) as parts:
+        assert parts.modes.shown(session("c")).reason == "its settings cannot be read, so nothing is shown"
 
 
 async def test_a_rule_that_means_nothing_is_refused(tmp_path: Path) -> None:

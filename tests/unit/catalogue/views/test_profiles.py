@@ -116,6 +116,13 @@ async def test_a_profile_that_there_is_not_includes_nothing_and_is_refused(tmp_p
         assert any("'c' is to have a profile that there is not" in notice for notice in notices(parts))
 
 
+async def test_of_a_client_whose_settings_cannot_be_read_only_that_is_told(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **world(clients={"c": {"flowGuard": "yes"}})) as parts:
+        assert not parts.profiles.includes(SessionState("s", client="c"), "a")
+        told = [notice for notice in notices(parts) if "'c'" in notice]
+        assert ["The settings of AI client 'c' cannot be used" in notice for notice in told] == [True]
+
+
 async def test_profiles_are_set_shown_with_their_tools_and_removed(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **world()) as parts:
         await run(parts)

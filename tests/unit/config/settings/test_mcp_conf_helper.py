@@ -221,6 +221,11 @@ async def test_of_two_who_add_one_name_at_once_the_second_is_refused(conf: McpCo
     assert on_disk(path)["mcpServers"]["new"]["command"] in ("a", "b")
 
 
-async def test_an_entry_that_cannot_be_used_is_in_nobody_s_way(conf: McpConfHelper, path: Path) -> None:
-    await conf.set_server("bad", {"command": "a"}, is_new=True)
+async def test_no_new_server_replaces_an_entry_that_cannot_be_used(conf: McpConfHelper, path: Path) -> None:
+    assert ("bad" in conf.names, "bad" in conf.settings.mcp_servers) == (True, False)
+    before = on_disk(path)
+    with pytest.raises(Conflict, match="there is a server 'bad' already"):
+        await conf.set_server("bad", {"command": "a"}, is_new=True)
+    assert on_disk(path) == before
+    await conf.set_server("bad", {"command": "a"})
     assert on_disk(path)["mcpServers"]["bad"] == {"command": "a"}

@@ -1,10 +1,12 @@
+import copy
+
 import pytest
 
 from tooltray.config.settings import server_edits
 from tooltray.config.settings.document import Document
 from tooltray.config.settings.server_config import ToolFilter
 from tooltray.config.settings.tool_override import ToolOverride
-from tooltray.foundation.errors import Conflict, NotFound
+from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.files.json_text import revision_of
 
 ENTRY = {"command": "one"}
@@ -97,6 +99,14 @@ def test_of_a_server_in_another_file_the_last_choice_that_goes_leaves_no_empty_o
     assert after["fileServers"] == {"far": {"callTimeout": 5.0}}
     server_edits.choices("far", {"call_timeout": None})(after)
     assert after["fileServers"] == {}
+
+
+def test_of_a_server_in_another_file_whose_choices_cannot_be_read_nothing_is_changed() -> None:
+    choices: Document = {"fileServers": {"far": {"confinement": "onw"}, "odd": 3}}
+    with pytest.raises(TooltrayError, match=r"fileServers: far\.confinement"):
+        server_edits.choices("far", {"disabled_tools": ["rm"]})(copy.deepcopy(choices))
+    server_edits.choices("far", {"confinement": None, "call_timeout": 5.0})(choices)
+    assert choices == {"fileServers": {"far": {"callTimeout": 5.0}, "odd": 3}}
 
 
 @pytest.mark.parametrize(("before", "order"), [([], "abcn"), (["gone", "b", "a"], "anbc"), (["gone"], "abcn")])

@@ -148,7 +148,8 @@ async def test_a_change_of_a_server_makes_the_settings_no_other_ones(tmp_path: P
     [
         ({"publish": "x"}, {"publish": {"naming": "always"}}, "publish: must be an object"),
         ({"activity": {"line": 0}}, {"activity": {"days": 3}}, "activity: line: must be true or false"),
-        ({"publish": {"clients": {"c": {"mode": 1}}}}, {"publish": {"clients": {"c": {"reads": "text"}}}}, "publish: clients.c.mode"),
+        ({"publish": {"clients": {"c": {"mode": 1}}}}, {"publish": {"clients": {"c": {"mode": 2}}}}, "publish: clients.c.mode"),
+        ({"publish": {"clients": {"c": {"reads": 1}}}}, {"publish": {"clients": {"c": {"mode": "lazy"}}}}, "publish: clients.c.reads"),
     ],
 )
 async def test_a_part_that_cannot_be_read_is_not_changed(

@@ -119,7 +119,7 @@ def test_what_ai_clients_see_falls_back_without_its_own_parts() -> None:
         "mode": "lazy",
         "feedback": True,
         "http": {"enabled": True, "port": 80},
-        "clients": {"zz": {"mode": "bogus"}, "careful": {"autoApprove": ["read"], "profile": "work"}},
+        "clients": {"zz": {"flowGuard": "bogus"}, "careful": {"autoApprove": ["read"], "profile": "work"}},
     }
     reading = read_settings({"publish": publish, "profiles": {"odd": {"servers": "all"}, "work": {"servers": ["a"]}}})
     used = reading.settings.publish
@@ -166,7 +166,7 @@ STRICT: list[tuple[dict[str, Any], str, object, str]] = [
         ({"publish": {"clients": {"c": client}}}, "publish", PublishSettings(clients={"c": HELD_CLIENT}), "it sees nothing")
         for client in (
             *(["read"], {"autoApprove": ["read", 1]}, {"callRules": [{"tool": "t"}, 1], "profile": "work"}),
-            *({"profile": ["work"]}, {"flowGuard": 0, "autoApprove": []}, {"mode": "some", "profile": "work", "autoApprove": []}),
+            *({"profile": ["work"]}, {"flowGuard": 0, "autoApprove": []}, {"reads": "some", "profile": "work", "autoApprove": []}),
         )
     ),
 ]
@@ -183,9 +183,32 @@ def test_a_part_that_cannot_be_read_restricts_as_much_as_it_can(document: dict[s
     assert document == before
 
 
+@pytest.mark.parametrize(
+    ("odd", "name", "meanwhile"),
+    [
+        ({"mode": "eveything"}, "mode", "the mode for all AI clients counts for it"),
+        ({"resultLimit": "10k"}, "resultLimit", "its results have only the limits of their servers"),
+        ({"result_limit": 1}, "result_limit", "its results have only the limits of their servers"),
+    ],
+)
+def test_a_mistake_in_a_field_that_restricts_nothing_costs_an_ai_client_this_field(odd: dict[str, Any], name: str, meanwhile: str) -> None:
+    careful = {"profile": "work", "autoApprove": [], "later": 1}
+    reading = read_settings({"publish": {"clients": {"c": careful | odd}}})
+    assert reading.settings.publish.clients == {"c": ClientSettings.model_validate(careful)}
+    (slip,) = reading.slips
+    assert slip.problem.title == f"publish.clients.c.{name} in the settings is not used"
+    assert (slip.path, slip.problem.hint) == (("publish", "clients", "c", name), f"Correct it in settings.json; until then {meanwhile}")
+    both = read_settings({"publish": {"clients": {"c": odd | {"flowGuard": 0}}}})
+    assert both.settings.publish.clients == {"c": HELD_CLIENT}
+    (slip,) = both.slips
+    assert slip.problem.message.count(": must be") == 2
+
+
 def test_a_client_s_odd_name_is_shown_without_its_control_characters() -> None:
     (problem,) = read_settings({"publish": {"clients": {"a\nb": 1}}}).problems
     assert problem.title == "The settings of AI client 'a?b' cannot be used"
+    (problem,) = read_settings({"publish": {"clients": {"a\nb": {"mode": 1}}}}).problems
+    assert problem.title == "publish.clients.a?b.mode in the settings is not used"
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,16 @@ async def test_a_slip_in_the_entry_of_a_server_is_told_and_the_server_goes_on(co
     assert conf.settings.mcp_servers == {}
 
 
+async def test_a_server_that_goes_on_with_an_entry_that_cannot_be_read_asks_for_each_call(conf: McpConfHelper, path: Path) -> None:
+    put(path, {**ONE, "mcpServers": {"a": {"command": "x", "autoApprove": ["all"], "callRules": [{"tool": "t"}]}}})
+    await conf.reload()
+    put(path, {**ONE, "mcpServers": {"a": {"command": "x", "autoApprove": "none", "callRules": []}}})
+    await conf.reload()
+    await conf.set_enabled(False)
+    going_on = conf.settings.mcp_servers["a"]
+    assert (going_on.command, going_on.auto_approve, going_on.call_rules) == ("x", (), ())
+
+
 async def test_looking_what_the_file_says_changes_nothing(conf: McpConfHelper, path: Path, heard: Heard) -> None:
     put(path, TWO)
     assert list((await conf.read_again()).reading.settings.mcp_servers) == ["a", "b"]

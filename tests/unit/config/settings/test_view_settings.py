@@ -1,5 +1,6 @@
 """view_settings.py"""
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,17 @@ def test_a_mode_is_chosen_for_one_kind_of_client_or_for_all_and_taken_back() -> 
     edited(view_settings.client_mode("", ""), document)
     edited(view_settings.client_mode("codex", ""), document)
     assert document == {"publish": {"naming": "always", "clients": {}}}
+
+
+def test_a_field_of_a_client_is_not_changed_where_it_would_not_count() -> None:
+    document: Document = {"publish": {"naming": 3, "clients": {"a": {"profile": 3}, "b": {"mode": "loud"}, "c": 3}}}
+    with pytest.raises(TooltrayError, match=r"publish: clients\.a\.profile: must be text"):
+        edited(view_settings.client_field("a", "autoApprove", ["read"]), copy.deepcopy(document))
+    with pytest.raises(TooltrayError, match=r"publish: clients\.b\.mode"):
+        edited(view_settings.client_field("b", "mode", "louder"), copy.deepcopy(document))
+    edited(view_settings.client_field("a", "profile", None), document)
+    edited(view_settings.client_field("b", "autoApprove", ["read"]), document)
+    assert document["publish"] == {"naming": 3, "clients": {"b": {"mode": "loud", "autoApprove": ["read"]}, "c": 3}}
 
 
 def test_what_else_is_said_of_a_client_stays() -> None:

@@ -233,8 +233,9 @@ async def test_what_is_no_bundle_is_not_removed_as_one(tmp_path: Path) -> None:
         assert await parts.bundles_api.get_bundles() == []
 
 
-async def test_a_bundle_gets_a_name_that_is_free_and_can_be_one(tmp_path: Path) -> None:
-    async with hub(tmp_path, servers={"my notes": {"command": "x", "disable": True}}) as parts:
+@pytest.mark.parametrize("there", [{"command": "x", "disable": True}, {"command": "x", "callRules": "cannot be read"}])
+async def test_a_bundle_gets_a_name_that_is_free_and_can_be_one(tmp_path: Path, there: dict[str, Any]) -> None:
+    async with hub(tmp_path, servers={"my notes": there}) as parts:
         server = await install(parts, bundle(tmp_path, name="my/notes"), key=VALUE)
         assert server == "my notes-2"
         assert parts.servers.get(server).state is not ServerState.ERROR

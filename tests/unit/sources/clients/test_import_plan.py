@@ -134,12 +134,15 @@ async def test_what_is_here_already_is_the_same_or_another_one_of_that_name(tmp_
     }
     async with hub_parts(tmp_path, servers=servers) as parts:
         await parts.secrets.set("x/T", TOKEN)
-        found = entries("cursor", {"mcpServers": {"github": GITHUB, "wiki": {"command": "wiki"}, "hub": {"command": "h"}}})
-        same, different, builtin = await candidates(parts, *found)
+        found = entries(
+            "cursor", {"mcpServers": {"github": GITHUB, "wiki": {"command": "wiki"}, "hub": {"command": "h"}, "odd": {"command": "o"}}}
+        )
+        same, different, builtin, unreadable = await candidates(parts, *found)
         assert (same.state, same.here, same.name, same.is_chosen) == ("same", "hub-github", "hub-github", True)
         assert (different.state, different.here, different.name, different.is_chosen) == ("different", "wiki", "wiki-2", False)
         assert "another server is called 'wiki' here" in different.why_not_chosen
         assert (builtin.state, builtin.name) == ("different", "hub-2")
+        assert (unreadable.state, unreadable.here, unreadable.name) == ("different", "odd", "odd-2")
 
 
 @pytest.mark.parametrize("here", ["dummy-of-another-account", None])

@@ -378,6 +378,12 @@ def test_of_very_many_that_were_removed_the_oldest_is_forgotten(monkeypatch: pyt
     assert list(widenings._removed) == ["a", "c"]
 
 
+async def test_a_name_of_an_entry_that_cannot_be_read_is_taken_before_anybody_is_asked(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"bad": {"command": "x", "callRules": 1}}, programs=PROGRAMS) as parts:
+        with asked_by(UNATTENDED), pytest.raises(TooltrayError, match="there is a server 'bad' already"):
+            await parts.presenter.add_mcp_server("bad", {"command": "x", "autoApprove": ["all"]})
+
+
 async def test_an_entry_that_cannot_be_used_is_refused_before_anybody_is_asked(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, servers={}, programs=PROGRAMS) as parts:
         with asked_by(UNATTENDED), pytest.raises(TooltrayError, match="neither a command nor a URL"):

@@ -28,6 +28,17 @@ ONE = {"command": "program", "args": ["one"]}
 TWO = {"command": "program", "args": ["two"]}
 
 
+async def test_a_server_of_a_file_does_not_take_the_name_of_an_entry_that_cannot_be_read(tmp_path: Path) -> None:
+    (config := tmp_path / "served.json").write_text(json.dumps({"mcpProxy": {"addr": "127.0.0.1:0"}, "mcpServers": {"two": TWO}}))
+    broken = {"command": "program", "callRules": "cannot be read"}
+    async with file_hub(tmp_path, servers={"one": broken, "two": broken}, configs=[config]) as hub:
+        folder = hub.project(one=ONE)
+        await hub.session(folder)
+        (name,) = await hub.trusted(folder)
+        assert name != "one"
+        assert {"one", "two"}.isdisjoint(hub.parts.conf.settings.mcp_servers)
+
+
 async def test_a_yes_is_taken_back_and_what_runs_by_it_ends(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one=ONE, two=TWO)
