@@ -1,8 +1,8 @@
 """The entries of servers, wherever each is: in the settings, in a project's own file, or among the proposals that wait for consent.
 
-A server and its secrets are stored together or not at all. Nothing is started or stopped here: the server manager watches the files. What
-an entry widens is confirmed by a person: compared with the existing entry, else with the last removed one of its name, so that nothing is
-gained by removing a server and adding it again, else with UNTOLD.
+A server and its secrets are stored together or not at all. Nothing is started or stopped here: ServerManager and LiveSettings
+follow the settings. What an entry widens is confirmed by a person: compared with the existing entry, else with the last removed one of its
+name, so that nothing is gained by removing a server and adding it again, else with UNTOLD.
 """
 
 import difflib
