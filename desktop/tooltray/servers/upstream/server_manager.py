@@ -204,6 +204,8 @@ class ServerManager:
                 successor = self._servers.get(name, server)
                 if successor is server:
                     raise
+                if refusal := successor.refusal:
+                    raise refusal from None
                 await successor.run(timeout_s=STARTED_BY_HAND_WAIT_S)  # its settings changed while it was starting
 
     async def begin_start(self, name: str) -> None:

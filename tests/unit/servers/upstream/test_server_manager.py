@@ -308,6 +308,19 @@ async def test_a_start_whose_server_gets_other_settings_meanwhile_is_that_of_its
         assert parts.servers.get("s").first.client
 
 
+async def test_a_start_whose_server_is_switched_off_with_other_settings_meanwhile_starts_nothing(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        go_on = program.hold("initialize")
+        starting = asyncio.create_task(parts.servers.start("s"))
+        await program.request("initialize")
+        await change(parts, env={"A": "1"}, disable=True)
+        go_on.set()
+        with pytest.raises(TooltrayError, match="switched off"):
+            await starting
+        assert (parts.servers.get("s").state, len(program.copies.all)) == (ServerState.STOPPED, 1)
+
+
 async def test_ten_restarts_at_once_all_end_with_one_running_server(tmp_path: Path) -> None:
     program = ScriptedServer()
     async with hub_parts(tmp_path, **one_server(program)) as parts:
