@@ -231,7 +231,7 @@ class DeferredServer(ManagedServer):
 
     def forget(self) -> None:
         """Drops the projects for which the server was started, and the user's choices."""
-        self.chosen, self.is_without_project, self._resumed = None, False, ()
+        self.chosen, self.is_without_project, self.is_used, self._resumed = None, False, False, ()
 
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
         self.is_used = False
@@ -240,7 +240,11 @@ class DeferredServer(ManagedServer):
         await self.end(self.copies, then=ServerState.STOPPED if then is ServerState.STOPPED else ServerState.ON_DEMAND)
 
     async def end(self, copies: Iterable[ServerCopy], *, then: ServerState = ServerState.ON_DEMAND) -> None:
-        """Ends some copies together; bounded. A copy that is called meanwhile starts again, and stays."""
+        """Ends some copies together; bounded. A copy that is called meanwhile starts again, and stays.
+
+        Args:
+            then: ON_DEMAND: a call that waits for a copy is such a call, too; STOPPED: it fails.
+        """
         copies = list(copies)
         if ending := {owner for copy in copies for owner in copy.start_stopping(then=then)}:
             await asyncio.wait(ending)

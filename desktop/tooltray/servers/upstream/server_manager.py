@@ -198,13 +198,18 @@ class ServerManager:
         self._look_again(server)
         await self._stops.discard(server)
         with _by_person():
-            try:
-                await server.run(timeout_s=STARTED_BY_HAND_WAIT_S)
-            except TooltrayError:
-                successor = self._servers.get(name, server)
-                if successor is server:
-                    raise
-                await successor.run(timeout_s=STARTED_BY_HAND_WAIT_S)  # its settings changed while it was starting
+            present = self.get(name)
+            if present is server:
+                try:
+                    await server.run(timeout_s=STARTED_BY_HAND_WAIT_S)
+                    return
+                except TooltrayError:
+                    present = self._servers.get(name, server)
+                    if present is server:
+                        raise
+            if refusal := present.refusal:
+                raise refusal
+            await present.run(timeout_s=STARTED_BY_HAND_WAIT_S)  # the server's settings changed meanwhile
 
     async def begin_start(self, name: str) -> None:
         """Starts a server for the user; does not wait until it runs.

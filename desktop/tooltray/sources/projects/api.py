@@ -116,7 +116,7 @@ class ProjectsApi:
     async def reset_deferred_state(self) -> None:
         """Stops every copy of every deferred server and drops the projects of the copies: the servers wait again."""
         servers = self._servers.deferred()
-        await asyncio.gather(*(server.stop(then=ServerState.STOPPED if server.is_stopped else server.idle_state) for server in servers))
+        await asyncio.gather(*(server.end(server.copies, then=ServerState.STOPPED) for server in servers))
         for server in servers:
             server.forget()
 

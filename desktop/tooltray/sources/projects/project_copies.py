@@ -122,7 +122,8 @@ class ProjectCopies:
                     self._sources.set(state, source, None)
         for server in self._servers.deferred():
             server.give_up(folder)
-            await server.end(copy for copy in server.copies if copy.project and is_inside(copy.project.path, folder))
+            copies = [copy for copy in server.copies if copy.project and is_inside(copy.project.path, folder)]
+            await server.end(copies, then=ServerState.STOPPED)  # a call that waits for one does not start it again
 
 
 class ProjectSnapshots:

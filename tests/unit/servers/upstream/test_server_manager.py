@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from tooltray.protocol.eras import Era
 from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.transports.server_output import SEPARATOR
 from tooltray.servers.transports.stdio_transport import StdioTransport
+from tooltray.servers.upstream.stops import StoppedServers
 from tooltray.servers.upstream.upstream_services import StartGate
 
 SIX = (ServerStarted, ServerStopped, ServerStatusChanged, ClientListUpdated, ServerRemoved, ProblemReported)
@@ -303,6 +305,34 @@ async def test_a_start_whose_server_gets_other_settings_meanwhile_is_that_of_its
         await program.request("initialize", count=2)
         assert not starting.done()
         go_on.set()
+        await starting
+        assert len(program.running) == 1
+        assert parts.servers.get("s").first.client
+
+
+async def test_a_start_whose_server_is_switched_off_with_other_settings_meanwhile_starts_nothing(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        go_on = program.hold("initialize")
+        starting = asyncio.create_task(parts.servers.start("s"))
+        await program.request("initialize")
+        await change(parts, env={"A": "1"}, disable=True)
+        go_on.set()
+        with pytest.raises(TooltrayError, match="switched off"):
+            await starting
+        assert (parts.servers.get("s").state, len(program.copies.all)) == (ServerState.STOPPED, 1)
+
+
+async def test_a_start_whose_server_gets_other_settings_while_its_stop_is_dropped_is_that_of_its_successor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, may_save, save = ScriptedServer(), threading.Event(), StoppedServers.save
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await parts.servers.stop("s")
+        monkeypatch.setattr(StoppedServers, "save", lambda store: may_save.wait(10) and save(store))
+        starting = asyncio.create_task(parts.servers.start("s"))
+        await change(parts, env={"A": "1"})
+        may_save.set()
         await starting
         assert len(program.running) == 1
         assert parts.servers.get("s").first.client

@@ -1,5 +1,6 @@
 """projects.py: what sessions work on, what models and people say of it, and what is started for that."""
 
+import asyncio
 import json
 import os
 from pathlib import Path
@@ -227,6 +228,20 @@ async def test_a_reset_stops_every_copy_and_forgets_what_was_chosen(tmp_path: Pa
         assert await hub.opened(client)  # its next use starts it again
 
 
+async def test_a_reset_while_a_server_starts_for_a_project_ends_the_start(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        go_on = hub.program.hold("initialize")
+        starting = asyncio.create_task(hub.parts.presenter.start_for_project("s", hub.folder("one")))
+        await hub.program.request("initialize")
+        resetting = asyncio.create_task(hub.parts.presenter.reset_deferred_state())
+        await hub.program.closing.wait()
+        go_on.set()
+        await resetting
+        with pytest.raises(TooltrayError, match="is not running"):
+            await starting
+        assert (hub.server.state, hub.server.copies, hub.program.running) == (ServerState.WAITING, (), [])
+
+
 async def test_a_folder_taken_back_is_nobodys_project_and_what_runs_for_it_stops(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
         allowed, own = hub.folder("work"), hub.folder("own")
@@ -246,6 +261,20 @@ async def test_a_folder_taken_back_is_nobodys_project_and_what_runs_for_it_stops
         await hub.parts.presenter.allow_folder(allowed)
         await hub.parts.presenter.disallow_folder(allowed)
         assert len(hub.program.running) == 1  # other projects go on
+
+
+async def test_a_folder_taken_back_while_a_server_starts_for_it_ends_the_start(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        go_on = hub.program.hold("initialize")
+        starting = asyncio.create_task(hub.parts.presenter.start_for_project("s", hub.folder("one")))
+        await hub.program.request("initialize")
+        taking_back = asyncio.create_task(hub.parts.presenter.disallow_folder(hub.folder("one")))
+        await hub.program.closing.wait()
+        go_on.set()
+        await taking_back
+        with pytest.raises(TooltrayError, match="is not running"):
+            await starting
+        assert (hub.server.copies, hub.program.running) == ((), [])
 
 
 async def test_a_folder_taken_out_of_the_settings_by_hand_is_taken_back_too(tmp_path: Path) -> None:
