@@ -29,8 +29,9 @@ class Offers:
     """
 
     def __init__(self, *, lists: ServerLists[Offer], servers: ServerManager, bus: EventBus) -> None:
-        """Args:
-        lists: of KINDS; Offers is their only user.
+        """
+        Args:
+            lists: of KINDS; Offers is their only user.
         """
         self._lists, self._servers, self._bus = lists, servers, bus
         self._offered: dict[str, Mapping[OfferKind, Offered]] = {}  # as last published, by server

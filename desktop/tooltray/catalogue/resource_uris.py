@@ -126,10 +126,11 @@ class ResourceUris:
         views: Mapping[str, Iterable[str]] | None = None,
         skills: SkillUris | None = None,
     ) -> None:
-        """Args:
-        uris, templates: what each server lists. The order of the servers counts where a URI could mean several.
-        views: the URIs that tools of each server name as their views, whether they are listed or not.
-        skills: the rules for URIs with `skill://`; None: these are treated as any other URI.
+        """
+        Args:
+            uris, templates: what each server lists. The order of the servers counts where a URI could mean several.
+            views: the URIs that tools of each server name as their views, whether they are listed or not.
+            skills: the rules for URIs with `skill://`; None: these are treated as any other URI.
         """
         self._skills = skills
         known = {server: dict.fromkeys(listed) for server, listed in uris.items()}

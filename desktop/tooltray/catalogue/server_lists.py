@@ -137,11 +137,12 @@ class ServerLists(Generic[Item]):
         first: FirstListings,
         empty_confirmed_after_s: float = EMPTY_CONFIRMED_AFTER_S,
     ) -> None:
-        """Args:
-        kinds: what is listed, one after the other in this order.
-        read: see Read.
-        first: how long AI clients wait for servers that were never listed; the same for all lists of a hub.
-        empty_confirmed_after_s: a sudden empty list is believed if it is still empty after this time.
+        """
+        Args:
+            kinds: what is listed, one after the other in this order.
+            read: see Read.
+            first: how long AI clients wait for servers that were never listed; the same for all lists of a hub.
+            empty_confirmed_after_s: a sudden empty list is believed if it is still empty after this time.
         """
         self._kinds, self._read = kinds, read
         self._servers, self._catalogues = servers, catalogues

@@ -63,10 +63,11 @@ class ToolManager:
         tool_copies: ToolCopies,
         bus: EventBus,
     ) -> None:
-        """Args:
-        lists: of the tools.
-        offers: a server that was started to be listed runs until everything that it offers is listed.
-        published_uris: gets the views that tools name, and knows their published URIs.
+        """
+        Args:
+            lists: of the tools.
+            offers: a server that was started to be listed runs until everything that it offers is listed.
+            published_uris: gets the views that tools name, and knows their published URIs.
         """
         self._servers, self._lists, self._offers, self._names, self._bus = servers, lists, offers, names, bus
         self._copies, self._uris = tool_copies, published_uris

@@ -243,9 +243,10 @@ class JointListing:
         uris: PublishedUris,
         at_rest: Callable[[], Iterable[tuple[str, str]]],
     ) -> None:
-        """Args:
-        routes: to all tools that are offered now.
-        at_rest: the servers, and their own names, of tools that are not offered now and that views may call.
+        """
+        Args:
+            routes: to all tools that are offered now.
+            at_rest: the servers, and their own names, of tools that are not offered now and that views may call.
         """
         self._names, self._routes, self._uris, self._at_rest = names, routes, uris, at_rest
         self._made: JointLists | None = None

@@ -27,10 +27,11 @@ class Moment:
     def __init__(
         self, at: float | None = None, *, wall: Callable[[], float] = time.time, steady: Callable[[], float] = _since_boot
     ) -> None:
-        """Args:
-        at: unix seconds by the current clock; None: this moment.
-        wall: unix seconds; may jump.
-        steady: seconds that never go back or jump.
+        """
+        Args:
+            at: unix seconds by the current clock; None: this moment.
+            wall: unix seconds; may jump.
+            steady: seconds that never go back or jump.
         """
         self._wall, self._steady = wall, steady
         now = wall()

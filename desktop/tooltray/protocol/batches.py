@@ -96,9 +96,10 @@ class Batches:
     """
 
     def __init__(self, send: Callable[[Parts, Raw], None], unsent: Unsent) -> None:
-        """Args:
-        send: takes the array of replies, and the id of the first request in the batch.
-        unsent: counts the bytes that wait here.
+        """
+        Args:
+            send: takes the array of replies, and the id of the first request in the batch.
+            unsent: counts the bytes that wait here.
         """
         self._send, self._unsent = send, unsent
         self.waiting: dict[bytes, _Batch] = {}

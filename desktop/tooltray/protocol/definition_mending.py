@@ -38,8 +38,9 @@ class Flaws:
     """The flaws of one definition."""
 
     def __init__(self, *, is_modern: bool) -> None:
-        """Args:
-        is_modern: whether the server speaks 2026-07-28, which allows more in schemas than legacy clients can read.
+        """
+        Args:
+            is_modern: whether the server speaks 2026-07-28, which allows more in schemas than legacy clients can read.
         """
         self.is_modern = is_modern
         self.sentences: list[str] = []

@@ -41,9 +41,10 @@ class PendingCalls:
     """The waiting calls of one connection. They belong to its event loop."""
 
     def __init__(self, name: str, deadlines: DeadlineWheel, *, give_up: Callable[[PendingCall, str], None]) -> None:
-        """Args:
-        name: of the peer, for error messages.
-        give_up: notifies the peer that no caller waits for a call any more, and why.
+        """
+        Args:
+            name: of the peer, for error messages.
+            give_up: notifies the peer that no caller waits for a call any more, and why.
         """
         self._name, self._deadlines, self._give_up = name, deadlines, give_up
         self._next_id = secrets.randbits(30) << 16  # a late answer to an earlier hub must not hit a request of this one

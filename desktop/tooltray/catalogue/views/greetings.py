@@ -138,8 +138,9 @@ class ServerInstructions:
     def __init__(
         self, *, servers: ServerManager, catalogues: CatalogueStore, mask: Callable[[str], str], bus: EventBus, spawn: Spawn
     ) -> None:
-        """Args:
-        mask: removes secrets from instructions, before they are saved and again before they are shown: more may be known by then.
+        """
+        Args:
+            mask: removes secrets from instructions, before they are saved and again before they are shown: more may be known by then.
         """
         self._servers, self._catalogues, self._mask, self._bus, self._spawn = servers, catalogues, mask, bus, spawn
         self._said: dict[str, tuple[str, str]] = {}  # by server: its configuration and its instructions

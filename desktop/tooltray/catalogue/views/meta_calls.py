@@ -88,9 +88,10 @@ class Activation:
         start_wait_s: float = START_WAIT_S,
         lists_wait_s: float = LISTS_WAIT_S,
     ) -> None:
-        """Args:
-        start_wait_s: how long an activation waits for its server.
-        lists_wait_s: how long it waits for the server's lists.
+        """
+        Args:
+            start_wait_s: how long an activation waits for its server.
+            lists_wait_s: how long it waits for the server's lists.
         """
         self._servers, self._tools, self._offers, self._answer, self._is_paused = servers, tools, offers, answer, is_paused
         self._start_wait_s, self._lists_wait_s = start_wait_s, lists_wait_s
@@ -146,9 +147,10 @@ class MetaCalls:
         call: ToolCall,
         read: MetaTool,
     ) -> None:
-        """Args:
-        call: carries out the inner call of a call of `call_tool`.
-        read: answers a call of `read_result`.
+        """
+        Args:
+            call: carries out the inner call of a call of `call_tool`.
+            read: answers a call of `read_result`.
         """
         self._servers, self._views, self._hub_tools = servers, views, hub_tools
         self._search, self._activation, self._call, self._read = search, activation, call, read

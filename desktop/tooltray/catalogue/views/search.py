@@ -94,9 +94,10 @@ class QueryWords:
     """
 
     def __init__(self, related: Mapping[str, str] | None = None, chinese: Mapping[str, str] | None = None) -> None:
-        """Args:
-        related: by words, those of much the same meaning; each with spaces between.
-        chinese: by words, the English ones that replace them; empty for words without meaning in a search.
+        """
+        Args:
+            related: by words, those of much the same meaning; each with spaces between.
+            chinese: by words, the English ones that replace them; empty for words without meaning in a search.
         """
         self._related = {bare: tuple(words_of(value)) for words, value in (related or {}).items() for bare in words_of(words)}
         self._english = {word: value for words, value in (chinese or {}).items() for word in words.split()}
@@ -148,8 +149,9 @@ class ToolIndex:
     """An index of a fixed number of tools, which are identified by their places."""
 
     def __init__(self, texts: Iterable[ToolText], query_words: QueryWords | None = None) -> None:
-        """Args:
-        query_words: without it no words are related.
+        """
+        Args:
+            query_words: without it no words are related.
         """
         self._query_words = query_words or QueryWords()
         self._names: list[str] = []

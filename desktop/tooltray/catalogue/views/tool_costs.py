@@ -43,11 +43,12 @@ class ToolCosting:
         skill_texts: Callable[[SessionState, str], Sequence[str]] = lambda state, server: (),
         count: Count = token_counts.counted,
     ) -> None:
-        """Args:
-        listing: the result of `tools/list` for a session.
-        sees: whether a server exists for a session.
-        skill_texts: what a client that knows skills gives its model about each skill of a server.
-        count: see token_counts.counted; blocks.
+        """
+        Args:
+            listing: the result of `tools/list` for a session.
+            sees: whether a server exists for a session.
+            skill_texts: what a client that knows skills gives its model about each skill of a server.
+            count: see token_counts.counted; blocks.
         """
         self._tools, self._listing, self._sees, self._skill_texts, self._count = tools, listing, sees, skill_texts, count
         self._counts: dict[bytes, int] = {}

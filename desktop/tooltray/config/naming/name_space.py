@@ -36,8 +36,9 @@ class NameSpace:
     """
 
     def __init__(self, stand_in: str) -> None:
-        """Args:
-        stand_in: begins the name of a tool whose own name has no usable characters.
+        """
+        Args:
+            stand_in: begins the name of a tool whose own name has no usable characters.
         """
         self.names: dict[Tool, str] = {}
         self.whole: dict[Tool, str] = {}

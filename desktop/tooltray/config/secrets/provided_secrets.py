@@ -24,9 +24,10 @@ class ProvidedSecrets:
         commands: Callable[[], Mapping[str, Sequence[str]]],
         run: Run,
     ) -> None:
-        """Args:
-        environ: returns the user's environment.
-        commands: returns the commands that the user has set up, by name.
+        """
+        Args:
+            environ: returns the user's environment.
+            commands: returns the commands that the user has set up, by name.
         """
         self._secrets, self._environ, self._commands, self._run = secrets, environ, commands, run
         self._turns = defaultdict[str, _Turn](_Turn)  # by provider, see `_turn`

@@ -34,8 +34,9 @@ class HubLock:
     """A lock, held from `try_take` to `release`."""
 
     def __init__(self, path: Path, folder: Path | None = None) -> None:
-        """Args:
-        folder: a folder to lock as well, where the system can: the lock file may be removed while it is locked, with its folder.
+        """
+        Args:
+            folder: a folder to lock as well, where the system can: the lock file may be removed while it is locked, with its folder.
         """
         self._path, self._folder = path, folder
         self._descriptors: list[int] = []

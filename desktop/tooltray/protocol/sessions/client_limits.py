@@ -39,8 +39,9 @@ class KnownLimits:
     """The limits of all known kinds of clients."""
 
     def __init__(self, limits: tuple[tuple[tuple[str, ...], ClientLimits], ...] = ()) -> None:
-        """Args:
-        limits: by the names that clients give themselves, in which `*` matches any characters.
+        """
+        Args:
+            limits: by the names that clients give themselves, in which `*` matches any characters.
         """
         self._limits = [(tuple(name.lower() for name in names), of_these) for names, of_these in limits]
         self.limits_of = lru_cache(NAMES_REMEMBERED)(self._search)  # needed for every call

@@ -16,8 +16,9 @@ class Collapser:
     """
 
     def __init__(self, most: int) -> None:
-        """Args:
-        most: the maximum number of rows; the last one is complete.
+        """
+        Args:
+            most: the maximum number of rows; the last one is complete.
         """
         self._most = most
         self.rows: list[ActivityRow] = []

@@ -30,11 +30,12 @@ class EntryMaker:
     """A maker of entries. Belongs to the journal's thread."""
 
     def __init__(self, mask: Mask, run: str, *, wanted: Callable[[], ActivitySettings], clock: Callable[[], float]) -> None:
-        """Args:
-        mask: of this thread.
-        run: of the hub, see journal_queries.
-        wanted: returns the settings of the journal.
-        clock: unix seconds.
+        """
+        Args:
+            mask: of this thread.
+            run: of the hub, see journal_queries.
+            wanted: returns the settings of the journal.
+            clock: unix seconds.
         """
         self._mask, self._run, self._wanted, self._clock = mask, run, wanted, clock
 

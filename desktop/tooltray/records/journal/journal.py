@@ -89,10 +89,11 @@ class Journal:
         release: Callable[[], None] = lambda: None,
         times: Times = Times(),  # noqa: B008 (frozen)
     ) -> None:
-        """Args:
-        journal_file: `activity.db`.
-        known_values: the secrets that are masked; called in the journal's thread.
-        release: closes the readers' connections: at the end, and before the file is renamed, since Windows renames no open file.
+        """
+        Args:
+            journal_file: `activity.db`.
+            known_values: the secrets that are masked; called in the journal's thread.
+            release: closes the readers' connections: at the end, and before the file is renamed, since Windows renames no open file.
         """
         self._path, self._bus, self._release, self._gather_s, self._clock = journal_file, bus, release, times.gather_s, times.clock
         self._config, self._mask = config, Mask(known_values)

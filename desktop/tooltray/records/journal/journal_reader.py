@@ -56,9 +56,10 @@ class JournalReader:
     """A reader of the journal. May be used by several threads at once."""
 
     def __init__(self, *, journal_file: Path, run: str = "", clock: Callable[[], float] = time.time) -> None:
-        """Args:
-        run: of the hub that writes, see journal_queries; empty: no hub is running.
-        clock: unix seconds.
+        """
+        Args:
+            run: of the hub that writes, see journal_queries; empty: no hub is running.
+            clock: unix seconds.
         """
         self._path, self._run, self._clock = journal_file, run, clock
         self._spare: list[sqlite3.Connection] = []

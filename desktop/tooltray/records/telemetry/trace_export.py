@@ -63,10 +63,11 @@ class TraceExport:
         open_sender: Callable[[str], Sender] = open_sender,
         every_s: float = EVERY_S,
     ) -> None:
-        """Args:
-        known_values: the secrets that are masked; called in a thread.
-        open_sender: makes the sender for a collector's URL; raises ImportError where the extra is not installed.
-        every_s: how long calls are gathered.
+        """
+        Args:
+            known_values: the secrets that are masked; called in a thread.
+            open_sender: makes the sender for a collector's URL; raises ImportError where the extra is not installed.
+            every_s: how long calls are gathered.
         """
         self._bus, self._config, self._mask, self._spawn = bus, config, Mask(known_values), spawn
         self._open_sender, self._every_s = open_sender, every_s

@@ -62,8 +62,9 @@ class Job:
     """A job whose processes end with its last handle, which this object holds: also when this process is ended by force."""
 
     def __init__(self, *, may_leave: bool = False) -> None:
-        """Args:
-            may_leave: a process in it may start another one outside of it (CREATE_BREAKAWAY_FROM_JOB).
+        """
+        Args:
+                may_leave: a process in it may start another one outside of it (CREATE_BREAKAWAY_FROM_JOB).
 
         Raises:
             OSError: Windows makes none.
