@@ -1,4 +1,4 @@
-"""Addresses that a person may open: where they lead, and whether they are pages of the web."""
+"""Addresses that the user may open: where they lead, and whether they are pages of the web."""
 
 from PySide6.QtCore import QUrl
 

@@ -1,7 +1,4 @@
-"""What a server's confinement comes to, in words: for cards, details, sheets and the tab where it is chosen. Pure.
-
-Above it: those views. Below it: snapshots.
-"""
+"""What a server's confinement comes to, in words: for cards, details, sheets and the tab where it is chosen. Pure."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Figures as a person reads them: times of the past and the future, and how many tokens definitions cost."""
+"""Figures as the user reads them: times of the past and the future, and how many tokens definitions cost."""
 
 from datetime import datetime, timedelta
 
@@ -32,7 +32,7 @@ def since(seconds: float, now: datetime) -> str:
 
     Args:
         seconds: unix seconds; 0 where it is not known.
-        now: the person's local time.
+        now: the user's local time.
     """
     if not seconds:
         return ""

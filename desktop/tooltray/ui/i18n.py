@@ -1,7 +1,4 @@
-"""Translation in the window: `tr()` for every text a person sees, `say()` for the engine's.
-
-Above it: every view. Below it: languages, which has the catalogues, and phrases. Knows nothing of widgets.
-"""
+"""Translation in the window: `tr()` for every text the user sees, `say()` for the engine's. Knows nothing of widgets."""
 
 from collections.abc import Mapping
 
@@ -29,19 +26,19 @@ class JsonTranslator(QTranslator):
 
 
 def tr(text: str, **values: object) -> str:
-    """Returns `text` in the person's language, with its `{name}` fields filled in."""
+    """Returns `text` in the user's language, with its `{name}` fields filled in."""
     return _filled(text, values) if values else QCoreApplication.translate(CONTEXT, text)
 
 
 def say(text: str) -> str:
-    """Returns what the engine says in the person's language, where it can be said there; any other text as it is."""
+    """Returns what the engine says in the user's language, where it can be said there; any other text as it is."""
     if not isinstance(text, Phrase):
         return text
     return _filled(text.template, {name: say(value) if isinstance(value, str) else value for name, value in text.fields.items()})
 
 
 def shipped(text: str) -> str:
-    """Returns a text of the data that comes with Tooltray, such as what a well-known server is good for, in the person's language."""
+    """Returns a text of the data that comes with Tooltray, such as what a well-known server is good for, in the user's language."""
     return QCoreApplication.translate(CONTEXT, text)
 
 

@@ -1,7 +1,5 @@
-"""Icons: our own stroke SVGs, tinted at run time.
-
-Above it: widgets, tray and menus. Below it: resources. A file's `currentColor` becomes the wanted colour, its `#fff` (cut-outs in filled
-state shapes, the mark in a tray icon) the second one.
+"""Icons: our own stroke SVGs, tinted at run time. A file's `currentColor` becomes the wanted colour, its `#fff` (cut-outs in filled state
+shapes, the mark in a tray icon) the second one.
 """
 
 from functools import lru_cache

@@ -1,7 +1,5 @@
-"""Opens addresses and files outside of the hub's job, on Windows: Qt would start a browser as a child of this process, which ends with it.
-
-Above it: app. Below it: Qt's handlers of URLs, through which every `QDesktopServices.openUrl` goes then, and win32/opening.
-"""
+"""Opens addresses and files outside of the hub's job, on Windows: Qt would start a browser as a child of this process, which ends
+with it."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""How a Problem is written where a person reads it."""
+"""How a Problem is written where the user reads it."""
 
 import re
 import unicodedata

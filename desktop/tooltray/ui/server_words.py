@@ -1,7 +1,4 @@
-"""What a server's card, its line in the table and its details say. Pure functions of its snapshot.
-
-Above it: those views. Below it: events, errors and the language of states.
-"""
+"""What a server's card, its line in the table and its details say. Pure functions of its snapshot."""
 
 import re
 from collections.abc import Sequence
@@ -54,7 +51,7 @@ class Foot(msgspec.Struct, frozen=True):
 
     @property
     def has_why(self) -> bool:
-        """Whether there may be more to find out about what is wrong; not while a person is signing in."""
+        """Whether there may be more to find out about what is wrong; not while the user is signing in."""
         return self.tone == "error" and self.action is not Action.CANCEL_SIGN_IN
 
 
@@ -62,8 +59,8 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
     """Returns what stands at the foot of a card.
 
     Args:
-        refusal: why the last thing that a person asked for did not work; None if it did.
-        now: the person's local time.
+        refusal: why the last thing that the user asked for did not work; None if it did.
+        now: the user's local time.
     """
     action, detail = Action.TRUST if server.waiting else own_action(server), say(server.detail)
     if refusal is not None:
@@ -111,7 +108,7 @@ def missing_secret(problem: Problem | None) -> str:
 
 
 def _waiting(server: ServerSnapshot) -> Foot:
-    """What a program has proposed, and a person has not answered."""
+    """What a program has proposed, and the user has not answered."""
     if server.origin == "proposal":
         text = tr("It runs only after you have seen what it starts, and allowed it.")
         return Foot(Action.TRUST, tr("A program wants to add this server"), text, "warning")
@@ -243,7 +240,7 @@ LABEL_TONES = {"blue": "info", "green": "success", "amber": "warning", "red": "e
 
 
 def label_tone(server: ServerSnapshot) -> str:
-    """Returns the tone of a server's label: which of a person's accounts it is."""
+    """Returns the tone of a server's label: which of the user's accounts it is."""
     return LABEL_TONES.get(server.color, "neutral")
 
 
@@ -285,7 +282,7 @@ OPEN = frozenset(("all", "*"))  # rules that let every call run without asking
 
 
 def runs_everything(server: ServerSnapshot) -> bool:
-    """Returns whether every call of a server that a person has added runs without asking."""
+    """Returns whether every call of a server that the user has added runs without asking."""
     return not server.is_builtin and not OPEN.isdisjoint(server.auto_approve)
 
 

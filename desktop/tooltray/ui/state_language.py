@@ -1,7 +1,4 @@
-"""How each state is said: shape, colour and word. Cards, table, tray and menus all ask here.
-
-Above it: every view that shows a state. Below it: events. Pure functions of the state.
-"""
+"""How each state is said: shape, colour and word. Cards, table, tray and menus all ask here. Pure functions of the state."""
 
 import msgspec
 from msgspec.structs import replace
@@ -67,7 +64,7 @@ def unknown_look() -> Look:
 
 
 def server_look(server: ServerSnapshot) -> Look:
-    """Returns the look of a server, which may wait for what a person has begun, or be stopped until a person starts it."""
+    """Returns the look of a server, which may wait for what the user has begun, or be stopped until the user starts it."""
     if server.state is ServerState.NEEDS_SIGN_IN and server.has_sign_in_page:
         return Look("state-waiting", "warning", tr("Waiting"))
     if server.state is ServerState.STOPPED and not server.is_disabled:

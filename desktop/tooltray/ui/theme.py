@@ -1,8 +1,4 @@
-"""The theme: reads `tokens.json` and turns it into colours, fonts, a palette and a style sheet.
-
-Above it: every widget, which gets a `Theme` by its constructor and asks it for tokens by name; no widget knows a colour value. Below it:
-resources.
-"""
+"""The theme: reads `tokens.json` and turns it into colours, fonts, a palette and a style sheet."""
 
 import json
 import re

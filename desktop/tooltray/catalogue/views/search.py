@@ -54,7 +54,7 @@ _FITS_NOWHERE = re.compile(r"(?!)")
 
 
 def without_accents(text: str) -> str:
-    """Removes accents, and turns letters into those of usual width."""
+    """Removes accents, and replaces full-width and half-width letters by ordinary ones."""
     return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
 
 
@@ -95,7 +95,7 @@ class QueryWords:
 
     def __init__(self, related: Mapping[str, str] | None = None, chinese: Mapping[str, str] | None = None) -> None:
         """Args:
-        related: by words, those of much the same meaning; each with spaces between.
+        related: words with much the same meaning, by words; separated by spaces.
         chinese: by words, the English ones that replace them; empty for words without meaning in a search.
         """
         self._related = {bare: tuple(words_of(value)) for words, value in (related or {}).items() for bare in words_of(words)}

@@ -1,7 +1,4 @@
-"""Carries out what a person asks for on the Activity page, and brings what it shows beside the list.
-
-Above it: the page. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Carries out what the user asks for on the Activity page, and brings what it shows beside the list. Knows no widget."""
 
 import time
 

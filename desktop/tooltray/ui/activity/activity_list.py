@@ -1,7 +1,5 @@
-"""The list of what happened, with its tabs for calls, failed and refused ones, and all: on the Activity page, and in a server's details.
-
-Above it: ActivityPage, and views of other pages that embed it. Below it: ActivityTable and the verb that reads the journal. It asks for
-nothing while nobody sees it.
+"""The list of what happened, with its tabs for calls, failed and refused ones, and all: on the Activity page, and in a server's details. It
+asks for nothing while nobody sees it.
 """
 
 import time
@@ -33,7 +31,7 @@ NEW_TOP = 8  # px of the button that leads to the newest rows, below the head of
 
 
 class ActivityList(QWidget):
-    """`entry_chosen` carries the ActivityRow that a person wants to see; an embedded list opens the Activity page by itself.
+    """`entry_chosen` carries the ActivityRow that the user wants to see; an embedded list opens the Activity page by itself.
 
     Args:
         filter: which entries it shows, besides what its tabs leave out.
@@ -120,7 +118,7 @@ class ActivityList(QWidget):
 
     @property
     def is_held(self) -> bool:
-        """Whether new rows wait until a person wants to see them."""
+        """Whether new rows wait until the user wants to see them."""
         return self._is_held
 
     def show_below_tabs(self, widget: QWidget) -> None:

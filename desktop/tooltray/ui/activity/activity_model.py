@@ -1,6 +1,5 @@
-"""The list of what happened as a model of Qt: it reads pages of the journal while one scrolls, and puts what is new on top.
-
-Above it: ActivityTable. Below it: RowPages, and the verb that reads the journal. Answers to what nobody asks any more are dropped.
+"""The list of what happened as a model of Qt: it reads pages of the journal while one scrolls, and puts what is new on top. Answers to what
+nobody asks any more are dropped.
 """
 
 from collections.abc import Callable, Coroutine, Hashable, Iterator, Sequence
@@ -102,7 +101,7 @@ class ActivityModel(RowModel):
             self._top.ask()
 
     def look_at(self, first: int, last: int) -> None:
-        """A person sees the rows between these places: they are read, and so is what comes below."""
+        """The user sees the rows between these places: they are read, and so is what comes below."""
         for page in self._pages.look(first, last):
             self._begin(page.before, partial(self._reload, page))
         before = self._pages.next_before

@@ -1,7 +1,4 @@
-"""The Activity page: what happened, and figures about it; a tab each.
-
-Above it: the window. Below it: the tabs, which are pages of their own; each is built when it is wanted.
-"""
+"""The Activity page: what happened, and figures about it; a tab each."""
 
 from functools import cached_property
 from typing import TypeVar

@@ -1,7 +1,4 @@
-"""The table of what happened: its columns, how its cells are drawn, and how it stays where a person reads while rows come on top.
-
-Above it: ActivityList. Below it: ActivityModel, which has the rows.
-"""
+"""The table of what happened: its columns, how its cells are drawn, and how it stays where the user reads while rows come on top."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -179,7 +176,7 @@ class ActivityDelegate(CellDelegate):
 
 
 class ActivityTable(Table):
-    """`entry_chosen` carries the ActivityRow that a person wants to see; `left_top`: rows have come above what is in sight."""
+    """`entry_chosen` carries the ActivityRow that the user wants to see; `left_top`: rows have come above what is in sight."""
 
     entry_chosen = Signal(object)
     left_top = Signal(int)
@@ -268,7 +265,7 @@ class ActivityTable(Table):
             self.at_top.emit()
 
     def _on_grown(self, count: int) -> None:
-        """What a person reads stays where it is; who is at the top and does nothing there sees the newest rows."""
+        """What the user reads stays where it is; who is at the top and does nothing there sees the newest rows."""
         is_busy = self.hasFocus() or self.viewport().underMouse()
         if self.is_at_top and not is_busy:
             return

@@ -1,7 +1,4 @@
-"""What the list of activity, its details and its charts say. Pure functions of snapshots.
-
-Above it: those views. Below it: figures and the language of states.
-"""
+"""What the list of activity, its details and its charts say. Pure functions of snapshots."""
 
 from datetime import datetime
 from functools import lru_cache
@@ -238,7 +235,7 @@ def waits(call: CallNow) -> str:
 
 
 def reason(entry: ActivityEntry) -> str:
-    """Returns why it failed, was refused, or happened to a server; the engine's own sentences in the person's language."""
+    """Returns why it failed, was refused, or happened to a server; the engine's own sentences in the user's language."""
     if entry.outcome == "ok" and entry.kind in ("start", "stop"):
         return _cause(entry)
     if entry.kind == "approval":

@@ -1,7 +1,4 @@
-"""The tab of what happened: a glance at the last 24 hours, the calls that wait, and the list, with one entry in full beside it.
-
-Above it: ActivityPage. Below it: ActivityList, ActivityCommands and the details of an entry.
-"""
+"""The tab of what happened: a glance at the last 24 hours, the calls that wait, and the list, with one entry in full beside it."""
 
 from datetime import datetime
 from functools import partial

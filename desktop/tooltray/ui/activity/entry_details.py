@@ -1,6 +1,5 @@
-"""One entry of the journal in full: who did what and when, where its time went, what it was given and what came back.
-
-Above it: CallsTab. Below it: the waterfall, the view of results. Draws one frozen snapshot; what is not known says so.
+"""One entry of the journal in full: who did what and when, where its time went, what it was given and what came back. Draws one frozen
+snapshot; what is not known says so.
 """
 
 import json
@@ -48,7 +47,7 @@ LONGEST_NAME, LONGEST_REASON = 300, 2_000  # characters
 
 
 class EntryDetails(DetailsPane):
-    """`only_requested` carries a field of ActivityFilter and the value that a person wants to see alone."""
+    """`only_requested` carries a field of ActivityFilter and the value that the user wants to see alone."""
 
     only_requested = Signal(str, str)
 

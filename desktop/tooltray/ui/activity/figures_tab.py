@@ -1,7 +1,4 @@
-"""The tab of figures: calls, failures, tokens and times of each server, client or tool, and a chart of the one that is chosen.
-
-Above it: ActivityPage. Below it: the verbs of the journal, and charts of our own.
-"""
+"""The tab of figures: calls, failures, tokens and times of each server, client or tool, and a chart of the one that is chosen."""
 
 import time
 from collections.abc import Sequence
@@ -90,7 +87,7 @@ def _tokens_each(each: ActivityFigures) -> str:
 
 
 class FiguresTab(Page):
-    """`filter_requested` carries the JSON of an ActivityFilter: a person wants to see these calls."""
+    """`filter_requested` carries the JSON of an ActivityFilter: the user wants to see these calls."""
 
     filter_requested = Signal(str)
 

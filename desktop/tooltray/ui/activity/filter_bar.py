@@ -1,7 +1,4 @@
-"""What the list is filtered by, as chips that can be taken away, and the menu that adds some.
-
-Above it: CallsTab. Below it: the filter of the journal. Knows no verb.
-"""
+"""What the list is filtered by, as chips that can be taken away, and the menu that adds some. Knows no verb."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -25,8 +22,9 @@ HEIGHT = 36  # px
 
 
 class FilterBar(QScrollArea):
-    """`filter_changed` carries the filter that a person wants; text and outcome are not its business and stay. `menu_opened`: the choices
-    should be known now."""
+    """`filter_changed` carries the filter that the user wants; text and outcome are not its business and stay. `menu_opened`: the choices
+    should be known now.
+    """
 
     filter_changed = Signal(object)
     menu_opened = Signal()

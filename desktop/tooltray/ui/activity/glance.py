@@ -1,6 +1,5 @@
-"""What one sees first: the last 24 hours as bars, the numbers of the stretch that is listed, and who is working now.
-
-Above it: ActivityPage. Below it: the histogram. Draws frozen snapshots; what is not known is not drawn as nothing.
+"""What one sees first: the last 24 hours as bars, the numbers of the stretch that is listed, and who is working now. Draws frozen
+snapshots; what is not known is not drawn as nothing.
 """
 
 import time
@@ -85,7 +84,7 @@ def _working(call: CallNow) -> str:
 
 
 class GlancePanel(Surface):
-    """`stretch_chosen` carries a stretch that a person wants to see alone, in unix seconds: since, until; both 0: all again."""
+    """`stretch_chosen` carries a stretch that the user wants to see alone, in unix seconds: since, until; both 0: all again."""
 
     stretch_chosen = Signal(float, float)
 

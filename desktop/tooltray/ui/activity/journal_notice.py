@@ -1,6 +1,5 @@
-"""What is wrong with the journal, above the list: it cannot be read, was damaged, or has lost entries.
-
-Above it: CallsTab. Below it: banners. It has no height while nothing is wrong.
+"""What is wrong with the journal, above the list: it cannot be read, was damaged, or has lost entries. It has no height while nothing is
+wrong.
 """
 
 from PySide6.QtCore import Qt

@@ -1,7 +1,4 @@
-"""Why an entry has no arguments and no result, and the button that keeps those of the calls to come for a while.
-
-Above it: EntryDetails. Below it: the settings of the journal.
-"""
+"""Why an entry has no arguments and no result, and the button that keeps those of the calls to come for a while."""
 
 import time
 from datetime import datetime

@@ -1,6 +1,5 @@
-"""The rows of a list that may be as long as the journal; in memory are those near the ones that a person looks at.
-
-Above it: ActivityModel, which tells the view, and reads what is missing. Below it: snapshots. Knows no Qt and asks nobody.
+"""The rows of a list that may be as long as the journal; in memory are those near the ones that the user looks at. Knows no Qt and asks
+nobody.
 """
 
 from bisect import bisect_right

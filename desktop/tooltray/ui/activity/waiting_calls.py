@@ -1,7 +1,5 @@
-"""The calls that wait for a person's yes, pinned above the list, with the answers that need no second look.
-
-Above it: CallsTab. Below it: the line of approvals and their verb. What is odd, or allowed for longer than once, is answered in the window
-that asks, where all of it can be read.
+"""The calls that wait for the user's approval, pinned above the list, with the answers that need no second look. What is odd, or allowed
+for longer than once, is answered in the window that asks, where all of it can be read.
 """
 
 import json

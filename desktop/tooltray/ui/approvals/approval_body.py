@@ -126,7 +126,7 @@ def details(grant: GrantSnapshot, now: datetime) -> str:
 
 
 def own_permissions(count: int) -> str:
-    """Returns what a person reads who has allowed nothing for longer than one call.
+    """Returns what the user reads who has allowed nothing for longer than one call.
 
     Args:
         count: of servers whose own settings let every call through.

@@ -1,7 +1,4 @@
-"""Shows the tool calls that wait for a person's yes, one at a time, and brings the answers to the engine.
-
-Above it: the desktop's life and the tray. Below it: the approval window and the Qt presenter layer. Decides nothing.
-"""
+"""Shows the tool calls that wait for the user's approval, one at a time, and brings the answers to the engine. Decides nothing."""
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
@@ -40,11 +37,11 @@ class ApprovalPrompt(QObject):
 
     @property
     def window(self) -> ApprovalWindow | None:
-        """What a person sees of it now."""
+        """What the user sees of it now."""
         return self._window
 
     def go_there(self) -> None:
-        """Gives the window the keyboard, if a call waits: the person came from somewhere else of Tooltray."""
+        """Gives the window the keyboard, if a call waits: the user came from somewhere else of Tooltray."""
         self._is_sought = len(self._line) > 0
         if self._is_sought and not self._answering:
             self._show()
@@ -103,7 +100,7 @@ class ApprovalPrompt(QObject):
         self._line.set_diff(request.id, await disk_diff(self._hub, request))
 
     def _next(self) -> ApprovalSnapshot | None:
-        """What is asked now: the oldest, and while nobody seems to be there the oldest that calls a person."""
+        """What is asked now: the oldest, and while nobody seems to be there the oldest that calls the user."""
         waiting = self._line.waiting
         return next((each for each in waiting if self._is_sought or not each.is_quiet), None)
 

@@ -1,7 +1,4 @@
-"""A tool call asks for a person's yes, in a window of its own.
-
-Above it: ApprovalPrompt. Below it: AskingWindow, which takes no keyboard and no hasty answer, ApprovalBody, and RuleChoice.
-"""
+"""A tool call asks for the user's approval, in a window of its own."""
 
 from collections.abc import Iterable
 

@@ -1,9 +1,8 @@
-"""A small window of its own in which a person is asked, since the main window may be closed.
+"""A small window of its own in which the user is asked, since the main window may be closed.
 
-Above it: the windows of calls that wait, and of what commands want to allow. It never takes the keyboard from another program: it is
-shown without being activated, and until it can be answered it cannot be activated at all. For a moment after it is shown, and after each
-change of what it asks, it takes no answer, so that a click or a key meant for something else is none. Once the person goes there, "no"
-has the focus; Enter does nothing.
+It never takes the keyboard from another program: it is shown without being activated, and until it can be answered it cannot be activated
+at all. For a moment after it is shown, and after each change of what it asks, it takes no answer, so that a click or a key meant for
+something else is none. Once the user goes there, "no" has the focus; Enter does nothing.
 """
 
 import time
@@ -104,7 +103,7 @@ class AskingWindow(QWidget):
         self._fit()
 
     def go_there(self) -> None:
-        """Gives it the keyboard: the person wants to answer."""
+        """Gives it the keyboard: the user wants to answer."""
         self._accept_focus()
         self.show()
         self.raise_()
@@ -193,7 +192,7 @@ class AskingWindow(QWidget):
             button.setEnabled(is_usable)
 
     def _accept_focus(self) -> None:
-        """From now on a person can go there, by a click or from the list of windows; that gives it nothing by itself."""
+        """From now on the user can go there, by a click or from the list of windows; that gives it nothing by itself."""
         no_focus = Qt.WindowType.WindowDoesNotAcceptFocus
         if self.windowFlags() & no_focus:
             self.overrideWindowFlags(self.windowFlags() & ~no_focus)

@@ -35,7 +35,7 @@ def wish(request: ConfirmationSnapshot) -> str:
 
 
 def fact_name(name: str) -> str:
-    """Returns how a person calls what a fact is about; of one without a name here, its own."""
+    """Returns how the user calls what a fact is about; of one without a name here, its own."""
     names = {
         "server": tr("Server"),
         "tool": tr("Tool"),
@@ -71,7 +71,7 @@ def fact_name(name: str) -> str:
 
 
 def fact_value(name: str, value: str) -> str:
-    """Returns a fact as a person reads it; what has no words here is as it was given."""
+    """Returns a fact as the user reads it; what has no words here is as it was given."""
     if name == "files" and value in FILES:
         return files_title(value)
     if name == "network" and value in NETWORKS:

@@ -1,7 +1,4 @@
-"""Shows what commands want to allow, one at a time, and brings the answers to the engine.
-
-Above it: the desktop's life and the tray. Below it: the confirmation window and the Qt presenter layer. Decides nothing.
-"""
+"""Shows what commands want to allow, one at a time, and brings the answers to the engine. Decides nothing."""
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
@@ -37,11 +34,11 @@ class ConfirmationPrompt(QObject):
 
     @property
     def window(self) -> ConfirmationWindow | None:
-        """What a person sees of it now."""
+        """What the user sees of it now."""
         return self._window
 
     def go_there(self) -> None:
-        """Gives the window the keyboard, if something waits: the person came from somewhere else of Tooltray."""
+        """Gives the window the keyboard, if something waits: the user came from somewhere else of Tooltray."""
         if self._window is not None:
             self._window.go_there()
 

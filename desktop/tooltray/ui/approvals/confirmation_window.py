@@ -1,7 +1,4 @@
-"""A command asks for a person's yes, in a window of its own.
-
-Above it: ConfirmationPrompt. Below it: AskingWindow, which takes no keyboard and no hasty answer, and ConfirmationBody.
-"""
+"""A command asks for the user's approval, in a window of its own."""
 
 from collections.abc import Iterable
 

@@ -1,6 +1,5 @@
-"""Which rule is made of a call that waits: choices from narrow to wide, all words of the chosen one, and what it would have covered.
-
-Above it: the window and the sheet of a call. Below it: widgets. Emits what it wants to know and shows what comes.
+"""Which rule is made of a call that waits: choices from narrow to wide, all words of the chosen one, and what it would have covered. Emits
+what it wants to know and shows what comes.
 """
 
 from PySide6.QtCore import Signal

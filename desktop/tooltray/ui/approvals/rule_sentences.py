@@ -1,7 +1,4 @@
-"""What a rule on arguments lets through and what it would have covered, as a person reads it.
-
-Above it: RuleChoice, the Permissions page. Below it: i18n. The rule's own words are the engine's.
-"""
+"""What a rule on arguments lets through and what it would have covered, as the user reads it. The rule's own words are the engine's."""
 
 from tooltray.foundation.snapshots.approvals import JudgedCall, RulePreview, tried_in_words
 from tooltray.ui.approvals.approval_body import warnings
@@ -22,7 +19,7 @@ def of_late(preview: RulePreview) -> str:
 
 
 def cautions(preview: RulePreview) -> str:
-    """Returns what a person should know of it, a sentence on each line."""
+    """Returns what the user should know of it, a sentence on each line."""
     return warnings((*preview.problems, *preview.cautions))
 
 

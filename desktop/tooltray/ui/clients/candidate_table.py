@@ -1,6 +1,5 @@
-"""The candidates of an import: a line for each, and all that is known of the one that a person looks at.
-
-Above it: ImportPanel. Below it: tables. Hundreds of candidates cost as much as those in sight.
+"""The candidates of an import: a line for each, and all that is known of the one that the user looks at. Hundreds of candidates cost as
+much as those in sight.
 """
 
 from collections.abc import Callable, Mapping
@@ -56,7 +55,7 @@ def _tip(names: Mapping[str, str]) -> Callable[[ImportCandidate], str]:
 
 
 class CandidateDetails(QWidget):
-    """All that is known of the candidate that a person looks at."""
+    """All that is known of the candidate that the user looks at."""
 
     def __init__(self, theme: Theme, names: Mapping[str, str]) -> None:
         super().__init__()

@@ -1,7 +1,4 @@
-"""Carries out what a person asks for on the page of AI clients, and asks what it shows.
-
-Above it: ClientsPage. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Carries out what the user asks for on the page of AI clients, and asks what it shows. Knows no widget."""
 
 from collections.abc import Sequence
 

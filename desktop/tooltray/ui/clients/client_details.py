@@ -35,7 +35,7 @@ BY_SERVERS, BY_RULES = "servers", "rules"
 
 
 class UnaskedCalls(QWidget):
-    """`chosen` carries the rules, None for the servers' own. Rules count when a person saves them."""
+    """`chosen` carries the rules, None for the servers' own. Rules count when the user saves them."""
 
     chosen = Signal(object)
 
@@ -67,7 +67,7 @@ class UnaskedCalls(QWidget):
         self._show()
 
     def set_rules(self, rules: tuple[str, ...] | None) -> None:
-        """Shows what counts now; what a person is writing stays while nothing has changed."""
+        """Shows what counts now; what the user is writing stays while nothing has changed."""
         if rules != self._rules:
             self._rules = rules
             self._show()
@@ -102,7 +102,8 @@ class UnaskedCalls(QWidget):
 
 class ClientDetails(DetailsPane):
     """`mode_requested`, `profile_requested` and `auto_approve_requested` carry the client's name and what was chosen for it; choices apply
-    at once, rules that are written by hand when a person saves them."""
+    at once, rules that are written by hand when the user saves them.
+    """
 
     mode_requested = Signal(str, str)
     profile_requested = Signal(str, str)

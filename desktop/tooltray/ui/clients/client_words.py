@@ -1,7 +1,4 @@
-"""What pages say of AI clients' sessions, of how tools are shown to them, and of what definitions cost.
-
-Above it: pages, cards and details. Below it: events and the language of states. Pure functions of snapshots.
-"""
+"""What pages say of AI clients' sessions, of how tools are shown to them, and of what definitions cost. Pure functions of snapshots."""
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot

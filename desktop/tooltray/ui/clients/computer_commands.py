@@ -1,7 +1,4 @@
-"""Carries out what a person asks of the AI clients on this computer: connect, disconnect, undo.
-
-Above it: ComputerTab and its sheets. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Carries out what the user asks of the AI clients on this computer: connect, disconnect, undo. Knows no widget."""
 
 from collections.abc import Mapping, Sequence
 
@@ -42,7 +39,7 @@ class ComputerCommands(Commands):
 
     @action()
     async def apply(self, edits: Mapping[str, str]) -> None:
-        """Makes changes that a person has seen: `edits_applied`, or `refused` and none is made."""
+        """Makes changes that the user has seen: `edits_applied`, or `refused` and none is made."""
         try:
             changes = await self._hub.ai_clients.apply_client_edits(dict(edits))
         except TooltrayError as error:

@@ -1,6 +1,5 @@
-"""The tab "On this computer" of AI clients: which are here, whether they use Tooltray, what they hold, and what was changed in them.
-
-Above it: ClientsPage. Below it: its tables and sheets, ComputerCommands and the shared scan. The scan never blocks it.
+"""The tab "On this computer" of AI clients: which are here, whether they use Tooltray, what they hold, and what was changed in them. The
+scan never blocks it.
 """
 
 from collections.abc import Sequence

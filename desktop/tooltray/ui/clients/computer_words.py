@@ -75,7 +75,7 @@ def wants_disconnect(client: AiClient) -> bool:
 
 
 def to_connect(scan: ClientScan) -> list[AiClient]:
-    """Returns the clients for which "Connect all" does something without a person's own hands."""
+    """Returns the clients for which "Connect all" does something without the user's own hands."""
     return [client for client in here(scan) if client.can_connect and client.way != "link" and client.connection != "connected"]
 
 
@@ -156,7 +156,7 @@ def undo_word(change: ClientChange) -> str:
 
 
 def change_note(change: ClientChange) -> str:
-    """Returns what a person should know of a change."""
+    """Returns what the user should know of a change."""
     if change.problem is not None:
         return ""
     plain = "" if change.is_encrypted or change.undo == "none" else tr("The copy for Undo is not encrypted: no keyring was there.")

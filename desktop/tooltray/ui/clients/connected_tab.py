@@ -1,6 +1,5 @@
 """The tab Connected of AI clients: the sessions there are, what each sees and works on, and how tools are shown to each kind of client.
-
-Above it: ClientsPage. Below it: ClientCommands, which carries its wishes out and brings what it shows. Draws frozen snapshots.
+Draws frozen snapshots.
 """
 
 from collections.abc import Collection, Sequence

@@ -1,6 +1,5 @@
-"""The sheet that shows what connecting or disconnecting changes in AI clients' files before it is done, and then how it went.
-
-Above it: ComputerTab. Below it: diffs. It decides nothing: a file under version control is changed only if a person ticked it here.
+"""The sheet that shows what connecting or disconnecting changes in AI clients' files before it is done, and then how it went. It decides
+nothing: a file under version control is changed only if the user ticked it here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +34,7 @@ HUNK = "@@"  # begins the line above each part; what stands before the first nam
 
 
 def diff_lines(diff: str) -> list[str]:
-    """Returns the lines of a unified diff that a person reads: without its headers, hunks with a gap between."""
+    """Returns the lines of a unified diff that the user reads: without its headers, hunks with a gap between."""
     lines: list[str] = []
     is_in_hunk = False
     for line in diff.splitlines():
@@ -122,7 +121,7 @@ class ChangeRow(QWidget):
 
 
 class EditsPanel(SheetFrame):
-    """`apply_requested` carries revisions by the ids of the changes that a person wants; whoever makes them calls `show_changes` or
+    """`apply_requested` carries revisions by the ids of the changes that the user wants; whoever makes them calls `show_changes` or
     `show_refusal`. `undo_requested` carries a change's id.
 
     Args:

@@ -1,7 +1,4 @@
-"""Moves servers from AI clients here: asks what there is, does what a person chose, and says how it went.
-
-Above it: ImportPanel. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Moves servers from AI clients here: asks what there is, does what the user chose, and says how it went. Knows no widget."""
 
 from collections.abc import Mapping, Sequence
 
@@ -42,7 +39,7 @@ class ImportCommands(Commands):
 
     @action()
     async def run(self, names: Mapping[str, str], values: Values, tidy: bool) -> None:
-        """Imports what a person chose of the last plan: `outcome_changed`, or `refused` and nothing is imported.
+        """Imports what the user chose of the last plan: `outcome_changed`, or `refused` and nothing is imported.
 
         Args:
             names: under which servers are added, by the candidates' ids.

@@ -1,7 +1,4 @@
-"""How an import goes: a line for each server that is moved here, while it is on its way and when it is over.
-
-Above it: ImportPanel. Below it: tables.
-"""
+"""How an import goes: a line for each server that is moved here, while it is on its way and when it is over."""
 
 from collections.abc import Mapping, Sequence
 

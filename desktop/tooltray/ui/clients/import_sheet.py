@@ -1,6 +1,5 @@
-"""The sheet that moves servers from AI clients here: what there is, what happens to its keys, progress, and how it went.
-
-Above it: ComputerTab. Below it: tables and forms. It shows snapshots and emits what a person wants; hundreds of candidates are model/view.
+"""The sheet that moves servers from AI clients here: what there is, what happens to its keys, progress, and how it went. It shows snapshots
+and emits what the user wants; hundreds of candidates are model/view.
 """
 
 from collections.abc import Mapping, Sequence

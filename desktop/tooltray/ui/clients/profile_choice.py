@@ -196,7 +196,7 @@ class CheckDelegate(CellDelegate):
 
 
 class CheckTable(Table):
-    """`switched` carries a line and whether it is to be ticked, `row_chosen` one whose tools a person wants to see or no longer see."""
+    """`switched` carries a line and whether it is to be ticked, `row_chosen` one whose tools the user wants to see or no longer see."""
 
     def __init__(self, theme: Theme, count: Callable[[Choice], str]) -> None:
         """

@@ -1,7 +1,4 @@
-"""The tab Profiles of AI clients: named sets of servers and tools, one line each.
-
-Above it: ClientsPage. Below it: the sheet of a profile, and ProfileCommands. Draws frozen snapshots.
-"""
+"""The tab Profiles of AI clients: named sets of servers and tools, one line each. Draws frozen snapshots."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

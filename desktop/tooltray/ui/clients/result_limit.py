@@ -1,7 +1,4 @@
-"""How many tokens of a result one kind of AI client gets at once, as a field that a person saves.
-
-Above it: ClientDetails. Below it: the widgets.
-"""
+"""How many tokens of a result one kind of AI client gets at once, as a field that the user saves."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
@@ -42,7 +39,7 @@ class ResultLimit(QWidget):
         self._show()
 
     def set_tokens(self, tokens: int | None) -> None:
-        """Shows what counts now; what a person is writing stays while nothing has changed."""
+        """Shows what counts now; what the user is writing stays while nothing has changed."""
         if tokens != self._tokens:
             self._tokens = tokens
             self._show()

@@ -1,7 +1,4 @@
-"""Carries out what a person chooses of a server's confinement; each choice can be taken back.
-
-Above it: the sections. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Carries out what the user chooses of a server's confinement; each choice can be taken back. Knows no widget."""
 
 from functools import partial
 

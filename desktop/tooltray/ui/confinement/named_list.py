@@ -1,4 +1,4 @@
-"""A list of folders or hosts that a person adds to and takes from."""
+"""A list of folders or hosts that the user adds to and takes from."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ HEIGHT = 34  # px
 
 
 class NamedList(QWidget):
-    """`removed`: a person takes one away: its name, and which kind of it."""
+    """`removed`: the user takes one away: its name, and which kind of it."""
 
     removed = Signal(str, str)
 

@@ -1,7 +1,4 @@
-"""Carries out what a person wants of Watch: begins and ends it, looks at what was seen, uses what is proposed.
-
-Above it: the section Watch. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Carries out what the user wants of Watch: begins and ends it, looks at what was seen, uses what is proposed. Knows no widget."""
 
 from PySide6.QtCore import QObject, Signal
 

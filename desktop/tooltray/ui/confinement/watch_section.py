@@ -1,7 +1,5 @@
-"""Watch: begins it, shows what was seen so far, and the profile that is proposed with what it would have refused.
-
-Above it: the table of sections. Below it: watch_commands. Draws a frozen snapshot.
-"""
+"""Watch: begins it, shows what was seen so far, and the profile that is proposed with what it would have refused. Draws a frozen
+snapshot."""
 
 from collections.abc import Sequence
 

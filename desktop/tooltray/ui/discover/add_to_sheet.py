@@ -1,4 +1,4 @@
-"""The sheet that adds a server to an AI client by a link: the client opens it and asks the person itself."""
+"""The sheet that adds a server to an AI client by a link: the client opens it and asks the user itself."""
 
 from collections.abc import Mapping
 from functools import partial

@@ -1,7 +1,4 @@
-"""Reads bundles and installs them, as a person asks for it.
-
-Above it: the Servers page and its sheet. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Reads bundles and installs them, as the user asks for it. Knows no widget."""
 
 from collections.abc import Mapping
 
@@ -42,5 +39,5 @@ class BundleCommands(Commands):
 
     @action(at_sheet)
     async def install(self, source: str, sha256: str, values: Values, server: str) -> None:
-        """Installs the bundle that a person has seen, or updates its server: `installed`, or `refused`."""
+        """Installs the bundle that the user has seen, or updates its server: `installed`, or `refused`."""
         self.installed.emit(await self._hub.bundles.install_bundle(source, sha256, dict(values), server))

@@ -1,7 +1,4 @@
-"""Asks the registry and the list of well-known servers, and adds what a person chose of them.
-
-Above it: DiscoverTab and its sheets. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Asks the registry and the list of well-known servers, and adds what the user chose of them. Knows no widget."""
 
 from collections.abc import Mapping
 

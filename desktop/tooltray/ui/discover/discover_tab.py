@@ -1,6 +1,5 @@
-"""The tab Discover of Servers: well-known servers and updates, and the official registry, searched as one types.
-
-Above it: the Servers page. Below it: a list, the sheets that add, and DiscoverCommands. A key stroke starts a timer and nothing else.
+"""The tab Discover of Servers: well-known servers and updates, and the official registry, searched as one types. A key stroke starts a
+timer and nothing else.
 """
 
 from collections.abc import Sequence
@@ -48,7 +47,7 @@ class DiscoverField(SearchField):
 
 
 class DiscoverTab(Page):
-    """`bundle_requested` carries the address of a bundle that a person wants to look at."""
+    """`bundle_requested` carries the address of a bundle that the user wants to look at."""
 
     bundle_requested = Signal(str)
 

@@ -1,4 +1,4 @@
-"""What would be added, before a person says yes: the command or the address, variables, secrets, origin and warnings. Nothing is run."""
+"""What would be added, before the user says yes: the command or the address, variables, secrets, origin and warnings. Nothing is run."""
 
 from collections.abc import Mapping
 

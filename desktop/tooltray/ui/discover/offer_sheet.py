@@ -1,6 +1,5 @@
-"""The sheets that add what is found: what it is, what it needs to be told, what would run, and the name under which it is added.
-
-Above it: the Servers page. Below it: forms and the preview. Nothing is run or stored before a person presses the button.
+"""The sheets that add what is found: what it is, what it needs to be told, what would run, and the name under which it is added. Nothing is
+run or stored before the user presses the button.
 """
 
 from collections.abc import Collection, Sequence
@@ -40,7 +39,7 @@ class OfferPanel(SheetFrame):
     Args:
         taken: names of servers here.
         word: on its button.
-        has_name: it is added under a name that the person may change.
+        has_name: it is added under a name that the user may change.
     """
 
     preview_requested = Signal(int, object)

@@ -1,6 +1,5 @@
-"""What else there is than pasting: a bundle, the registry, AI clients' own servers, and servers that run inside Tooltray.
-
-Above it: the sheet that adds a server. Below it: widgets. Shown as long as nothing is pasted.
+"""What else there is than pasting: a bundle, the registry, AI clients' own servers, and servers that run inside Tooltray. Shown as long as
+nothing is pasted.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,5 @@
-"""One box for an answer: text, and below it the pictures and files that were pasted, dropped or chosen.
-
-Above it: the feedback window. Below it: attachments. Knows nothing of reports and of who gets the answer.
+"""One box for an answer: text, and below it the pictures and files that were pasted, dropped or chosen. Knows nothing of reports and of who
+gets the answer.
 """
 
 from collections.abc import Sequence

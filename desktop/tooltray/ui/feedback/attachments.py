@@ -1,7 +1,5 @@
-"""Pictures and files that a person adds to an answer: read, checked and made small enough to be shown.
-
-Above it: the answer box. Below it: Qt's image readers. Knows no widget. `read` blocks and belongs in a thread; what cannot be taken is said
-in words, before anything is sent.
+"""Pictures and files that the user adds to an answer: read, checked and made small enough to be shown. Knows no widget. `read` blocks and
+belongs in a thread; what cannot be taken is said in words, before anything is sent.
 """
 
 import base64
@@ -80,7 +78,7 @@ def has_sources(mime: QMimeData) -> bool:
 
 
 def read(source: Source) -> Attachment:
-    """Reads and checks what a person has added. Blocks.
+    """Reads and checks what the user has added. Blocks.
 
     Raises:
         TooltrayError: it cannot be taken; says why.

@@ -1,7 +1,7 @@
-"""What a person has written to a report and not sent: kept in memory until the next report of the same AI client and project.
+"""What the user has written to a report and not sent: kept in memory until the next report of the same AI client and project.
 
-Above it: FeedbackWindows. Below it: what can be added to an answer. Nothing of it is written to the disk: a report and its AI client do not
-outlive the hub either, and the window says that it is kept only as long as Tooltray runs.
+Nothing of it is written to the disk: a report and its AI client do not outlive the hub either, and the window says that it is kept only as
+long as Tooltray runs.
 """
 
 import msgspec
@@ -13,7 +13,7 @@ MOST = 10  # projects; the oldest is forgotten
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """What a person has written and added, not sent."""
+    """What the user has written and added, not sent."""
 
     text: str = ""
     attachments: tuple[Attachment, ...] = ()

@@ -1,7 +1,4 @@
-"""The sheets of a feedback window: the project's history, and the ready answers to be edited. One at a time.
-
-Above it: FeedbackWindow, over which they lie. Below it: the sheets. Knows no engine.
-"""
+"""The sheets of a feedback window: the project's history, and the ready answers to be edited. One at a time. Knows no engine."""
 
 import time
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """The feedback window: what a model did, one box to answer, ready answers, pictures and files. One window per report.
 
-Above it: FeedbackWindows. Below it: the widgets it is made of. It is shown without being activated, so that it never takes the keyboard
-from another program. It knows no engine: it tells what a person wants, and is told how that went.
+It is shown without being activated, so that it never takes the keyboard from another program. It knows no engine: it tells what the user
+wants, and is told how that went.
 """
 
 import time
@@ -93,7 +93,7 @@ class FeedbackWindow(QWidget):
         return self._box
 
     def show_request(self, request: FeedbackSnapshot) -> None:
-        """Shows a report, the first or a newer one; what a person has written stays."""
+        """Shows a report, the first or a newer one; what the user has written stays."""
         if request.id != self._request.id:
             self._on_replaced()
         self._request, self._has_ended = request, False
@@ -134,7 +134,7 @@ class FeedbackWindow(QWidget):
         self._draw()
 
     def show_up(self) -> None:
-        """Brings the window to a person who asks for it."""
+        """Brings the window to the user who asks for it."""
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()
@@ -235,7 +235,7 @@ class FeedbackWindow(QWidget):
         )
 
     def _on_replaced(self) -> None:
-        """Another report than the one that a person has read is here."""
+        """Another report than the one that the user has read is here."""
         self._notes.clear()
         text = "" if self._box.is_empty else tr("What you wrote is still here, and was not sent.")
         self._notes.add_banner("info", tr("This is a newer report, in the place of the one before."), text)

@@ -1,7 +1,5 @@
-"""The feedback windows: opens one for each report that waits, and carries answers to the engine.
-
-Above it: desktop.py, which tells a person of a new one. Below it: FeedbackWindow and the Qt presenter layer. What was written and not sent
-stays in memory, by project, until its next report.
+"""The feedback windows: opens one for each report that waits, and carries answers to the engine. What was written and not sent stays in
+memory, by project, until its next report.
 """
 
 import contextlib
@@ -33,7 +31,7 @@ def _ignore(_problem: Problem | None) -> None:
 
 
 class FeedbackWindows(QObject):
-    """`asked`: a window has come that a person may not see, since it takes no keyboard from anybody."""
+    """`asked`: a window has come that the user may not see, since it takes no keyboard from anybody."""
 
     asked = Signal(object)  # FeedbackSnapshot
 
@@ -54,7 +52,7 @@ class FeedbackWindows(QObject):
         return list(self._windows.values())
 
     def go_there(self) -> None:
-        """Brings the windows to a person who asks for them; the oldest report gets the keyboard."""
+        """Brings the windows to the user who asks for them; the oldest report gets the keyboard."""
         for window in reversed(self.windows):
             window.show_up()
 
@@ -200,7 +198,7 @@ class FeedbackWindows(QObject):
             window.show_failure(Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
 
     def _do(self, verb: Callable[[], Coroutine[object, object, None]], show: Callable[[Problem | None], object] = _ignore) -> None:
-        """Asks the engine for something in the background; `show` gets what went wrong, where a person waits for the outcome."""
+        """Asks the engine for something in the background; `show` gets what went wrong, where the user waits for the outcome."""
         run_action(self._tasks, verb, show, name="feedback", clears=False)
 
 

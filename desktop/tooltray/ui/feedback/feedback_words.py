@@ -1,7 +1,4 @@
-"""What is said about reports of models and the answers to them, in words.
-
-Above it: the feedback window and its sheets. Below it: events. Pure functions.
-"""
+"""What is said about reports of models and the answers to them, in words. Pure functions."""
 
 import os
 from datetime import datetime
@@ -36,7 +33,7 @@ def place_words(request: FeedbackSnapshot, now: float) -> str:
 
 
 def short_path(path: str) -> str:
-    """A path with `~` for the person's own folder."""
+    """A path with `~` for the user's own folder."""
     home = os.path.expanduser("~")
     return f"~{path[len(home) :]}" if home != "/" and path.startswith(f"{home}/") else path
 
@@ -49,7 +46,7 @@ def duration_words(seconds: float) -> str:
 
 
 def ready_answer_words(answer: str) -> str:
-    """A ready answer that comes with Tooltray, in the person's language; one that a person wrote stays as it is."""
+    """A ready answer that comes with Tooltray, in the user's language; one that the user wrote stays as it is."""
     match answer:
         case "Go on":
             return tr("Go on")

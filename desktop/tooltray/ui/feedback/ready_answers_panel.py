@@ -1,4 +1,4 @@
-"""A sheet in which a person changes the answers that stand ready as buttons."""
+"""A sheet in which the user changes the answers that stand ready as buttons."""
 
 from collections.abc import Sequence
 from functools import partial

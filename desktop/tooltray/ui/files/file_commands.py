@@ -1,7 +1,5 @@
-"""Carries out what a person asks for about files with servers in them, and says how it went.
-
-Above it: FilesTab, and its sheets. Below it: the Qt presenter layer. Knows no widget. It also follows what waits for a
-person's yes, which the tray and the Servers page show too.
+"""Carries out what the user asks for about files with servers in them, and says how it went. Knows no widget. It also follows what waits
+for the user's approval, which the tray and the Servers page show too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,7 +60,7 @@ class FileCommands(Commands):
 
     @action(at_sheet)
     async def trust(self, project: str, digests: Mapping[str, str]) -> None:
-        """Says yes to entries as a person has seen them: `saved` or `refused`."""
+        """Says yes to entries as the user has seen them: `saved` or `refused`."""
         try:
             names = await self._hub.files.trust_entries(project, dict(digests))
         except TooltrayError:

@@ -1,7 +1,5 @@
-"""The sheets of the page of files, and what of files waits for a person's consent.
-
-Above it: the page, and the tray, which tells of what waits. Below it: those sheets, and FileCommands. What a person has looked at or put
-off is not brought up again before it is another one; the page has it all the same.
+"""The sheets of the page of files, and what of files waits for the user's consent. What the user has looked at or put off is not brought up
+again before it is another one; the page has it all the same.
 """
 
 from collections.abc import Sequence
@@ -222,7 +220,7 @@ class FileSheets(QObject):
         return [request for request in self._requests if request not in self._seen]
 
     def put_off(self) -> None:
-        """A person does not want to be asked of what waits now."""
+        """The user does not want to be asked of what waits now."""
         self._seen.update(self._requests)
         self._tell_waiting()
 
@@ -262,7 +260,7 @@ class FileSheets(QObject):
         self._commands.refuse((server,))
 
     def open_file(self, path: str) -> None:
-        """Opens a file with the program that the person has for it."""
+        """Opens a file with the program that the user has for it."""
         self._open(path, tr("No program opens this file. Its path is copied."))
 
     def open_place(self, path: str) -> None:

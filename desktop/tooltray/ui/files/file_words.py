@@ -1,7 +1,5 @@
-"""What cards, pages and sheets say of files with servers in them, and of what waits for a person's yes. Pure functions of snapshots.
-
-Above it: those views. Below it: events, errors and the language of states.
-"""
+"""What cards, pages and sheets say of files with servers in them, and of what waits for the user's approval. Pure functions of
+snapshots."""
 
 from collections.abc import Collection, Sequence
 from pathlib import PurePath
@@ -189,7 +187,7 @@ def _variable(name: str, state: str) -> str:
 
 
 def is_another(request: TrustRequest, known: TrustRequest) -> bool:
-    """Whether an entry is another one than a person has seen; that a variable was set meanwhile does not make it one."""
+    """Whether an entry is another one than the user has seen; that a variable was set meanwhile does not make it one."""
     return replace(request, variable_states=()) != replace(known, variable_states=())
 
 

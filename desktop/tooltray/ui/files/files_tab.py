@@ -1,6 +1,5 @@
-"""The tab of settings about files: which files servers come from, what is wrong in them, what waits for a person's yes, and what has it.
-
-Above it: the Settings page. Below it: its sheets and FileCommands, which carries its wishes out. Draws frozen snapshots.
+"""The tab of settings about files: which files servers come from, what is wrong in them, what waits for the user's approval, and what has
+it. Draws frozen snapshots.
 """
 
 from collections.abc import Sequence

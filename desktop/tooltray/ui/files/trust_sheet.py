@@ -1,8 +1,7 @@
-"""Servers of a project's file ask for a person's yes: each with what it starts and what it gets, as it is written there.
+"""Servers of a project's file ask for the user's approval: each with what it starts and what it gets, as it is written there.
 
-Above it: FileSheets, which opens it when a person wants to look. Below it: TrustEntry. A yes is for what is shown: it goes with the digests
-of the entries on the screen, and an entry that changes meanwhile is off again. For a moment after it is shown, and after each change, it
-takes no yes; "Not now" has the focus, and Enter grants nothing.
+A yes is for what is shown: it goes with the digests of the entries on the screen, and an entry that changes meanwhile is off again. For a
+moment after it is shown, and after each change, it takes no yes; "Not now" has the focus, and Enter grants nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,12 +41,12 @@ LONGEST_WHOLE, MOST_LINES = 600, 8  # characters of a command in full; a longer 
 
 
 class TrustEntry(Surface):
-    """`switched`: a person wants it, or no longer.
+    """`switched`: the user wants it, or no longer.
 
     Args:
         width: px that it will have.
         is_on: at first.
-        is_changed: it was another one a moment ago, while a person looked at it.
+        is_changed: it was another one a moment ago, while the user looked at it.
     """
 
     switched = Signal()
@@ -77,7 +76,7 @@ class TrustEntry(Surface):
 
     @property
     def is_on(self) -> bool:
-        """Whether a person wants it."""
+        """Whether the user wants it."""
         return self._switch.isChecked()
 
     def _title(self) -> QHBoxLayout:
@@ -202,7 +201,7 @@ class TrustPanel(SheetFrame):
 
     @property
     def shown(self) -> tuple[TrustRequest, ...]:
-        """What a person sees."""
+        """What the user sees."""
         return tuple(entry.request for entry in self._entries.values())
 
     def showEvent(self, event: QShowEvent) -> None:

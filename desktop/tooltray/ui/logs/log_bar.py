@@ -1,6 +1,5 @@
-"""What stands above a log's lines: the search with its count, the levels, and the menu of how lines are shown.
-
-Above it: LogView. Below it: widgets. Emits what a person wants; knows no log.
+"""What stands above a log's lines: the search with its count, the levels, and the menu of how lines are shown. Emits what the user wants;
+knows no log.
 """
 
 from PySide6.QtCore import QRectF, Qt, Signal

@@ -1,7 +1,4 @@
-"""One line of a log in full: its text, or the JSON of a record or a message, laid out.
-
-Above it: LogView. Below it: CodeView.
-"""
+"""One line of a log in full: its text, or the JSON of a record or a message, laid out."""
 
 import json
 

@@ -1,6 +1,5 @@
-"""The list of a log's lines: painted, not made of widgets; one line high each, or as high as its text wrapped.
-
-Above it: LogView. Below it: LogModel. Text in mono wraps by columns, so that a line's height is a division and no layout.
+"""The list of a log's lines: painted, not made of widgets; one line high each, or as high as its text wrapped. Text in mono wraps by
+columns, so that a line's height is a division and no layout.
 """
 
 import unicodedata

@@ -1,6 +1,5 @@
-"""The lines of a log that are at hand: some pages in a row, of which the far end goes when more come.
-
-Above it: LogList. Below it: snapshots. Knows no hub; who reads pages puts them in.
+"""The lines of a log that are at hand: some pages in a row, of which the far end goes when more come. Knows no hub; who reads pages puts
+them in.
 """
 
 from collections.abc import Sequence
@@ -88,7 +87,7 @@ def day_and_clock(at: float) -> str:
 
 
 def level_word(level: str) -> str:
-    """A level in the person's language; empty for a line without one."""
+    """A level in the user's language; empty for a line without one."""
     match level:
         case "error":
             return tr("Error")

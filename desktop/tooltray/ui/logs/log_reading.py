@@ -1,6 +1,5 @@
-"""Reads pages of one log into its model: the newest, older and newer ones, those around a time, and what comes while one looks.
-
-Above it: LogView. Below it: the hub's verbs, LogModel. Knows no widget. One read runs at a time; a new beginning makes an old one void.
+"""Reads pages of one log into its model: the newest, older and newer ones, those around a time, and what comes while one looks. Knows no
+widget. One read runs at a time; a new beginning makes an old one void.
 """
 
 from collections.abc import Callable, Coroutine

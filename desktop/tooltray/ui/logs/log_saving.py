@@ -1,7 +1,4 @@
-"""Writes a whole log into a file, page by page, whatever its size.
-
-Above it: LogView. Below it: the hub's verbs, the disk.
-"""
+"""Writes a whole log into a file, page by page, whatever its size."""
 
 import asyncio
 from pathlib import Path

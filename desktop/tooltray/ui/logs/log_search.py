@@ -1,6 +1,5 @@
-"""Finds a text in a whole log, from the newest line to the oldest, page after page, while one looks at what is found so far.
-
-Above it: LogView. Below it: the hub's verbs. A search can be ended between any two pages; it ends by itself at MOST_FOUND.
+"""Finds a text in a whole log, from the newest line to the oldest, page after page, while one looks at what is found so far. A search can
+be ended between any two pages; it ends by itself at MOST_FOUND.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""A log in a sheet over the window: of a server, with what is wrong with it on top, or of the hub.
-
-Above it: whoever is asked for a log from somewhere else than a server's own pane. Below it: LogView.
-"""
+"""A log in a sheet over the window: of a server, with what is wrong with it on top, or of the hub."""
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent

@@ -1,7 +1,5 @@
-"""The log of a server or of the hub, as long as it may be: followed, searched, filtered, copied and saved.
-
-Above it: the Log tab of a server, LogSheet. Below it: LogReading and LogSearch, which read pages; LogList, which draws them. A server has
-two logs, what it writes and the protocol messages that a person had recorded; the hub has one.
+"""The log of a server or of the hub, as long as it may be: followed, searched, filtered, copied and saved. A server has two logs, what it
+writes and the protocol messages that the user had recorded; the hub has one.
 """
 
 from collections.abc import Sequence

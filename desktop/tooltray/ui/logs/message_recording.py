@@ -1,7 +1,4 @@
-"""Whether the protocol messages of a server are recorded, until when, and the button that changes it.
-
-Above it: LogView. Below it: the hub's verbs, widgets.
-"""
+"""Whether the protocol messages of a server are recorded, until when, and the button that changes it."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""The sheet that takes the address of an npm registry of the person's own."""
+"""The sheet that takes the address of an npm registry of the user's own."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent

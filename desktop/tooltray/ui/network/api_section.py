@@ -1,6 +1,5 @@
-"""Programs that control Tooltray over HTTP: whether they may, where, with which tokens.
-
-Above it: the Network tab. Below it: TokenCommands, which carries its wishes out. A token is shown only while a person wants to see it.
+"""Programs that control Tooltray over HTTP: whether they may, where, with which tokens. A token is shown only while the user wants to see
+it.
 """
 
 from PySide6.QtCore import Qt, Signal
@@ -65,7 +64,7 @@ class ApiSection(QWidget):
             self.hide_token()
 
     def show_token(self, token: str) -> None:
-        """Shows it, since a person has asked for it, until they have seen enough of it."""
+        """Shows it, since the user has asked for it, until they have seen enough of it."""
         self._is_shown = True
         self._whole.set_text(token)
         self._whole.show()

@@ -1,7 +1,4 @@
-"""HTTP access for AI clients: whether, where, and a token for each of them.
-
-Above it: the Network tab. Below it: widgets. Draws frozen snapshots.
-"""
+"""HTTP access for AI clients: whether, where, and a token for each of them. Draws frozen snapshots."""
 
 from PySide6.QtCore import QUrl, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget

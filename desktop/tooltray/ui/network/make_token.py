@@ -91,7 +91,7 @@ class MakeTokenPanel(SheetFrame):
 
         Args:
             entry: what to paste into the config of an AI client; empty: nothing.
-            note: what else a person has to know of it; may be empty.
+            note: what else the user has to know of it; may be empty.
         """
         self._form.hide()
         self._make.hide()

@@ -1,7 +1,4 @@
-"""Carries out what a person asks for of registries and of HTTP access, and says how it went.
-
-Above it: the Network tab and its sheets. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Carries out what the user asks for of registries and of HTTP access, and says how it went. Knows no widget."""
 
 from collections.abc import Mapping
 

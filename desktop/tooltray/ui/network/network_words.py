@@ -1,7 +1,4 @@
-"""What the Network tab says of registries. Pure functions of the engine's snapshots.
-
-Above it: that tab. Below it: snapshots.
-"""
+"""What the Network tab says of registries. Pure functions of the engine's snapshots."""
 
 from datetime import datetime, timedelta
 
@@ -55,7 +52,7 @@ def where_from(entry: RegistryMeasurement) -> str:
 
 
 def _place(region: str) -> str:
-    """Returns where a mirror stands, in the person's language where that is known."""
+    """Returns where a mirror stands, in the user's language where that is known."""
     words = {"": tr("mirror"), "China": tr("China")}
     return words.get(region, region)
 

@@ -1,7 +1,4 @@
-"""The npm registries: how each answered, which one is used, and a person's own.
-
-Above it: the Network tab. Below it: widgets. Draws frozen snapshots.
-"""
+"""The npm registries: how each answered, which one is used, and the user's own. Draws frozen snapshots."""
 
 from datetime import datetime
 

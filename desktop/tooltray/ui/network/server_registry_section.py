@@ -1,7 +1,4 @@
-"""The registry of MCP servers: whether one is asked, which, how old its copy on this disk is.
-
-Above it: the Network tab. Below it: widgets. Draws frozen snapshots.
-"""
+"""The registry of MCP servers: whether one is asked, which, how old its copy on this disk is. Draws frozen snapshots."""
 
 from datetime import datetime
 

@@ -29,7 +29,7 @@ class TokenLine(msgspec.Struct, frozen=True):
 
 
 class TokenList(QWidget):
-    """`new_requested`: a person wants another; `revoke_requested` carries the name of one that is to end.
+    """`new_requested`: the user wants another; `revoke_requested` carries the name of one that is to end.
 
     Args:
         title: whose tokens they are.

@@ -1,7 +1,4 @@
-"""The tokens on the Network tab, of AI clients and of programs, and the sheet in which one is made.
-
-Above it: the window, which lends the place for a sheet. Below it: the page's sections, the sheet, and TokenCommands.
-"""
+"""The tokens on the Network tab, of AI clients and of programs, and the sheet in which one is made."""
 
 from functools import partial
 
@@ -33,7 +30,7 @@ class TokenCommands(Commands):
 
     @action()
     async def distrust(self) -> None:
-        """No program decides in the person's place, whatever an older version's setting says."""
+        """No program decides in the user's place, whatever an older version's setting says."""
         await self._set(True, False)
 
     @action()

@@ -1,7 +1,5 @@
-"""Reads, previews and saves the entry of an opened server.
-
-Above it: the tab with its settings. Below it: the Qt presenter layer. Knows no widget. Nothing is overwritten that somebody else has
-written meanwhile: a change is bound to the revision of the entry that the person saw.
+"""Reads, previews and saves the entry of an opened server. Knows no widget. Nothing is overwritten that somebody else has written
+meanwhile: a change is bound to the revision of the entry that the user saw.
 """
 
 from collections.abc import Mapping
@@ -64,7 +62,7 @@ class EntryCommands(Commands):
         """Replaces the entry and its secrets.
 
         Args:
-            connects: the person wants to see it run. One that runs with the value that a secret had until now starts again in any case.
+            connects: the user wants to see it run. One that runs with the value that a secret had until now starts again in any case.
         """
         found: ServerUpdatePreview = await self._hub.servers.preview_server_update(self._name, entry)
         if found.problem is not None:
@@ -106,7 +104,7 @@ class EntryCommands(Commands):
 
     @action(at_form)
     async def add_again(self, entry: Mapping[str, object], secrets: Mapping[str, str]) -> None:
-        """Adds the server anew, which was removed while a person edited it."""
+        """Adds the server anew, which was removed while the user edited it."""
         try:
             await self._hub.servers.add_mcp_server(self._name, entry, True, "", secrets)
         except SecretsUnreachable as error:

@@ -1,7 +1,4 @@
-"""One field of an entry as a person edits it: a line, several lines, variables, a number, a choice, a switch, or JSON.
-
-Above it: EntryForm. Below it: the controls.
-"""
+"""One field of an entry as the user edits it: a line, several lines, variables, a number, a choice, a switch, or JSON."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -27,7 +24,7 @@ ChooseFolder = Callable[[str, Callable[[str], None]], None]
 
 
 class EntryFieldRow(QWidget):
-    """`changed`: a person edited it; `value` is another one, unless it has a `fault`."""
+    """`changed`: the user edited it; `value` is another one, unless it has a `fault`."""
 
     changed = Signal()
 
@@ -92,12 +89,12 @@ class EntryFieldRow(QWidget):
 
     @property
     def fault(self) -> str:
-        """Why what a person wrote is no value; empty: it is one."""
+        """Why what the user wrote is no value; empty: it is one."""
         return self._own_fault
 
     @property
     def value(self) -> object:
-        """What a person gave; None: nothing, and what counts without it. Only without `fault`."""
+        """What the user gave; None: nothing, and what counts without it. Only without `fault`."""
         if self._switch is not None:
             on = self._switch.isChecked()
             return on if on is not self.field.is_on or self._was_there else None

@@ -1,7 +1,5 @@
-"""The fields of a server's entry: where each stands in it, and how a person changes it.
-
-Above it: the form, and entry_values, which reads and writes them. Below it: words. A test compares the table with the settings' model.
-"""
+"""The fields of a server's entry: where each stands in it, and how the user changes it. A test compares the table with the settings'
+model."""
 
 from collections.abc import Callable
 from typing import Literal

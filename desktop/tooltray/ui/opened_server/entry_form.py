@@ -1,7 +1,5 @@
-"""The form of a server's entry: a field for each thing that it can say, in groups, and what is wrong with it at the field.
-
-Above it: the settings of an opened server. Below it: a row for each field. It holds an entry, changes what a person edits of it, and leaves
-everything else in it alone.
+"""The form of a server's entry: a field for each thing that it can say, in groups, and what is wrong with it at the field. It holds an
+entry, changes what the user edits of it, and leaves everything else in it alone.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -23,7 +21,7 @@ BETWEEN_GROUPS, BETWEEN_FIELDS = 22, 14
 
 
 class EntryForm(QWidget):
-    """`changed`: a person edited a field, and `entry` is another one.
+    """`changed`: the user edited a field, and `entry` is another one.
 
     Args:
         server: whose entry it is.
@@ -71,7 +69,7 @@ class EntryForm(QWidget):
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything that a person wrote is a value."""
+        """Whether everything that the user wrote is a value."""
         return not any(each.fault or (each.pairs is not None and each.pairs.is_ambiguous) for each in self._rows)
 
     def set_entry(self, entry: Entry) -> None:
@@ -96,7 +94,7 @@ class EntryForm(QWidget):
         return next(each for each in self._rows if each.field.path == path)
 
     def focus_secret(self, name: str) -> bool:
-        """Lets a person type the value of a secret that the entry names; returns whether it does."""
+        """Lets the user type the value of a secret that the entry names; returns whether it does."""
         for pairs in (each.pairs for each in self._rows if each.pairs is not None):
             for line in pairs.rows:
                 if f"${{secret:{name}}}" in line.value:

@@ -1,7 +1,4 @@
-"""The JSON of a server's entry, with its secrets covered and the lines marked in which something is wrong.
-
-Above it: the settings of an opened server. Below it: the view of code.
-"""
+"""The JSON of a server's entry, with its secrets covered and the lines marked in which something is wrong."""
 
 from collections.abc import Sequence
 
@@ -21,7 +18,7 @@ MOST_SLIPS = 5  # that are shown; whoever corrects these sees the next ones
 
 
 class EntryJson(QWidget):
-    """`edited`: a person changed the text."""
+    """`edited`: the user changed the text."""
 
     edited = Signal()
 

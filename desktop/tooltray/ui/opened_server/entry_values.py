@@ -1,7 +1,4 @@
-"""Reads and writes the fields of a server's entry; whatever is in no field stays as it is.
-
-Above it: the form. Below it: entry_fields. Pure.
-"""
+"""Reads and writes the fields of a server's entry; whatever is in no field stays as it is. Pure."""
 
 import copy
 import json

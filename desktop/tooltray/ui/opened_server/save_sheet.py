@@ -1,4 +1,4 @@
-"""What saving a server's entry changes: in which file, line by line; a person sees it before a file of a project is written."""
+"""What saving a server's entry changes: in which file, line by line; the user sees it before a file of a project is written."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
@@ -19,7 +19,7 @@ DIFF_WIDTH = WIDTH - 48
 
 
 class SaveSheet(SheetFrame):
-    """`save_requested`: a person has seen it and wants it."""
+    """`save_requested`: the user has seen it and wants it."""
 
     save_requested = Signal()
 

@@ -26,7 +26,7 @@ LooksSecret = Callable[[str, str], bool]
 
 
 class PairRow(QWidget):
-    """`changed`: a person edited it. `removed`: it is to go. `keyring_requested`: its value is to be kept there."""
+    """`changed`: the user edited it. `removed`: it is to go. `keyring_requested`: its value is to be kept there."""
 
     changed = Signal()
     removed = Signal()
@@ -158,7 +158,7 @@ class PairRow(QWidget):
         self._name.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def focus_secret(self) -> None:
-        """Lets a person type the value that the keyring is to have."""
+        """Lets the user type the value that the keyring is to have."""
         if self.is_kept and not self._is_replacing:
             self._on_keep()
         self._value.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -240,7 +240,7 @@ class PairRow(QWidget):
 
 
 class SecretPairs(QWidget):
-    """`changed`: a person edited one of them.
+    """`changed`: the user edited one of them.
 
     Args:
         name: of all of them, for screen readers.

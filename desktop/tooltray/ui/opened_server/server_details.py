@@ -1,7 +1,4 @@
-"""One server, opened: a pane with its name, its menu and a tab for each side of it.
-
-Above it: the Servers page. Below it: the table of tabs. Knows no tab: each is built when it is first shown.
-"""
+"""One server, opened: a pane with its name, its menu and a tab for each side of it. Knows no tab: each is built when it is first shown."""
 
 from collections.abc import Sequence
 
@@ -26,7 +23,7 @@ from tooltray.ui.widgets.tab_row import TabRow
 
 
 class ServerDetails(QFrame):
-    """`close_requested`: a person is done with it. `wide_requested`: it is to lie over the whole page, or beside its list again.
+    """`close_requested`: the user is done with it. `wide_requested`: it is to lie over the whole page, or beside its list again.
 
     Args:
         tabs: in their order; the first one is open.
@@ -84,7 +81,7 @@ class ServerDetails(QFrame):
 
     @property
     def unsaved(self) -> str:
-        """What a person has typed here and not saved; empty: nothing."""
+        """What the user has typed here and not saved; empty: nothing."""
         return next((text for view in self._told() if (text := view.unsaved)), "")
 
     def restore(self, text: str) -> None:
@@ -93,7 +90,7 @@ class ServerDetails(QFrame):
             view.restore(text)
 
     def set_gone(self) -> None:
-        """The server was removed; what a person has typed stays."""
+        """The server was removed; what the user has typed stays."""
         for view in self._told():
             view.set_gone()
 
@@ -127,7 +124,7 @@ class ServerDetails(QFrame):
             view.set_tools(tools)
 
     def set_wide(self, is_wide: bool, *, can_change: bool = True) -> None:
-        """Says how it lies, and whether a person can change that: a narrow window has one way."""
+        """Says how it lies, and whether the user can change that: a narrow window has one way."""
         self._is_wide = is_wide
         self._widen.setVisible(can_change)
         self._widen.set_face("", "narrow" if is_wide else "widen")

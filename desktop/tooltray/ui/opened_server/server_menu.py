@@ -1,4 +1,4 @@
-"""What a person can do with one server: its menu, and the slots of the buttons of its card and its details."""
+"""What the user can do with one server: its menu, and the slots of the buttons of its card and its details."""
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction

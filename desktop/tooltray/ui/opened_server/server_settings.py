@@ -1,6 +1,4 @@
-"""The entry of an opened server, to be edited: a form, and its JSON beside it; each follows the other.
-
-Above it: the tabs of an opened server. Below it: EntryForm, EntryJson, EntryCommands and ServerTester. Nothing is saved before a person
+"""The entry of an opened server, to be edited: a form, and its JSON beside it; each follows the other. Nothing is saved before the user
 says so; what somebody else writes meanwhile is said, and never overwritten.
 """
 
@@ -148,12 +146,12 @@ class ServerSettings(ServerView):
         self._draw()
 
     def restore(self, text: str) -> None:
-        """Shows what a person had typed and not saved."""
+        """Shows what the user had typed and not saved."""
         self._json.set_text(text)
         self._read_text()
 
     def ask_secret(self, name: str) -> None:
-        """Lets a person type the value of a secret that the entry names, as soon as it is shown."""
+        """Lets the user type the value of a secret that the entry names, as soon as it is shown."""
         self._wanted_secret = "" if self._form.focus_secret(name) else name
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -230,7 +228,7 @@ class ServerSettings(ServerView):
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
 
     def _arrange(self, *_way: int) -> None:
-        """Shows both where there is room, else the one that a person chose."""
+        """Shows both where there is room, else the one that the user chose."""
         is_wide = self.width() >= ROOM_FOR_BOTH
         self._way_area.setVisible(not is_wide)
         self._area.setVisible(is_wide or self._ways.current == FORM)

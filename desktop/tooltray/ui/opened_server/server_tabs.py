@@ -1,7 +1,4 @@
-"""The tabs of an opened server: a table with a line for each; built when it is first shown.
-
-Above it: ServerDetails. Below it: what each tab shows.
-"""
+"""The tabs of an opened server: a table with a line for each; built when it is first shown."""
 
 from collections.abc import Callable
 

@@ -1,7 +1,4 @@
-"""Tests a server for a view: begins, hears what it writes, stops, and says how it ended.
-
-Above it: the settings of an opened server, the sheet that adds one. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Tests a server for a view: begins, hears what it writes, stops, and says how it ended. Knows no widget."""
 
 import uuid
 from collections.abc import Mapping

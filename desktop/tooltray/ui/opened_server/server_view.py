@@ -1,7 +1,4 @@
-"""What a tab of an opened server is told of; each does what it needs.
-
-Above it: the tabs. Below it: snapshots.
-"""
+"""What a tab of an opened server is told of; each does what it needs."""
 
 from collections.abc import Sequence
 
@@ -17,17 +14,17 @@ class ServerView(QWidget):
         """Shows a newer snapshot."""
 
     def set_refusal(self, problem: Problem | None) -> None:
-        """Shows why what a person asked for did not work; None takes it away."""
+        """Shows why what the user asked for did not work; None takes it away."""
 
     def set_cost(self, cost: ServerCost | None) -> None:
         """Shows what the definitions of its tools cost; None: that is not known."""
 
     def set_gone(self) -> None:
-        """The server was removed, and what a person has typed here is `unsaved`."""
+        """The server was removed, and what the user has typed here is `unsaved`."""
 
     @property
     def unsaved(self) -> str:
-        """What a person has typed and not saved; empty: nothing."""
+        """What the user has typed and not saved; empty: nothing."""
         return ""
 
     def restore(self, text: str) -> None:

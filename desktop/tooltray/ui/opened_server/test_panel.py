@@ -1,7 +1,4 @@
-"""How a test of a server goes, and what it gave: its tools and their tokens, or why it does not work and what to do.
-
-Above it: the settings of an opened server, the sheet that adds one. Below it: widgets.
-"""
+"""How a test of a server goes, and what it gave: its tools and their tokens, or why it does not work and what to do."""
 
 import time
 from collections.abc import Sequence
@@ -33,7 +30,7 @@ OFFERED = ("use_absolute_path", "add_to_path", "switch_registry", "store_secret"
 
 
 class TestPanel(Surface):
-    """`cancel_requested`: a person waits no longer. `step_requested` carries a NextStep that a person chose. Hidden until `begin`."""
+    """`cancel_requested`: the user waits no longer. `step_requested` carries a NextStep that the user chose. Hidden until `begin`."""
 
     __test__ = False  # not a class of tests, whatever its name says
     cancel_requested = Signal()

@@ -1,8 +1,5 @@
 """How AI clients see a tool besides its name and description: title, hints, icon, and how much of a result, as fields of the sheet that
-words it.
-
-Above it: ToolWordsPanel. Below it: widgets. What stands in the settings and has no field here (several icons, their sizes) stays unless its
-field is changed.
+words it. What stands in the settings and has no field here (several icons, their sizes) stays unless its field is changed.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,5 @@
-"""How a person's wish becomes work in the background: written once, as the coroutine that does it; what fails is shown where its cause is.
-
-Above it: the commands of each page. Below it: the task keeper and the Qt presenter layer. Knows no widget and no verb.
+"""How the user's wish becomes work in the background: written once, as the coroutine that does it; what fails is shown where its cause is.
+Knows no widget and no verb.
 """
 
 import functools
@@ -51,7 +50,7 @@ def at_sheet(commands: Commands, problem: Problem | None, *_arguments: object) -
 
 
 def as_notice(commands: Commands, problem: Problem | None, *_arguments: object) -> None:
-    """Above the pages, until a person puts it away."""
+    """Above the pages, until the user puts it away."""
     if problem is not None:
         commands.failed.emit(problem)
 

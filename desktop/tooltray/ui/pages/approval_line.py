@@ -1,7 +1,4 @@
-"""The tool calls that wait for a person's yes, in the order in which they came.
-
-Above it: whatever shows them: the approval window, the Activity page. Below it: the Qt presenter layer. Decides nothing.
-"""
+"""The tool calls that wait for the user's approval, in the order in which they came. Decides nothing."""
 
 import contextlib
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""What the last look at the AI clients on this computer has found, for every page that speaks of it.
-
-Above it: pages. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""What the last look at the AI clients on this computer has found, for every page that speaks of it. Knows no widget."""
 
 from collections.abc import Sequence
 

@@ -60,14 +60,13 @@ class MoveSecrets(Protocol):
 
 
 class LocalWork(msgspec.Struct, frozen=True):
-    """
-    Args:
-        read_pasted: reads what a person pastes to add a server.
-        find_secrets: where secrets stand in it.
-        save_file: writes a backup.
-        read_entry: what the JSON of a server's entry comes to, and what is wrong in which line; see config/settings/given_entries.py.
-        move_secrets: the entry to save, with placeholders for the secrets that were typed into it, and these by their names.
-        memory: what the window remembers of how it is used.
+    """Args:
+    read_pasted: reads what the user pastes to add a server.
+    find_secrets: where secrets stand in it.
+    save_file: writes a backup.
+    read_entry: what the JSON of a server's entry comes to, and what is wrong in which line; see config/settings/given_entries.py.
+    move_secrets: the entry to save, with placeholders for the secrets that were typed into it, and these by their names.
+    memory: what the window remembers of how it is used.
     """
 
     read_pasted: ReadPasted

@@ -21,9 +21,10 @@ MOST_NAMES = 6  # of servers in one notice
 
 
 class NoticeArea(QWidget):
-    """Shows the hub's failure, else that it is paused, else what is wrong with the secrets, else what waits for a person's yes, else the
-    first notice that was not put away, else that servers change things without asking. `look_requested` and `put_off_requested` are about
-    what waits, `report_requested` carries what is known of a bug."""
+    """Shows the hub's failure, else that it is paused, else what is wrong with the secrets, else what waits for the user's approval, else
+    the first notice that was not put away, else that servers change things without asking. `look_requested` and `put_off_requested` are
+    about what waits, `report_requested` carries what is known of a bug.
+    """
 
     retry_requested = Signal()
     resume_requested = Signal()
@@ -77,7 +78,7 @@ class NoticeArea(QWidget):
         self._draw()
 
     def set_waiting(self, words: tuple[str, str] | None) -> None:
-        """What waits for a person's yes: a title and a sentence; None: nothing does."""
+        """What waits for the user's approval: a title and a sentence; None: nothing does."""
         self._waiting = words
         self._draw()
 

@@ -1,7 +1,4 @@
-"""Calls that a person makes by hand and looks at just now: a question of such a call is shown there, and not over the window.
-
-Above it: Try, which says what it shows, and the window's questions, which leave these alone. Below it: nothing.
-"""
+"""Calls that the user makes by hand and looks at just now: a question of such a call is shown there, and not over the window."""
 
 from PySide6.QtCore import QObject, Signal
 

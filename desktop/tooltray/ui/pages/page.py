@@ -43,7 +43,7 @@ class Page(QWidget):
         self.look_again()
 
     def enable(self, is_usable: bool) -> None:
-        """Lets a person use what needs a hub, or not."""
+        """Lets the user use what needs a hub, or not."""
         raise NotImplementedError
 
     def show_part(self, part: str, text: str = "") -> None:

@@ -1,7 +1,4 @@
-"""What the window lends to its pages: the Qt presenter layer, the theme, and the places for sheets, toasts and notices.
-
-Above it: pages, each of which gets a PageContext and nothing else. Below it: widgets and the Qt presenter layer.
-"""
+"""What the window lends to its pages: the Qt presenter layer, the theme, and the places for sheets, toasts and notices."""
 
 from collections.abc import Callable
 from functools import partial
@@ -42,7 +39,7 @@ class PageLinks(QObject):
 
 
 class Sheets(QObject):
-    """`freed`: nothing lies over the window any more. `replacing`: what lies there goes, since a person has asked for something else."""
+    """`freed`: nothing lies over the window any more. `replacing`: what lies there goes, since the user has asked for something else."""
 
     freed = Signal()
     replacing = Signal()
@@ -99,7 +96,7 @@ class PageContext:
 
     Args:
         window: lies below sheets, toasts and file dialogs.
-        wishes: what a person asks of one server, here or in the tray.
+        wishes: what the user asks of one server, here or in the tray.
     """
 
     def __init__(self, theme: Theme, window: QWidget, *, presenters: Presenters, local: LocalWork, wishes: ServerWishes) -> None:
@@ -135,7 +132,7 @@ class PageContext:
         self.say(what)
 
     def show_window(self) -> None:
-        """Brings the window to a person's eyes, from wherever it is."""
+        """Brings the window to the user's eyes, from wherever it is."""
         window = self.window
         window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
         window.show()

@@ -1,7 +1,4 @@
-"""How long a pause is that a person chooses, and until when one lasts, in words.
-
-Above it: tray, palette and the navigation's menu. Below it: figures. Pure functions.
-"""
+"""How long a pause is that the user chooses, and until when one lasts, in words. Pure functions."""
 
 from datetime import datetime, time, timedelta
 
@@ -13,7 +10,7 @@ MORNING = time(8)  # when people begin; a pause "until tomorrow" that ended at m
 
 
 def until_tomorrow_s(now: datetime | None = None) -> float:
-    """Returns how long it is until tomorrow morning, in seconds; `now`: the person's local time."""
+    """Returns how long it is until tomorrow morning, in seconds; `now`: the user's local time."""
     now = now or datetime.now()
     end = datetime.combine(now.date() + timedelta(days=1), MORNING)
     return end.timestamp() - now.timestamp()

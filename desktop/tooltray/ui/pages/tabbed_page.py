@@ -1,7 +1,4 @@
-"""A page of tabs by a table of lines, such as those of AI clients and of settings.
-
-Above it: pages whose table it gets. Below it: the tabs, which are pages of their own; each is built when it is wanted.
-"""
+"""A page of tabs by a table of lines, such as those of AI clients and of settings."""
 
 from collections.abc import Callable, Sequence
 
@@ -16,12 +13,11 @@ from tooltray.ui.widgets.surface import column
 
 
 class TabEntry(msgspec.Struct, frozen=True):
-    """
-    Args:
-        name: in code, links and tests.
-        title: made when the language is known.
-        make: builds the tab.
-        is_early: it is built with its page, since it says how many things need a person while nobody looks.
+    """Args:
+    name: in code, links and tests.
+    title: made when the language is known.
+    make: builds the tab.
+    is_early: it is built with its page, since it says how many things need the user while nobody looks.
     """
 
     name: str

@@ -1,7 +1,5 @@
-"""What the window remembers of how a person uses it: cards or a table, how it is sorted, what was done last by the palette.
-
-Above it: pages and the palette. Below it: one small file of the home. Nothing in it matters to the hub; a file that cannot be read or
-written costs no more than the choice.
+"""What the window remembers of how the user uses it: cards or a table, how it is sorted, what was done last by the palette. Nothing in it
+matters to the hub; a file that cannot be read or written costs no more than the choice.
 """
 
 import json

@@ -1,7 +1,5 @@
-"""The command palette: opens over the window, reads what it does not know yet, and runs what a person chooses.
-
-Above it: the window. Below it: the sources, the panel, the memory of the window. The sheet is closed, and the focus is back where it was,
-before an entry runs: what runs may open a sheet of its own.
+"""The command palette: opens over the window, reads what it does not know yet, and runs what the user chooses. The sheet is closed, and the
+focus is back where it was, before an entry runs: what runs may open a sheet of its own.
 """
 
 import asyncio
@@ -50,7 +48,7 @@ class Palette(QObject):
 
     @property
     def panel(self) -> PalettePanel | None:
-        """What a person sees of it now."""
+        """What the user sees of it now."""
         return self._panel
 
     def open(self) -> None:
@@ -145,7 +143,7 @@ class Palette(QObject):
         return self._beginning(recent)
 
     def _beginning(self, recent: dict[str, int]) -> list[Row]:
-        """Before anything is typed: what wants a person now, what was done last, and where one can go."""
+        """Before anything is typed: what wants the user now, what was done last, and where one can go."""
         everything = [each.entry for each in (*self._index, *self._long)]
         now = [entry for entry in everything if entry.is_now]
         last = sorted((entry for entry in everything if entry.key in recent and not entry.is_now), key=lambda entry: recent[entry.key])

@@ -1,7 +1,5 @@
-"""What the palette does by itself, where no page has the button for it.
-
-Above it: the sources. Below it: the Qt presenter layer. Everything else goes through the wishes and links that pages use.
-"""
+"""What the palette does by itself, where no page has the button for it. Everything else goes through the wishes and links that pages
+use."""
 
 import time
 from collections.abc import Mapping

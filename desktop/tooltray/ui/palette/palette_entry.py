@@ -1,7 +1,4 @@
-"""What the palette lists: an entry, where entries come from, and what is known while they are made.
-
-Above it: the sources and the palette. Below it: what the window lends to its pages.
-"""
+"""What the palette lists: an entry, where entries come from, and what is known while they are made."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -27,7 +24,7 @@ class PaletteEntry(msgspec.Struct, frozen=True):
         detail: what else tells it from others of its name.
         also: other words by which it is found; in English, too, whatever language is spoken.
         rank: of two that fit alike the higher one comes first.
-        is_now: it wants a person now, and stands there before anything is typed.
+        is_now: it wants the user now, and stands there before anything is typed.
     """
 
     key: str

@@ -1,7 +1,4 @@
-"""The list of the palette: entries under headings, drawn by model/view. The keyboard stays in the field above it.
-
-Above it: the palette's panel. Below it: the theme.
-"""
+"""The list of the palette: entries under headings, drawn by model/view. The keyboard stays in the field above it."""
 
 from collections.abc import Sequence
 
@@ -102,7 +99,7 @@ class PaletteDelegate(QStyledItemDelegate):
 
 
 class PaletteList(QListView):
-    """`entry_pressed`: a person clicked an entry. `current_changed`: Enter would run another one now."""
+    """`entry_pressed`: the user clicked an entry. `current_changed`: Enter would run another one now."""
 
     entry_pressed = Signal()
     current_changed = Signal()

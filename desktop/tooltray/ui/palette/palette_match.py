@@ -1,7 +1,5 @@
-"""Which entries fit what is typed, the best first. Pure functions; 15,000 entries take some milliseconds.
-
-Above it: the palette. Below it: entries. First whole words and parts of words are looked for, at the speed of the interpreter's own search;
-only where that finds little, letters in their order.
+"""Which entries fit what is typed, the best first. Pure functions; 15,000 entries take some milliseconds. First whole words and parts of
+words are looked for, at the speed of the interpreter's own search; only where that finds little, letters in their order.
 """
 
 import re

@@ -1,6 +1,5 @@
-"""What lies over the window while the palette is open: a field, and what fits to what is typed there.
-
-Above it: the palette. Below it: its list. Passive: it says what is typed, and which entry is to run.
+"""What lies over the window while the palette is open: a field, and what fits to what is typed there. Passive: it says what is typed, and
+which entry is to run.
 """
 
 from collections.abc import Sequence

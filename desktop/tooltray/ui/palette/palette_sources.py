@@ -1,7 +1,5 @@
 """Where the palette's entries come from: a line in SOURCES for each room. What an entry does, it does by the wishes and links of the pages.
-
-Above it: the palette. Below it: what is known of servers, tools and clients. Templates are translated once for all entries of a kind: there
-may be 5,000 tools.
+Templates are translated once for all entries of a kind: there may be 5,000 tools.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +20,7 @@ LONGEST = 80  # characters of a title or a detail; names may have 300
 
 
 def _needs(context: PaletteContext) -> Iterator[PaletteEntry]:
-    """What wants a person now."""
+    """What wants the user now."""
     for server in context.page.servers.servers:
         if not needs_person(server) and not server.waiting:
             continue

@@ -1,7 +1,4 @@
-"""When calls ask, for all AI clients: the flow guard, and how long a yes is one to the same call.
-
-Above it: the section of AI clients. Below it: rows of settings. Draws what the settings say.
-"""
+"""When calls ask, for all AI clients: the flow guard, and how long a yes is one to the same call. Draws what the settings say."""
 
 from collections.abc import Mapping
 

@@ -1,6 +1,5 @@
-"""The sheet of one tool call that waits: everything that a person should read before the answer, and the answers.
-
-Above it: the Permissions page. Below it: ApprovalBody. Enter allows nothing; Ctrl+Enter allows once, a moment after the sheet came.
+"""The sheet of one tool call that waits: everything that the user should read before the answer, and the answers. Enter allows nothing;
+Ctrl+Enter allows once, a moment after the sheet came.
 """
 
 from PySide6.QtCore import Qt, QTimer, Signal

@@ -1,6 +1,5 @@
 """AI clients with rules of their own: for each, what runs without asking in the place of what the servers' rules say, and its flow guard.
-
-Above it: the Permissions page. Below it: rows of settings. Draws frozen snapshots.
+Draws frozen snapshots.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,5 @@
-"""What was decided: who allowed, refused or took back what, when and by which way, and whether that record is whole.
-
-Above it: the Permissions page. Below it: tables. Draws frozen snapshots.
+"""What was decided: who allowed, refused or took back what, when and by which way, and whether that record is whole. Draws frozen
+snapshots.
 """
 
 from collections.abc import Sequence

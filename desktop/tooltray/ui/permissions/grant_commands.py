@@ -1,7 +1,4 @@
-"""Carries out what a person asks for on the page of what is allowed, and says how it went.
-
-Above it: the window, whose page and sheets it serves. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Carries out what the user asks for on the page of what is allowed, and says how it went. Knows no widget."""
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
@@ -103,7 +100,7 @@ class GrantCommands(Commands):
 
     @action(at_sheet)
     async def accept(self, change: ToolChange) -> None:
-        """A person has seen how a tool, or a skill, differs: `saved` or `refused`."""
+        """The user has seen how a tool, or a skill, differs: `saved` or `refused`."""
         await self._hub.approvals.accept_tool_change(change.server, change.tool, change.kind, change.revision)
         self.saved.emit()
         self.done.emit(tr("{tool} is allowed as it is now", tool=change.tool))

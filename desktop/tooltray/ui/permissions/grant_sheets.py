@@ -1,7 +1,4 @@
-"""The sheets of the Approvals page: what is to be allowed, and how a tool has changed. An open sheet of any kind stays.
-
-Above it: the page. Below it: those sheets, and GrantCommands.
-"""
+"""The sheets of the Approvals page: what is to be allowed, and how a tool has changed. An open sheet of any kind stays."""
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QShowEvent

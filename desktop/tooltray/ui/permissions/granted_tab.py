@@ -1,7 +1,4 @@
-"""What a person has allowed for longer than one call, and tools that have changed since.
-
-Above it: the Permissions page. Below it: tables. Draws frozen snapshots.
-"""
+"""What the user has allowed for longer than one call, and tools that have changed since. Draws frozen snapshots."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -28,7 +25,7 @@ TICK_MS = 1000
 
 
 class GrantedTab(QStackedWidget):
-    """`take_back_requested` carries a grant's id, `change_requested` a ToolChange that a person wants to see."""
+    """`take_back_requested` carries a grant's id, `change_requested` a ToolChange that the user wants to see."""
 
     take_back_requested = Signal(str)
     change_requested = Signal(object)

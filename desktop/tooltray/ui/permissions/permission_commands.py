@@ -1,6 +1,5 @@
-"""Carries out what a person asks for on the Permissions page, and says how it went; what takes something away can be undone.
-
-Above it: the page and its tabs. Below it: the Qt presenter layer. Knows no widget.
+"""Carries out what the user asks for on the Permissions page, and says how it went; what takes something away can be undone. Knows no
+widget.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,4 @@
-"""What the Permissions page says of rules, tools and answers. Pure functions of the engine's snapshots.
-
-Above it: the page, its tabs and sheets. Below it: snapshots, and the words of grants.
-"""
+"""What the Permissions page says of rules, tools and answers. Pure functions of the engine's snapshots."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -136,7 +133,7 @@ def _allowed(grant: GrantSnapshot, now: datetime) -> str:
 
 
 def why(row: ToolRow) -> str:
-    """Returns why it does so, in the person's language."""
+    """Returns why it does so, in the user's language."""
     if row.tool.is_held:
         return tr("It has changed since you allowed it")
     if not row.tool.is_enabled:
@@ -145,7 +142,7 @@ def why(row: ToolRow) -> str:
 
 
 def choices() -> list[tuple[str, str]]:
-    """Returns what a person can choose for one tool."""
+    """Returns what the user can choose for one tool."""
     return [("default", tr("As its server")), ("always", tr("Runs without asking")), ("ask", tr("Asks first"))]
 
 

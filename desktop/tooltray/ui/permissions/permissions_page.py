@@ -1,7 +1,5 @@
-"""The Permissions page: what waits on top; what runs without asking; what was allowed for longer; AI clients' own rules; what is trusted.
-
-Above it: the window. Below it: its tabs and sheets, which draw frozen snapshots, PermissionCommands and GrantCommands.
-"""
+"""The Permissions page: what waits on top; what runs without asking; what was allowed for longer; AI clients' own rules; what is
+trusted."""
 
 import json
 from collections.abc import Callable, Sequence

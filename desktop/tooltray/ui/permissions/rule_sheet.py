@@ -1,6 +1,5 @@
-"""The sheet of one rule on arguments that a person has made: what it lets through, and which calls of late it covers or does not.
-
-Above it: the Permissions page. Below it: widgets. Draws frozen snapshots; every text of a server or a model is plain text.
+"""The sheet of one rule on arguments that the user has made: what it lets through, and which calls of late it covers or does not. Draws
+frozen snapshots; every text of a server or a model is plain text.
 """
 
 from datetime import datetime

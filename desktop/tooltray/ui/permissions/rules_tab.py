@@ -1,6 +1,5 @@
-"""What runs without asking: the servers, and beside them the tools of the one that is chosen, or all tools.
-
-Above it: the Permissions page. Below it: tables. Draws frozen snapshots: a hundred servers and five thousand tools are rows of two models.
+"""What runs without asking: the servers, and beside them the tools of the one that is chosen, or all tools. Draws frozen snapshots: a
+hundred servers and five thousand tools are rows of two models.
 """
 
 from collections.abc import Mapping, Sequence

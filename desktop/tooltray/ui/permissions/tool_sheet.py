@@ -1,6 +1,5 @@
 """The sheet of one tool: whether it runs without asking and why, a choice, what was allowed for it, and what was last said to its calls.
-
-Above it: the Permissions page. Below it: widgets. Draws frozen snapshots.
+Draws frozen snapshots.
 """
 
 from collections.abc import Sequence
@@ -30,7 +29,7 @@ TIME_WIDTH = 92  # px
 
 
 class ToolPanel(SheetFrame):
-    """`chosen` carries what a person chose; `activity_requested`: they want to see all calls of it."""
+    """`chosen` carries what the user chose; `activity_requested`: they want to see all calls of it."""
 
     chosen = Signal(str)
     take_back_requested = Signal(str)  # a grant's id

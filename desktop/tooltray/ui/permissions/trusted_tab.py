@@ -1,7 +1,4 @@
-"""What is trusted: folders in which servers may work, and entries of projects' own files that may run.
-
-Above it: the Permissions page. Below it: tables. Draws frozen snapshots.
-"""
+"""What is trusted: folders in which servers may work, and entries of projects' own files that may run. Draws frozen snapshots."""
 
 from collections.abc import Sequence
 from datetime import datetime

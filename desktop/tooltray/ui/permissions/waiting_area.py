@@ -1,6 +1,5 @@
 """What waits for an answer, pinned above the tabs of the Permissions page: tool calls, and servers that a project or a program brings.
-
-Above it: the page. Below it: widgets. Draws frozen snapshots; every text of a server or a model is plain text.
+Draws frozen snapshots; every text of a server or a model is plain text.
 """
 
 import time
@@ -27,7 +26,7 @@ TICK_MS = 1000
 
 
 class WaitingArea(QWidget):
-    """`look_requested` carries an ApprovalSnapshot that a person wants to read before the answer, `refuse_requested` a call's id,
+    """`look_requested` carries an ApprovalSnapshot that the user wants to read before the answer, `refuse_requested` a call's id,
     `trust_requested` the folder of a project, empty for programs.
     """
 

@@ -1,7 +1,5 @@
-"""The link between the GUI thread and the engine's loop: verbs go out, news come back.
-
-Above it: the four Qt presenters. Below it: the engine's verbs by name, and its event bus. The only module of ui that knows either. It
-holds no rule and no state; what it does is carry, and carry no more than the GUI can take.
+"""The link between the GUI thread and the engine's loop: verbs go out, news come back. The only module of ui that knows either. It holds no
+rule and no state; what it does is carry, and carry no more than the GUI can take.
 """
 
 import asyncio
@@ -67,7 +65,7 @@ class EngineLink(QObject):
             verbs: the engine's, by name; called in `loop`.
             bus: where it tells its news; used in `loop` only.
             loop: the engine's loop, running.
-            asker: the person at the window, as the engine knows them.
+            asker: the user at the window, as the engine knows them.
         """
         self.detach()
         self._verbs, self._loop, self._asker = verbs, loop, asker

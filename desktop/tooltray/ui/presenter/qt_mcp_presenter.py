@@ -1,7 +1,4 @@
-"""QtMcpPresenter: the engine's McpPresenter for the GUI thread.
-
-Above it: the window, the tray and their commands. Below it: the link to the engine, which carries the calls of its verbs.
-"""
+"""QtMcpPresenter: the engine's McpPresenter for the GUI thread."""
 
 from msgspec.structs import replace
 from PySide6.QtCore import Property, QObject, Signal

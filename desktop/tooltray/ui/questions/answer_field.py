@@ -16,7 +16,7 @@ LONGEST_ANSWER = 32_767  # characters; what a line of Qt's holds
 
 
 class AnswerField(QWidget):
-    """`changed`: a person edited the answer. Nothing is remembered: only what the server itself proposes is filled in."""
+    """`changed`: the user edited the answer. Nothing is remembered: only what the server itself proposes is filled in."""
 
     changed = Signal()
 
@@ -70,7 +70,7 @@ class AnswerField(QWidget):
         return control
 
     def show_fault(self) -> None:
-        """From now on says what is wrong, also while the person corrects it."""
+        """From now on says what is wrong, also while the user corrects it."""
         self._is_fault_shown = True
         self._draw_fault()
 

@@ -1,6 +1,5 @@
-"""What a person typed into a field of a server's form: the value that goes to the server, or what is wrong with it in words.
-
-Above it: the fields of a question. Below it: events. Pure functions.
+"""What the user typed into a field of a server's form: the value that goes to the server, or what is wrong with it in words. Pure
+functions.
 """
 
 import math

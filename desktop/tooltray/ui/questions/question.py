@@ -1,6 +1,5 @@
-"""A server's question to the person: a form to fill in, or a page to open. Who asks stands on top; all else is the server's text.
-
-Nothing of it happens by itself: the sheet opens without a control in focus, so that what somebody is just typing answers nothing.
+"""A server's question to the user: a form to fill in, or a page to open. Who asks stands on top; all else is the server's text. Nothing of
+it happens by itself: the sheet opens without a control in focus, so that what somebody is just typing answers nothing.
 """
 
 from collections.abc import Sequence
@@ -27,8 +26,9 @@ WIDTH = 560
 
 
 class QuestionPanel(Surface):
-    """`answered` carries the question's id, "accept", "decline" or "cancel", and a form's values; `open_requested` the address that a
-    person wants to open."""
+    """`answered` carries the question's id, "accept", "decline" or "cancel", and a form's values; `open_requested` the address that the
+    user wants to open.
+    """
 
     answered = Signal(str, str, object)
     open_requested = Signal(str)
@@ -84,7 +84,7 @@ class QuestionPanel(Surface):
         self._answer("accept")
 
     def show_no_browser(self) -> None:
-        """The page could not be opened; the person can still do it by hand."""
+        """The page could not be opened; the user can still do it by hand."""
         if self._failure is None:
             copy = Button(self._theme, tr("Copy and continue"), small=True)
             copy.clicked.connect(self._on_copy)

@@ -1,7 +1,4 @@
-"""Shows servers' questions over the window, one at a time and the oldest first, and brings the answers to the engine.
-
-Above it: the window. Below it: the sheet of one question, and the line of those that wait.
-"""
+"""Shows servers' questions over the window, one at a time and the oldest first, and brings the answers to the engine."""
 
 from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
@@ -104,7 +101,7 @@ class Questions(Commands):
 
     @action(as_notice)
     async def answer(self, id: str, action: str, content: dict[str, object] | None) -> None:
-        """Sends a person's answer to the server that asked."""
+        """Sends the user's answer to the server that asked."""
         await self._hub.questions.answer_elicitation(id, action, content)
 
     def _on_page_wanted(self, url: str) -> None:

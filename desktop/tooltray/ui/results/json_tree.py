@@ -1,6 +1,5 @@
-"""JSON as a tree that opens where somebody looks: what is closed costs nothing, however large it is.
-
-Above it: ResultView and other views of values. Below it: Qt's model/view. Knows nothing of where a value came from.
+"""JSON as a tree that opens where somebody looks: what is closed costs nothing, however large it is. Knows nothing of where a value came
+from.
 """
 
 import json

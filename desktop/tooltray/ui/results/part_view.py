@@ -1,7 +1,5 @@
 """One part of an answer: long text, JSON as a tree or as text, Markdown, a picture, a file, a link; each way to read it is built when it is
 wanted.
-
-Above it: ResultView. Below it: the views of each kind.
 """
 
 import re
@@ -232,7 +230,7 @@ def _sides(file: PictureFile) -> list[str]:
 
 
 def size_words(count: int) -> str:
-    """Returns a size in bytes as a person reads it."""
+    """Returns a size in bytes as the user reads it."""
     if count < 1_000:
         return tr("{count} bytes", count=count)
     return f"{count / 1_000:.3g} kB" if count < 1_000_000 else f"{count / 1_000_000:.3g} MB"

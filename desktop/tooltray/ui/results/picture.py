@@ -1,7 +1,4 @@
-"""A picture that a server sent, decoded with a limit that is checked before anything is decoded: its size may be a lie.
-
-Above it: ResultView. Below it: Qt's decoders, of the formats named here alone: no SVG, which is a document, and nothing Qt would guess.
-"""
+"""A picture that a server sent, decoded with a limit that is checked before anything is decoded: its size may be a lie."""
 
 import base64
 import binascii

@@ -1,6 +1,5 @@
-"""What a server has answered, taken apart: the parts of a tool's result, of a resource, of the messages of a prompt.
-
-Above it: ResultView. Below it: nothing. A part that is not as the protocol has it is shown as JSON: nothing of an answer is hidden.
+"""What a server has answered, taken apart: the parts of a tool's result, of a resource, of the messages of a prompt. A part that is not as
+the protocol has it is shown as JSON: nothing of an answer is hidden.
 """
 
 import json
@@ -110,5 +109,5 @@ def whole_text(parts: Sequence[Part], result: Mapping[str, object]) -> str:
 
 
 def as_json(value: object) -> str:
-    """Returns a value as JSON that a person can read."""
+    """Returns a value as JSON that the user can read."""
     return json.dumps(value, ensure_ascii=False, indent=2, default=str)

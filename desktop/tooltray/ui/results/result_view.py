@@ -1,7 +1,5 @@
-"""What a server has answered, for a person to read: text, JSON as a tree, pictures, files and links. Nothing of it is run or fetched.
-
-Above it: Try, resources, prompts, and the details of a call. Below it: the views of each kind of part. However large an answer is, only its
-beginning is laid out; the rest comes by a press, or is saved.
+"""What a server has answered, for the user to read: text, JSON as a tree, pictures, files and links. Nothing of it is run or fetched.
+However large an answer is, only its beginning is laid out; the rest comes by a press, or is saved.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Controls for lists and for values that can be of several kinds, and the choice of the control for each kind of value.
-
-Above it: SchemaForm. Below it: objects, slots, and the controls of plain values.
-"""
+"""Controls for lists and for values that can be of several kinds, and the choice of the control for each kind of value."""
 
 from functools import partial
 

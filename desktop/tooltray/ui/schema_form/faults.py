@@ -1,7 +1,6 @@
-"""What is wrong with a value by its schema, in a person's words, each at its place.
-
-Above it: SchemaForm. Below it: `jsonschema`, imported when it is first needed. A schema is a server's: its references are never fetched,
-its patterns are tried only where they cannot run for ever, and the whole has a deadline. What is not checked here the server checks.
+"""What is wrong with a value by its schema, in the user's words, each at its place. A schema is a server's: its references are never
+fetched, its patterns are tried only where they cannot run for ever, and the whole has a deadline. What is not checked here the server
+checks.
 """
 
 import logging

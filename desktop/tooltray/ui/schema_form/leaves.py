@@ -1,6 +1,5 @@
-"""Controls for values without members: text, numbers, yes or no, one of a few, and JSON for all else.
-
-Above it: the slots of a form. Below it: the widgets. A control holds a value exactly as it was given, or says beforehand that it cannot.
+"""Controls for values without members: text, numbers, yes or no, one of a few, and JSON for all else. A control holds a value exactly as it
+was given, or says beforehand that it cannot.
 """
 
 import json
@@ -32,7 +31,7 @@ Faults = dict[tuple[str | int, ...], str]
 
 
 class ValueControl(QWidget):
-    """`changed`: a person edited it."""
+    """`changed`: the user edited it."""
 
     changed = Signal()
 
@@ -125,7 +124,7 @@ class TextControl(ValueControl):
 
 
 class NumberControl(ValueControl):
-    """A number, written as a person writes it: 3 stays 3, and 3.0 stays 3.0."""
+    """A number, written as the user writes it: 3 stays 3, and 3.0 stays 3.0."""
 
     def __init__(self, theme: Theme, shape: Shape, name: str) -> None:
         super().__init__()

@@ -1,7 +1,5 @@
-"""The control for an object: a slot for each member. What nobody has opened is not built: a schema that refers to itself ends where a
-person stops, and one with thousands of members costs as much as those in sight. What there is no field for is kept as it came.
-
-Above it: the controls by kind. Below it: slots.
+"""The control for an object: a slot for each member. What nobody has opened is not built: a schema that refers to itself ends where the
+user stops, and one with thousands of members costs as much as those in sight. What there is no field for is kept as it came.
 """
 
 from collections.abc import Mapping
@@ -24,7 +22,7 @@ class ObjectControl(ValueControl):
     """An object: a slot for each member, those that have to be there first.
 
     Args:
-        is_open: its members are there from the beginning; else when a person wants it.
+        is_open: its members are there from the beginning; else when the user wants it.
         is_root: it is the whole form: nothing is drawn around it.
         can_go: it may be left out.
     """

@@ -1,6 +1,5 @@
-"""SchemaForm: what a schema asks for, as fields or as JSON, and what is wrong with it.
-
-Above it: Try. Below it: the slots, and the check by `jsonschema`. What stands in the one view stands in the other, whole.
+"""SchemaForm: what a schema asks for, as fields or as JSON, and what is wrong with it. What stands in the one view stands in the other,
+whole.
 """
 
 import json
@@ -28,7 +27,7 @@ LARGEST_CHECKED = 200_000  # characters of JSON; a larger value is checked by th
 
 
 class SchemaForm(QWidget):
-    """`changed`: a person edited something. `view_changed`: the other view is shown, FIELDS or JSON.
+    """`changed`: the user edited something. `view_changed`: the other view is shown, FIELDS or JSON.
 
     Args:
         schema: of an object; one that has no fields is asked for as JSON alone.

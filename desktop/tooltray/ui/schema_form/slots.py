@@ -1,7 +1,5 @@
-"""A slot for one value: what it is called, its control, what it means, and what is wrong with it.
-
-Above it: objects, lists and variants, whose members are slots. Below it: the controls. What makes a control comes with the place, since
-controls of values with members need slots in their turn.
+"""A slot for one value: what it is called, its control, what it means, and what is wrong with it. What makes a control comes with the
+place, since controls of values with members need slots in their turn.
 """
 
 from typing import Protocol
@@ -40,7 +38,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Slot(QWidget):
-    """One value: what it is called, its control, what it means, and what is wrong with it. `changed`: a person edited it.
+    """One value: what it is called, its control, what it means, and what is wrong with it. `changed`: the user edited it.
 
     A value that the control could not give back exactly is shown as JSON.
     """

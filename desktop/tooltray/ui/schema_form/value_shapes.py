@@ -1,7 +1,7 @@
 """What a JSON Schema says of one value, as far as a form can use it: one of a few kinds, with its options and its words.
 
-Above it: the fields. Below it: nothing. Nothing here follows a schema further than the value that is asked about, so that one that refers
-to itself costs as much as any other. References leave the schema for nowhere: only its own parts are looked up.
+Nothing here follows a schema further than the value that is asked about, so that one that refers to itself costs as much as any other.
+References leave the schema for nowhere: only its own parts are looked up.
 """
 
 from collections.abc import Mapping, Sequence

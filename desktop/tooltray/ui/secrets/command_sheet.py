@@ -1,7 +1,5 @@
-"""The sheet of a command that prints a secret: its name, what is run, and what uses it.
-
-Above it: the Secrets tab. Below it: widgets. Runs nothing: the hub does, when a server starts.
-"""
+"""The sheet of a command that prints a secret: its name, what is run, and what uses it. Runs nothing: the hub does, when a server
+starts."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent

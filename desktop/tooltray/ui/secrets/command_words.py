@@ -1,7 +1,4 @@
-"""Secrets that are kept elsewhere, and the commands that print some of them, as the Secrets tab lists them. Pure.
-
-Above it: the section about them, and the sheet of a command. Below it: snapshots.
-"""
+"""Secrets that are kept elsewhere, and the commands that print some of them, as the Secrets tab lists them. Pure."""
 
 from collections.abc import Mapping, Sequence
 

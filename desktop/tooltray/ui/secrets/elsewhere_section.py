@@ -1,6 +1,5 @@
-"""Secrets that are kept elsewhere: where each comes from, what uses it, and the commands that a person sets up.
-
-Above it: the Secrets tab. Below it: a table, the sheet of a command, and SecretCommands. Draws frozen snapshots; no value is ever here.
+"""Secrets that are kept elsewhere: where each comes from, what uses it, and the commands that the user sets up. Draws frozen snapshots; no
+value is ever here.
 """
 
 from collections.abc import Sequence
@@ -28,7 +27,7 @@ PASS, KEYRING, COMMAND = "${secret:pass:PATH}", "${secret:keyring:SERVICE/NAME}"
 
 
 class ElsewhereSection(QWidget):
-    """`opened` carries the SecretSnapshot of the row that a person wants to see."""
+    """`opened` carries the SecretSnapshot of the row that the user wants to see."""
 
     opened = Signal(object)
 

@@ -1,7 +1,4 @@
-"""Where secrets are kept: the place, whether it answers, and what to do if it does not.
-
-Above it: the Secrets tab. Below it: widgets. Draws a frozen snapshot.
-"""
+"""Where secrets are kept: the place, whether it answers, and what to do if it does not. Draws a frozen snapshot."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget

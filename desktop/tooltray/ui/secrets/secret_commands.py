@@ -1,7 +1,4 @@
-"""Carries out what a person asks for of secrets, and says how it went.
-
-Above it: the Secrets tab and SecretEntry. Below it: the Qt presenter layer. Knows no widget, and keeps no value.
-"""
+"""Carries out what the user asks for of secrets, and says how it went. Knows no widget, and keeps no value."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,4 @@
-"""The sheets of the Secrets tab: one secret in full, and a new one.
-
-Above it: the tab. Below it: SecretEntry. The value of a stored secret is never shown.
-"""
+"""The sheets of the Secrets tab: one secret in full, and a new one. The value of a stored secret is never shown."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent

@@ -1,7 +1,4 @@
-"""What the Secrets tab says. Pure functions of the engine's snapshots.
-
-Above it: that tab and its sheet. Below it: snapshots.
-"""
+"""What the Secrets tab says. Pure functions of the engine's snapshots."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath

@@ -1,6 +1,5 @@
-"""The Secrets tab of the settings: what is missing on top, with a field for each; what is stored; what is kept elsewhere; and where.
-
-Above it: the Settings page. Below it: SecretCommands and the sheets. Draws frozen snapshots; no value of a secret is ever here.
+"""The Secrets tab of the settings: what is missing on top, with a field for each; what is stored; what is kept elsewhere; and where. Draws
+frozen snapshots; no value of a secret is ever here.
 """
 
 from functools import partial

@@ -1,7 +1,4 @@
-"""What the Servers page shows while there is no server: the ways to the first one.
-
-Above it: the Servers page. Below it: widgets, and what the look at this computer's AI clients has found.
-"""
+"""What the Servers page shows while there is no server: the ways to the first one."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
@@ -40,8 +37,9 @@ STARTERS = ("time", "fetch", "memory", "duckduckgo", "filesystem")
 
 
 class FirstStart(QWidget):
-    """`move_requested`: the servers of AI clients are to come here. `paste_requested`: a person has something to paste.
-    `discover_requested`: they look for one. `starter_requested` carries the id of a well-known server."""
+    """`move_requested`: the servers of AI clients are to come here. `paste_requested`: the user has something to paste.
+    `discover_requested`: they look for one. `starter_requested` carries the id of a well-known server.
+    """
 
     move_requested = Signal()
     paste_requested = Signal()
@@ -84,7 +82,7 @@ class FirstStart(QWidget):
             self._move.set_title(tr("Move servers from {clients}", clients=names_in_a_row(owners)))
 
     def enable(self, is_usable: bool) -> None:
-        """Lets a person begin, or not: without a hub nothing can be added."""
+        """Lets the user begin, or not: without a hub nothing can be added."""
         for button in self.findChildren(Button):
             button.setEnabled(is_usable)
 

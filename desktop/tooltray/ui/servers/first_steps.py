@@ -1,7 +1,5 @@
-"""From nothing to a first call: three steps that tick themselves, above the servers of somebody who has just begun.
-
-Above it: the Servers page, which says when somebody begins. Below it: the Qt presenter layer, whose settings keep that it goes on, and
-whose journal knows of a call. Once all is done, or put away, it never comes back.
+"""From nothing to a first call: three steps that tick themselves, above the servers of somebody who has just begun. Once all is done, or
+put away, it never comes back.
 """
 
 from collections.abc import Sequence
@@ -48,12 +46,12 @@ class FirstSteps(msgspec.Struct, frozen=True):
 
 
 def answering(servers: Sequence[ServerSnapshot]) -> str:
-    """Returns a server of the person's own that answers; empty: none does."""
+    """Returns a server of the user's own that answers; empty: none does."""
     return next((server.name for server in servers if not server.is_builtin and server.state in ANSWERING), "")
 
 
 def to_say(server: str) -> str:
-    """Returns what a person could ask an AI client for, so that it uses a server; empty: nothing comes to mind."""
+    """Returns what the user could ask an AI client for, so that it uses a server; empty: nothing comes to mind."""
     words = {
         "time": tr("What time is it in Tokyo?"),
         "fetch": tr("Read https://modelcontextprotocol.io and tell me what it is about."),
@@ -82,7 +80,7 @@ class FirstStepsCommands(Commands):
 
     @action()
     async def find_tool(self, server: str) -> None:
-        """Asks for a tool that a person could try: `tool_found`."""
+        """Asks for a tool that the user could try: `tool_found`."""
         tools = [tool for tool in await self._hub.tools.get_tools(server=server) if tool.is_enabled]
         reading = [tool for tool in tools if tool.category == "read"]
         self.tool_found.emit(next((tool.name for tool in (*reading, *tools)), ""))

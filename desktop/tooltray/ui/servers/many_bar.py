@@ -1,7 +1,4 @@
-"""What can be done with the servers that are selected in the table, all at once.
-
-Above it: the Servers page. Below it: the table, and ServerWishes, which carry it on.
-"""
+"""What can be done with the servers that are selected in the table, all at once."""
 
 from functools import partial
 

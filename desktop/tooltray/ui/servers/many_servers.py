@@ -1,7 +1,4 @@
-"""What a person does with several servers at once: each for itself, so that one that fails keeps no other; and back, by one Undo.
-
-Above it: the Servers page and the palette, by ServerWishes. Below it: ServerCommands, toasts, the Qt presenter layer.
-"""
+"""What the user does with several servers at once: each for itself, so that one that fails keeps no other; and back, by one Undo."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence

@@ -1,6 +1,5 @@
-"""Opens the sheets that add what is brought along: bundles, servers that run inside Tooltray; and links to AI clients.
-
-Above it: the Servers page. Below it: those sheets, BundleCommands and ServerCommands. An open sheet of another kind stays.
+"""Opens the sheets that add what is brought along: bundles, servers that run inside Tooltray; and links to AI clients. An open sheet of
+another kind stays.
 """
 
 from collections.abc import Mapping
@@ -77,7 +76,7 @@ class OfferCommands(Commands):
 
     @action(at_sheet)
     async def add_inmemory(self, name: str, entry: Mapping[str, object]) -> None:
-        """Adds a server that runs inside Tooltray, and says the person's yes to exactly that entry: `inmemory_added`, or `refused`."""
+        """Adds a server that runs inside Tooltray, and says the user's yes to exactly that entry: `inmemory_added`, or `refused`."""
         await self._hub.servers.add_mcp_server(name, dict(entry))
         waiting = await self._hub.files.get_trust_requests("")
         if digests := {each.entry: each.digest for each in waiting if each.entry == name and not each.project}:
@@ -139,7 +138,7 @@ class OfferSheets(QObject):
         self.commands.read_links(server)
 
     def _is_free(self) -> bool:
-        """Whether nothing lies over the window that a person would lose."""
+        """Whether nothing lies over the window that the user would lose."""
         return self._place.panel is None or isinstance(self._place.panel, AddServerPanel | ReadingBundlePanel)
 
     def _taken(self) -> frozenset[str]:

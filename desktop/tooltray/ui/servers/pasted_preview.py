@@ -1,5 +1,6 @@
 """What will run or be reached, of one pasted server: its command, folder and variables, or its host, address and headers; name, secrets and
-start are for the person to change."""
+start are for the user to change.
+"""
 
 from collections.abc import Collection, Mapping
 
@@ -101,7 +102,7 @@ class SecretRow(QWidget):
 
 
 class PastedPreview(Surface):
-    """`changed`: a person edited something, so that `is_ready` and `new_server` may say something else."""
+    """`changed`: the user edited something, so that `is_ready` and `new_server` may say something else."""
 
     changed = Signal()
 

@@ -1,7 +1,5 @@
-"""A server's card: who it is, how it is, and what to do next.
-
-Rows of fixed height, so that cards line up in a grid and nothing jumps in any state. Draws a frozen snapshot, emits wishes; a new snapshot
-changes what differs and nothing else, so that focus and hover stay.
+"""A server's card: who it is, how it is, and what to do next. Rows of fixed height, so that cards line up in a grid and nothing jumps in
+any state. Draws a frozen snapshot, emits wishes; a new snapshot changes what differs and nothing else, so that focus and hover stay.
 """
 
 import time
@@ -87,7 +85,7 @@ class ServerCard(GridCard):
         self._draw()
 
     def set_refusal(self, problem: Problem | None) -> None:
-        """Shows why what a person asked for did not work, and puts the switch back; None takes it away."""
+        """Shows why what the user asked for did not work, and puts the switch back; None takes it away."""
         self._wanted, self._refusal = None, problem
         self._draw()
 

@@ -1,7 +1,5 @@
-"""Carries out what a person asks for, and says how it went.
-
-Above it: the window and the tray, whose wishes it hears. Below it: the Qt presenter layer. Knows no widget. Nothing here decides: each wish
-is a verb or two of the engine; a failure comes back as a Problem, to be shown where the wish was made.
+"""Carries out what the user asks for, and says how it went. Knows no widget. Nothing here decides: each wish is a verb or two of the
+engine; a failure comes back as a Problem, to be shown where the wish was made.
 """
 
 import json
@@ -179,7 +177,7 @@ class ServerCommands(Commands):
 
     @action(at_server)
     async def start_for(self, name: str, folder: str) -> None:
-        """Starts a server for the project in a folder, which a person has chosen."""
+        """Starts a server for the project in a folder, which the user has chosen."""
         await self._hub.projects.start_for_project(name, folder)
 
     @action(at_server)

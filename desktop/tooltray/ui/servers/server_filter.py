@@ -1,6 +1,5 @@
-"""Which servers the Servers page shows: the tabs by state, the words of the search, and beside them what all tools cost.
-
-Above it: the Servers page. Below it: tabs and the token summary. Knows no card and no table.
+"""Which servers the Servers page shows: the tabs by state, the words of the search, and beside them what all tools cost. Knows no card and
+no table.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -106,7 +105,7 @@ STATES: tuple[Callable[[ServerSnapshot], bool], ...] = (
 
 
 class ServerFilter(QWidget):
-    """`changed`: other servers pass now, since a person has chosen another tab."""
+    """`changed`: other servers pass now, since the user has chosen another tab."""
 
     changed = Signal()
 

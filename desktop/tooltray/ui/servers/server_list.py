@@ -1,7 +1,7 @@
 """The servers that are there: a card for each, or a line of a table where there are many, as filter and search let them through.
 
-Above it: the Servers page. Below it: cards and table. A changed snapshot changes its card and nothing else; cards come, go and move only
-when neither the pointer nor the keyboard is among them, or when the person asked for it.
+A changed snapshot changes its card and nothing else; cards come, go and move only when neither the pointer nor the keyboard is among them,
+or when the user asked for it.
 """
 
 from collections.abc import Mapping, Sequence

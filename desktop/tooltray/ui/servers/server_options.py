@@ -26,8 +26,9 @@ LAZY: Mapping[str, bool | None] = {"all": None, "lazy": True, "everything": Fals
 
 
 class ServerOptionsPanel(SheetFrame):
-    """What a person wants: `lazy_requested` carries a bool, or None for what counts for all servers; `deferred_requested` has the arguments
-    for a project, too, None for the server's own."""
+    """What the user wants: `lazy_requested` carries a bool, or None for what counts for all servers; `deferred_requested` has the arguments
+    for a project, too, None for the server's own.
+    """
 
     lazy_requested = Signal(object)
     deferred_requested = Signal(bool, object)

@@ -1,7 +1,4 @@
-"""In which order many servers stand, and under which headings. Pure functions of their snapshots.
-
-Above it: the table of servers and the menu that chooses. Below it: the language of states and of origins.
-"""
+"""In which order many servers stand, and under which headings. Pure functions of their snapshots."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,6 +1,5 @@
 """The sheets of the Servers page: adding one, its log, why it does not run, its options, how AI clients see a tool of it, and its sign-in.
-
-Above it: the page. Below it: those sheets, and ServerCommands. An open sheet of any kind stays, unless a log is asked for.
+An open sheet of any kind stays, unless a log is asked for.
 """
 
 from collections.abc import Sequence
@@ -64,7 +63,7 @@ class SignInAddressPanel(SheetFrame):
         self._copy.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def on_sign_in_over(self, server: str) -> None:
-        """The person has signed in to a server, or does not any more: its address is good for nothing."""
+        """The user has signed in to a server, or does not any more: its address is good for nothing."""
         if server == self._server:
             self.close_requested.emit()
 

@@ -77,7 +77,7 @@ class ServerTable(Table):
 
     @property
     def picked_servers(self) -> list[ServerSnapshot]:
-        """Those that are selected and that a person may act on."""
+        """Those that are selected and that the user may act on."""
         return [server for server in self.picked if not isinstance(server, Heading) and not server.is_builtin]
 
     def arranged(self, rows: Sequence[Any]) -> list[Any]:

@@ -1,7 +1,4 @@
-"""What can be undone for a while: a server that was removed, or stopped.
-
-Above it: the Servers page. Below it: toasts and ServerCommands.
-"""
+"""What can be undone for a while: a server that was removed, or stopped."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,4 @@
-"""How the servers are shown: as cards or as a table, in which order, under which headings.
-
-Above it: the Servers page. Below it: buttons, menus, and the memory of the window.
-"""
+"""How the servers are shown: as cards or as a table, in which order, under which headings."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -24,7 +21,7 @@ VIEW, SORT, GROUP = "servers.view", "servers.sort", "servers.group"  # in the me
 
 
 class ServerViews(IconButton):
-    """A button whose menu has it all. `changed`: a person has chosen something else."""
+    """A button whose menu has it all. `changed`: the user has chosen something else."""
 
     changed = Signal()
 

@@ -1,7 +1,4 @@
-"""The Servers page: filters, search, the list of servers, and the one that is open beside it.
-
-Above it: the window. Below it: QtServerManager's snapshots, and ServerList, which shows them.
-"""
+"""The Servers page: filters, search, the list of servers, and the one that is open beside it."""
 
 from collections.abc import Sequence
 from functools import cached_property, partial
@@ -361,7 +358,7 @@ class ServersPage(Page):
         self.show_server(name)
 
     def _look_for_clients(self) -> None:
-        """Where a person has no servers yet, the page says where some are; asked once."""
+        """Where the user has no servers yet, the page says where some are; asked once."""
         scans = self._context.scans
         if self.is_usable and self.isVisible() and scans.scan is None and not scans.is_scanning:
             scans.look()
@@ -388,7 +385,7 @@ class ServersPage(Page):
     # the person
 
     def open_server(self, name: str, tab: str = "") -> None:
-        """Opens a server in the pane, by a person's wish: the keyboard goes there.
+        """Opens a server in the pane, by the user's wish: the keyboard goes there.
 
         Args:
             tab: of it; empty: the first.
@@ -425,7 +422,7 @@ class ServersPage(Page):
         self._fit_details()
 
     def _keep_unsaved(self) -> None:
-        """The details go; what a person has typed there can be had again for a while."""
+        """The details go; what the user has typed there can be had again for a while."""
         if (details := self.details) is not None and (text := details.unsaved):
             name = details.server.name
             toast = self._context.offer_undo(tr("Your changes to {name} are not saved", name=name))

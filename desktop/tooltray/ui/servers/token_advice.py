@@ -1,7 +1,4 @@
-"""What showing tools on demand would save, and the button that does it.
-
-Above it: the filter of the Servers page. Below it: buttons, and ServerWishes, which carry it on.
-"""
+"""What showing tools on demand would save, and the button that does it."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -34,7 +31,7 @@ def savings(servers: Sequence[ServerSnapshot], shown_tokens: Mapping[str, int]) 
 
 
 class TokenAdvice(Button):
-    """Says what showing tools on demand would save, and does so for the servers that a person chooses."""
+    """Says what showing tools on demand would save, and does so for the servers that the user chooses."""
 
     def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
         super().__init__(theme, "", "link", small=True)

@@ -1,6 +1,5 @@
-"""The tab of settings about Tooltray itself: version and kind, where its files are, what a bug report needs, the keys.
-
-Above it: the Settings page. Below it: rows of settings, ProgramCommands and the sheets of texts. A text is shown before it is copied.
+"""The tab of settings about Tooltray itself: version and kind, where its files are, what a bug report needs, the keys. A text is shown
+before it is copied.
 """
 
 from functools import partial

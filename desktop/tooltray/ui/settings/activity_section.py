@@ -1,7 +1,5 @@
-"""What the journal keeps of calls, for how long and how much, and emptying it: a section of the general settings.
-
-Above it: the tab of general settings. Below it: ActivityCommands, which carries its wishes out. A change applies at once; one that fails
-puts the control back.
+"""What the journal keeps of calls, for how long and how much, and emptying it: a section of the general settings. A change applies at once;
+one that fails puts the control back.
 """
 
 import time
@@ -42,7 +40,7 @@ class Retention(msgspec.Struct, frozen=True):
     Attributes:
         has_line: one line of each call is kept.
         has_contents: whole arguments and results are.
-        until: unix seconds; from then on no more of these are; 0: until a person switches it off.
+        until: unix seconds; from then on no more of these are; 0: until the user switches it off.
     """
 
     has_line: bool = True

@@ -1,8 +1,4 @@
-"""Carries out what a person asks for about backups, and says how it went.
-
-Above it: the tab of backups and its sheets. Below it: the Qt presenter layer and files that the person chose. Knows no
-widget.
-"""
+"""Carries out what the user asks for about backups, and says how it went. Knows no widget."""
 
 import json
 from collections.abc import Coroutine, Mapping, Sequence
@@ -60,7 +56,7 @@ class BackupCommands(Commands):
 
     @action()
     async def open_import(self, path: str) -> None:
-        """Reads a file that a person chose; `previewed` says what it would do."""
+        """Reads a file that the user chose; `previewed` says what it would do."""
         setup = await finish_in_thread(_read, Path(path))
         self.previewed.emit(SetupPreview(setup, False, tuple(await self._hub.setup.preview_import(setup, False))))
 

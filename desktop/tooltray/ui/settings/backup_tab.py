@@ -1,7 +1,4 @@
-"""The tab of settings about backups: servers and settings as one file, taken back in, and the starter servers.
-
-Above it: the Settings page. Below it: BackupCommands, which carries its wishes out, and their sheets.
-"""
+"""The tab of settings about backups: servers and settings as one file, taken back in, and the starter servers."""
 
 from PySide6.QtCore import Signal
 

@@ -1,7 +1,4 @@
-"""What the Settings page and its sheets say. Pure functions of the engine's snapshots.
-
-Above it: that page and those sheets. Below it: events.
-"""
+"""What the Settings page and its sheets say. Pure functions of the engine's snapshots."""
 
 from collections.abc import Sequence
 

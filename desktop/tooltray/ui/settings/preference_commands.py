@@ -1,7 +1,4 @@
-"""Carries out what a person chooses about the window, its language and its notifications.
-
-Above it: the tab of general settings. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Carries out what the user chooses about the window, its language and its notifications. Knows no widget."""
 
 from collections.abc import Mapping
 

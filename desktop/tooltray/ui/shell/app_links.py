@@ -1,8 +1,7 @@
 """Addresses of things in the window: `tooltray://open`, `tooltray://servers/NAME`, and `tooltray://install?...`, which fills the sheet that
 adds a server. Any page of the web may have such a link.
 
-Above it: the window, which shows what they name and does nothing else with them. Below it: Qt. Resources of servers have URIs with the same
-scheme (catalogue/resource_uris.py); AI clients alone use these, and nobody opens them.
+Resources of servers have URIs with the same scheme (catalogue/resource_uris.py); AI clients alone use these, and nobody opens them.
 """
 
 from urllib.parse import unquote, urlsplit

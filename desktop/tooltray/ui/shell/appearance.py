@@ -1,8 +1,4 @@
-"""How the window looks and speaks, as the person has chosen: theme and language, followed while Tooltray runs.
-
-Above it: app.py, and the desktop's life, which builds the window anew in another language. Below it: the Qt presenter layer, whose settings
-it reads whenever they have changed.
-"""
+"""How the window looks and speaks, as the user has chosen: theme and language, followed while Tooltray runs."""
 
 from PySide6.QtCore import QLocale, QObject, Signal
 from PySide6.QtWidgets import QApplication

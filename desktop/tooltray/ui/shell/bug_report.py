@@ -1,7 +1,4 @@
-"""The report of a bug, which a person can send to the developers, and the log handler that notices bugs.
-
-Above it: the desktop's life, which notices bugs. Below it: the standard library. Knows no widget.
-"""
+"""The report of a bug, which the user can send to the developers, and the log handler that notices bugs. Knows no widget."""
 
 import contextlib
 import logging

@@ -1,7 +1,5 @@
-"""The desktop's life: from the first picture, through an engine that starts, fails or ends, to the exit code.
-
-Above it: app.py, which builds the parts and hands them in. Below it: window, tray and link. Knows the engine only as something that can be
-started and asked to stop; lives in the GUI thread, on qasync.
+"""The desktop's life: from the first picture, through an engine that starts, fails or ends, to the exit code. Knows the engine only as
+something that can be started and asked to stop; lives in the GUI thread, on qasync.
 """
 
 import asyncio
@@ -184,7 +182,7 @@ class Desktop:
         yield from (window.show_up, self._feedback.go_there, self._approvals.go_there, self._confirmations.go_there)
 
     def _on_opened_early(self) -> None:
-        """A person has clicked the icon before there is a window."""
+        """The user has clicked the icon before there is a window."""
         self._hidden = False
 
     def _on_address_opened(self, link: str) -> None:
@@ -221,7 +219,7 @@ class Desktop:
         return code
 
     async def _show(self) -> None:
-        """Shows the window and waits until a person can see it: the engine's imports come after that."""
+        """Shows the window and waits until the user can see it: the engine's imports come after that."""
         has_tray = Tray.is_available()
         if self._hidden and has_tray:
             return
@@ -291,7 +289,7 @@ class Desktop:
     # the end
 
     def _on_quit(self) -> None:
-        """A person wants it to end; asks first while AI clients are connected, and not a second time."""
+        """The user wants it to end; asks first while AI clients are connected, and not a second time."""
         snapshot = self._hub.snapshot
         if self._is_asking_to_quit or snapshot is None or not snapshot.session_count:
             self._end("quit")
@@ -363,7 +361,7 @@ class Desktop:
         self._window.context.copy(self._start.read_entry(), tr("Copied. Paste it into the settings of an AI client."))
 
     def _on_language_changed(self) -> None:
-        """Another main window takes the place of this one, unless a person is at work in a sheet of it: then once that is done."""
+        """Another main window takes the place of this one, unless the user is at work in a sheet of it: then once that is done."""
         self._tray.retranslate()
         if not self._is_built:
             return

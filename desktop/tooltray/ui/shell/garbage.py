@@ -1,8 +1,8 @@
 """Garbage collection on the window's thread alone.
 
-Above it: app.py. Python collects cycles in whatever thread happens to allocate, and a widget in a cycle that is destroyed in the engine's
-thread takes Qt down. So automatic collection is off, and a timer of this thread collects: young objects often, which takes microseconds,
-all objects seldom, because that holds Python's lock for the engine's thread too.
+Python collects cycles in whatever thread happens to allocate, and a widget in a cycle that is destroyed in the engine's thread takes Qt
+down. So automatic collection is off, and a timer of this thread collects: young objects often, which takes microseconds, all objects
+seldom, because that holds Python's lock for the engine's thread too.
 """
 
 import gc

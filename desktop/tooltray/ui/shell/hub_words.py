@@ -72,14 +72,14 @@ def waiting_commands(count: int) -> tuple[str, ...]:
 
 
 def waiting_calls(count: int) -> tuple[str, ...]:
-    """Returns how many tool calls wait for a person's yes; nothing if none does."""
+    """Returns how many tool calls wait for the user's approval; nothing if none does."""
     if not count:
         return ()
     return (tr("1 call waits for your answer") if count == 1 else tr("{count} calls wait for your answer", count=count),)
 
 
 def waiting_questions(count: int) -> tuple[str, ...]:
-    """Returns how many servers ask the person something; nothing if none does."""
+    """Returns how many servers ask the user something; nothing if none does."""
     if not count:
         return ()
     return (tr("1 question waits for your answer") if count == 1 else tr("{count} questions wait for your answer", count=count),)

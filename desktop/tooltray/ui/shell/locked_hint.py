@@ -1,7 +1,7 @@
 """Whether the screen is locked as logind knows it, where the locker tells logind: `LockedHint` of one's own session.
 
-Above it: screen_lock_linux. Below it: QtDBus, without waiting for it. The hint is false also where no locker ever sets it (swaylock does
-not: https://github.com/swaywm/swaylock/issues/382), so it counts from the first time that it was true.
+The hint is false also where no locker ever sets it (swaylock does not: https://github.com/swaywm/swaylock/issues/382), so it counts from
+the first time that it was true.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,4 @@
-"""The main window: a shell over its pages. It has the navigation, and the places for what lies over a page for a while.
-
-Above it: app.py, which says how the hub is and what closing the window means. Below it: the table of pages, of which it knows names, icons
-and titles.
-"""
+"""The main window: a shell over its pages. It has the navigation, and the places for what lies over a page for a while."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -148,7 +144,7 @@ class MainWindow(QMainWindow):
         self.page(name).show_part(part, text)
 
     async def build_pages(self) -> None:
-        """Builds the pages that nobody has looked at: some count what needs a person. The window goes on meanwhile."""
+        """Builds the pages that nobody has looked at: some count what needs the user. The window goes on meanwhile."""
         for entry in PAGES:
             self.page(entry.name)
             await asyncio.sleep(0)
@@ -188,7 +184,7 @@ class MainWindow(QMainWindow):
         self._draw_hub()
 
     def show_up(self) -> None:
-        """Brings the window to a person's eyes, from wherever it is."""
+        """Brings the window to the user's eyes, from wherever it is."""
         self.context.show_window()
 
     def open_link(self, link: str) -> None:
@@ -210,7 +206,7 @@ class MainWindow(QMainWindow):
         self.context.links.about_asked.emit()
 
     def show_quietly(self) -> None:
-        """Shows the window if it is hidden, without taking the keyboard from what a person is doing elsewhere."""
+        """Shows the window if it is hidden, without taking the keyboard from what the user is doing elsewhere."""
         if not self.isVisible():
             self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating, True)
             self.show()

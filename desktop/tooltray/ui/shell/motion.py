@@ -1,6 +1,4 @@
-"""Whether a person wants less motion: Qt does not tell, so the desktop's portal is asked.
-
-Above it: desktop.py, after the first picture. Below it: D-Bus, without waiting for it. Where there is no portal (or another operating
+"""Whether the user wants less motion: Qt does not tell, so the desktop's portal is asked. Where there is no portal (or another operating
 system), nothing is known and motion stays as it is.
 """
 

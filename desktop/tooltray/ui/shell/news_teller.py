@@ -1,7 +1,4 @@
-"""Tells a person who looks elsewhere what wants them: by notifications, each with a way to the thing.
-
-Above it: the desktop's life. Below it: the Qt presenter layer and Notifications. Decides what is told, not how.
-"""
+"""Tells the user who looks elsewhere what wants them: by notifications, each with a way to the thing. Decides what is told, not how."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -34,7 +31,7 @@ class Places(Protocol):
     """Where notifications lead: the windows as they are now, since another language makes another main window."""
 
     def is_in_front(self) -> bool:
-        """Whether the person looks at the main window."""
+        """Whether the user looks at the main window."""
 
     def show_part(self, page: str, part: str = "", text: str = "") -> None:
         """Brings the main window up, with a part of a page."""
@@ -95,7 +92,7 @@ class NewsTeller(QObject):
         self._notifications.send("approval", who, where, self._places.show_approvals)
 
     def on_confirmations(self, waiting: Sequence[ConfirmationSnapshot]) -> None:
-        """These commands wait for a person's yes now."""
+        """These commands wait for the user's approval now."""
         new = [each for each in waiting if each.id not in self._confirmations]
         self._confirmations = {each.id for each in waiting}
         if new and not self._places.is_in_front():

@@ -1,7 +1,4 @@
-"""For how long everything is to be paused: the menu of the navigation and of the tray.
-
-Above it: both. Below it: the words of a pause.
-"""
+"""For how long everything is to be paused: the menu of the navigation and of the tray."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMenu, QWidget

@@ -1,8 +1,7 @@
 """When the screen locks, on Linux: from the desktop's screen saver over D-Bus, and from logind when the computer goes to sleep.
 
-Above it: screen_lock_watch. Below it: QtDBus, without waiting for it. A desktop that answers whether its screen saver is active also tells
-of it; where none does (a window manager with a locker of its own), nothing is known, and nothing is said, until logind is seen to know it
-(locked_hint). logind's Lock is heard besides.
+A desktop that answers whether its screen saver is active also tells of it; where none does (a window manager with a locker of its own),
+nothing is known, and nothing is said, until logind is seen to know it (locked_hint). logind's Lock is heard besides.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,4 @@
-"""Tells the hub when the screen locks, so that yeses until then end; where nothing can tell, it says nothing, and none are offered.
-
-Above it: desktop.py, after the first picture. Below it: the source of this platform, and the Qt presenter layer.
-"""
+"""Tells the hub when the screen locks, so that yeses until then end; where nothing can tell, it says nothing, and none are offered."""
 
 import logging
 import sys

@@ -1,7 +1,5 @@
-"""When the screen locks, on Windows: the session's notifications, and those of a sleep.
-
-Above it: screen_lock_watch. Below it: win32/session_notices. Nothing says at the beginning whether the screen is locked; a person who
-starts an app has it open.
+"""When the screen locks, on Windows: the session's notifications, and those of a sleep. Nothing says at the beginning whether the screen is
+locked; the user who starts an app has it open.
 """
 
 import sys

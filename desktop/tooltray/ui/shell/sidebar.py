@@ -64,7 +64,7 @@ class NavItem(PaintedButton):
 
 
 class Sidebar(QFrame):
-    """`page_requested` carries the index of the page a person wants, `pause_requested` whether all is to be paused."""
+    """`page_requested` carries the index of the page the user wants, `pause_requested` whether all is to be paused."""
 
     page_requested = Signal(int)
     pause_requested = Signal(bool, object)
@@ -105,7 +105,7 @@ class Sidebar(QFrame):
         self._items[page].setChecked(True)
 
     def set_badge(self, page: int, count: int) -> None:
-        """Shows how many things on a page need a person."""
+        """Shows how many things on a page need the user."""
         self._items[page].set_badge(count)
 
     def show_hub(self, words: HubWords, *, can_pause: bool, is_paused: bool) -> None:

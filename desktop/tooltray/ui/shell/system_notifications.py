@@ -1,7 +1,4 @@
-"""Notifications of the system: of the kinds that a person wants, the same not twice within a minute, and a click leads to the thing.
-
-Above it: the desktop's life, and what tells it the news. Below it: the tray's icon, through which the system shows them.
-"""
+"""Notifications of the system: of the kinds that the user wants, the same not twice within a minute, and a click leads to the thing."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -27,10 +24,9 @@ class Notifications(QObject):
         now: Callable[[], float] = time.monotonic,
         parent: QObject | None = None,
     ) -> None:
-        """
-        Args:
-            chosen: which kinds the person has switched on or off.
-            now: seconds that never jump.
+        """Args:
+        chosen: which kinds the user has switched on or off.
+        now: seconds that never jump.
         """
         super().__init__()
         self._tray, self._chosen, self._now = tray, chosen, now
@@ -39,7 +35,7 @@ class Notifications(QObject):
         tray.message_clicked.connect(self._on_clicked)
 
     def send(self, kind: str, title: str, text: str, go: Go | None = None) -> None:
-        """Shows one, if the person wants it; no secret and no argument of a call may be in it: it stands on a locked screen, too.
+        """Shows one, if the user wants it; no secret and no argument of a call may be in it: it stands on a locked screen, too.
 
         Args:
             kind: the name of one of preferences.KINDS; empty: it is always shown.

@@ -1,7 +1,5 @@
-"""The tray icon's menu: the hub's state in words, what waits for a person, who works now, servers that need a person first, then the app.
-
-Above it: the tray. Below it: snapshots, and the words of its lines. Knows neither the window nor the engine. The menu is changed in place,
-since a desktop may be showing it over D-Bus.
+"""The tray icon's menu: the hub's state in words, what waits for the user, who works now, servers that need the user first, then the app.
+Knows neither the window nor the engine. The menu is changed in place, since a desktop may be showing it over D-Bus.
 """
 
 from collections.abc import Sequence
@@ -175,7 +173,7 @@ class TrayMenu(QMenu):
         self._show_servers(shown if phase is HubPhase.RUNNING else [])
 
     def show_waiting(self, approvals: Sequence[ApprovalSnapshot], questions: Sequence[str]) -> None:
-        """Shows what waits for the person: calls, which can be answered here, and the servers that ask something."""
+        """Shows what waits for the user: calls, which can be answered here, and the servers that ask something."""
         shown = (*approvals[:SHOWN_WAITING], *questions[:SHOWN_WAITING])
         if shown == self._waiting:
             return

@@ -1,7 +1,5 @@
 """What the tray's menu shows beside the servers: who works now, what failed last, what Tooltray needs; read only while the menu is open.
-
-Above it: the tray. Below it: the Qt presenter layer. Desktops that show menus over D-Bus do not always say when they are closed, so that
-reading ends by itself after a while.
+Desktops that show menus over D-Bus do not always say when they are closed, so that reading ends by itself after a while.
 """
 
 import msgspec

@@ -1,7 +1,4 @@
-"""What the lines of the tray's menu say. Pure functions; a menu has one column, no tooltip, and no middle to elide by itself.
-
-Above it: the tray's menu. Below it: figures.
-"""
+"""What the lines of the tray's menu say. Pure functions; a menu has one column, no tooltip, and no middle to elide by itself."""
 
 import time
 from datetime import datetime

@@ -1,7 +1,4 @@
-"""Lines for the arguments of a prompt or the variables of a template; the server proposes values while one types.
-
-Above it: the preview. Below it: Qt's lines and completers.
-"""
+"""Lines for the arguments of a prompt or the variables of a template; the server proposes values while one types."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,6 +1,5 @@
-"""Calls that a person has made by hand: what went out, what came back, how long it took; and the words for that.
-
-Above it: Try. Below it: snapshots. Kept in memory alone, and not for long.
+"""Calls that the user has made by hand: what went out, what came back, how long it took; and the words for that. Kept in memory alone, and
+not for long.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""A prompt filled in, or what a resource holds: what it is, its arguments, and the answer of its server.
-
-Above it: the list of offers, which shows it beside itself or in a sheet. Below it: OfferedCommands, and the result view.
-"""
+"""A prompt filled in, or what a resource holds: what it is, its arguments, and the answer of its server."""
 
 from collections.abc import Mapping
 

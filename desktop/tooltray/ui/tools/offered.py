@@ -1,7 +1,5 @@
-"""Prompts, resources, templates and skills of servers as rows, and how a template becomes an address.
-
-Above it: the tabs Prompts and Resources, and the panel of one server. Below it: nothing. Pure functions; definitions are servers' JSON, of
-which nothing is taken for granted.
+"""Prompts, resources, templates and skills of servers as rows, and how a template becomes an address. Pure functions; definitions are
+servers' JSON, of which nothing is taken for granted.
 """
 
 import re

@@ -1,7 +1,5 @@
 """What is asked of the hub about prompts, resources and skills: which there are, what they hold, what arguments could be, what changes.
-
-Above it: the list and the preview. Below it: the Qt presenter layer. Definitions do not say whose they are, so each server is asked until
-all are found.
+Definitions do not say whose they are, so each server is asked until all are found.
 """
 
 import asyncio

@@ -1,7 +1,4 @@
-"""The prompts, the resources and templates, or the skills, of all servers or of one: a table, and what one of them holds.
-
-Above it: the tabs of the page, and the panel of a server. Below it: OfferedCommands, and the preview.
-"""
+"""The prompts, the resources and templates, or the skills, of all servers or of one: a table, and what one of them holds."""
 
 from collections.abc import Sequence
 

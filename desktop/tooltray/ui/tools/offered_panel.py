@@ -1,7 +1,4 @@
-"""The prompts, resources and skills of one server, for the pane in which it is opened.
-
-Above it: the details of a server. Below it: the list of offers, whose previews lie in a sheet where the pane is narrow.
-"""
+"""The prompts, resources and skills of one server, for the pane in which it is opened."""
 
 from functools import partial
 

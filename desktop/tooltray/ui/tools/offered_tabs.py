@@ -1,7 +1,4 @@
-"""The tabs Prompts and Resources: what servers offer to say to a model, and to read; filled in and looked at.
-
-Above it: ToolsPage. Below it: the list of offers.
-"""
+"""The tabs Prompts and Resources: what servers offer to say to a model, and to read; filled in and looked at."""
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import Page

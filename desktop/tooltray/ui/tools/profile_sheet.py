@@ -1,7 +1,4 @@
-"""The sheet that names a new profile of some tools.
-
-Above it: the tab Tools. Below it: the frame of a sheet. It makes nothing itself.
-"""
+"""The sheet that names a new profile of some tools. It makes nothing itself."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,5 @@
-"""What the tab Tools asks of the hub: the tools, what they cost, how they were used; switches, words and profiles.
-
-Above it: the tab. Below it: the Qt presenter layer. Each of the three lists can fail by itself; it is then not known, and the page says so.
+"""What the tab Tools asks of the hub: the tools, what they cost, how they were used; switches, words and profiles. Each of the three lists
+can fail by itself; it is then not known, and the page says so.
 """
 
 import time

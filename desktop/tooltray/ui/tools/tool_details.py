@@ -1,6 +1,5 @@
-"""One tool in full, at the right of the table: what it does and takes, whether it asks, how it was used.
-
-Above it: the tab Tools. Below it: the pane and its widgets. Draws frozen snapshots; all words of the server are plain text.
+"""One tool in full, at the right of the table: what it does and takes, whether it asks, how it was used. Draws frozen snapshots; all words
+of the server are plain text.
 """
 
 import json

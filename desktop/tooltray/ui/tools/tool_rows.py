@@ -1,6 +1,5 @@
-"""The tools of the page as rows: what is known of each, which of them a person wants to see, and the words for that.
-
-Above it: the tab Tools and its details. Below it: snapshots. Pure functions; what could not be read is None, and never 0.
+"""The tools of the page as rows: what is known of each, which of them the user wants to see, and the words for that. Pure functions; what
+could not be read is None, and never 0.
 """
 
 from collections import Counter
@@ -79,7 +78,7 @@ def counts(rows: Iterable[ToolRow]) -> list[int]:
 
 
 def found(rows: Sequence[ToolRow], *, server: str = "", text: str = "") -> list[ToolRow]:
-    """Returns the rows that a person wants to see.
+    """Returns the rows that the user wants to see.
 
     Args:
         text: all of its words are in the name, the description or the server's name.

@@ -1,7 +1,4 @@
-"""The tab Tools: every tool of every server in one table, with what it costs, who uses it, and a switch.
-
-Above it: ToolsPage. Below it: ToolCommands, the details of a tool, and Try. Draws frozen snapshots.
-"""
+"""The tab Tools: every tool of every server in one table, with what it costs, who uses it, and a switch. Draws frozen snapshots."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,6 +1,5 @@
-"""Try: the arguments of a tool at the left, and at the right what becomes of a call, questions of its server in place.
-
-Above it: TrySheets, which carries its wishes out. Below it: the form, the result, the sheet of a question. It calls nothing itself.
+"""Try: the arguments of a tool at the left, and at the right what becomes of a call, questions of its server in place. It calls nothing
+itself.
 """
 
 import time
@@ -118,7 +117,7 @@ class TryPanel(Surface):
             self._draw_progress()
 
     def show_waiting(self, is_waiting: bool) -> None:
-        """The call waits for the person's yes in another window, or no longer."""
+        """The call waits for the user's yes in another window, or no longer."""
         self._waits_for_yes = is_waiting
         self._draw_progress()
 

@@ -1,8 +1,4 @@
-"""Opens the sheet in which a tool is tried, and carries out what a person wants there.
-
-Above it: the page of tools, and links from other pages. Below it: TryPanel, and the verbs of a try. One sheet at a time; its call ends with
-it.
-"""
+"""Opens the sheet in which a tool is tried, and carries out what the user wants there. One sheet at a time; its call ends with it."""
 
 import asyncio
 import json
@@ -116,7 +112,7 @@ class TrySheets(Commands):
 
     @action(as_notice, clears=False)
     async def answer(self, id: str, action: str, content: dict[str, object] | None) -> None:
-        """Sends a person's answer to the server that asked."""
+        """Sends the user's answer to the server that asked."""
         await self._hub.questions.answer_elicitation(id, action, content)
 
     def _on_closed(self, panel: TryPanel) -> None:

@@ -136,7 +136,7 @@ def paint_switch(painter: QPainter, theme: Theme, box: QRectF, position: float, 
 
 
 class Switch(PaintedButton):
-    """`clicked(bool)` is what a person did; `set_on` changes it without that."""
+    """`clicked(bool)` is what the user did; `set_on` changes it without that."""
 
     def __init__(self, theme: Theme, name: str, *, on: bool = False) -> None:
         super().__init__()

@@ -1,7 +1,4 @@
-"""Paints the cells of a table: text, chips, states, bars, switches; no widget is made for a row.
-
-Above it: Table. Below it: the painters of the widgets that a cell looks like.
-"""
+"""Paints the cells of a table: text, chips, states, bars, switches; no widget is made for a row."""
 
 from collections.abc import Sequence
 from typing import Any

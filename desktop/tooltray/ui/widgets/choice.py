@@ -18,7 +18,7 @@ LONGEST_TITLE = 60  # characters in the menu; longer ones lose their middle
 
 
 class Choice(Button):
-    """`chosen_changed`: a person chose another value.
+    """`chosen_changed`: the user chose another value.
 
     Args:
         options: the value and the title of each; the first is chosen.
@@ -184,7 +184,7 @@ class Option(PaintedButton):
 
 
 class OptionList(QWidget):
-    """`changed`: a person chose something, or took it back.
+    """`changed`: the user chose something, or took it back.
 
     Args:
         options: the value and the title of each.

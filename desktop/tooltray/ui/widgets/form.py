@@ -1,6 +1,5 @@
-"""A form: a field for each value that a server needs to be told, and what is wrong with it, at the field.
-
-Above it: sheets that add servers. Below it: the controls. What it holds leaves it through `values` alone; nothing is remembered.
+"""A form: a field for each value that a server needs to be told, and what is wrong with it, at the field. What it holds leaves it through
+`values` alone; nothing is remembered.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,12 +28,12 @@ ChoosePath = Callable[[str, bool, Callable[[str], None]], None]
 
 
 def number_text(value: float) -> str:
-    """Returns a number as a person writes it."""
+    """Returns a number as the user writes it."""
     return f"{value:.15g}"
 
 
 def field_fault(field: FormField, text: str) -> str:
-    """Returns what is wrong with what a person wrote, in words; empty: nothing.
+    """Returns what is wrong with what the user wrote, in words; empty: nothing.
 
     Args:
         text: of a list, its lines.
@@ -64,7 +63,7 @@ def _number_fault(field: FormField, text: str) -> str:
 
 
 class FieldRow(QWidget):
-    """One field. `changed`: a person edited it."""
+    """One field. `changed`: the user edited it."""
 
     changed = Signal()
 
@@ -99,7 +98,7 @@ class FieldRow(QWidget):
 
     @property
     def value(self) -> FieldValue | None:
-        """What a person gave; None: nothing. Only without `fault`."""
+        """What the user gave; None: nothing. Only without `fault`."""
         field, text = self._field, self._text.strip()
         if self._switch is not None:
             return self._switch.isChecked()
@@ -115,7 +114,7 @@ class FieldRow(QWidget):
         return "" if self._switch is not None else field_fault(self._field, self._text)
 
     def show_fault(self, fault: str = "") -> None:
-        """From now on says what is wrong, also while the person corrects it.
+        """From now on says what is wrong, also while the user corrects it.
 
         Args:
             fault: what the engine found; it goes with the next edit.
@@ -250,7 +249,7 @@ class FieldRow(QWidget):
 
 
 class Form(QWidget):
-    """Fields below each other, required ones first. `changed`: a person edited one of them.
+    """Fields below each other, required ones first. `changed`: the user edited one of them.
 
     Args:
         choose_path: asks for a file or a folder; by default with the system's dialog.
@@ -275,7 +274,7 @@ class Form(QWidget):
 
     @property
     def values(self) -> dict[str, FieldValue]:
-        """What a person gave, by the fields' keys; what they left empty is not in it. Only if it `is_complete`."""
+        """What the user gave, by the fields' keys; what they left empty is not in it. Only if it `is_complete`."""
         given = {each.field.key: each.value for each in self._rows}
         return {key: value for key, value in given.items() if value is not None}
 

@@ -1,6 +1,5 @@
-"""Bars over time, the failures among them marked by colour and shape; a stretch of it can be chosen with the pointer or the keyboard.
-
-Above it: pages. Below it: the theme. Knows nothing of calls: whoever shows bars says in words what each of them is.
+"""Bars over time, the failures among them marked by colour and shape; a stretch of it can be chosen with the pointer or the keyboard. Knows
+nothing of calls: whoever shows bars says in words what each of them is.
 """
 
 from collections.abc import Sequence
@@ -37,7 +36,7 @@ class Bar(msgspec.Struct, frozen=True):
 
 
 class Histogram(QWidget):
-    """`stretch_chosen` carries the first and the last bar of a stretch, as places; `cleared`: a person wants all of it again."""
+    """`stretch_chosen` carries the first and the last bar of a stretch, as places; `cleared`: the user wants all of it again."""
 
     stretch_chosen = Signal(int, int)
     cleared = Signal()

@@ -1,6 +1,5 @@
-"""Where Tab goes next, who used the keyboard last, and where the focus goes when its control is disabled.
-
-Qt's own order of Tab is the order in which widgets were made: a row that is added later would come last of the whole window.
+"""Where Tab goes next, who used the keyboard last, and where the focus goes when its control is disabled. Qt's own order of Tab is the
+order in which widgets were made: a row that is added later would come last of the whole window.
 """
 
 from collections.abc import Iterator, Sequence

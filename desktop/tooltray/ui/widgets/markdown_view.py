@@ -1,7 +1,7 @@
 """Markdown of a model as readable text: our fonts, real paragraph spacing, and nothing that is fetched or run.
 
-Above it: the feedback window. Below it: the theme. Knows nothing of who wrote the text. HTML stays text; pictures are replaced by their
-words before anything is laid out, since Qt would look for them on the disk; links are told, never followed.
+Knows nothing of who wrote the text. HTML stays text; pictures are replaced by their words before anything is laid out, since Qt would look
+for them on the disk; links are told, never followed.
 """
 
 from PySide6.QtCore import QSize, QUrl, Signal
@@ -35,7 +35,7 @@ FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.M
 
 
 class MarkdownView(QTextBrowser):
-    """`link_chosen` carries the address of a link that a person wants to follow."""
+    """`link_chosen` carries the address of a link that the user wants to follow."""
 
     link_chosen = Signal(str)
 
@@ -147,7 +147,7 @@ def words_of(text: str) -> str:
 
 
 def harmless(text: str) -> str:
-    """A model's text without what a person cannot see, bounded in length and in depth."""
+    """A model's text without what the user cannot see, bounded in length and in depth."""
     shown = seen(text)
     if len(shown) > LONGEST_TEXT:
         shown = shown[:LONGEST_TEXT] + "…"

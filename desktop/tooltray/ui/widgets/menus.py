@@ -1,7 +1,4 @@
-"""Where a menu opens: below its button, and not out of the window where that can be helped.
-
-Above it: buttons with menus. Below it: Qt, which keeps menus on the screen.
-"""
+"""Where a menu opens: below its button, and not out of the window where that can be helped."""
 
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu, QWidget

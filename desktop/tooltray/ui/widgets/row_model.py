@@ -1,7 +1,4 @@
-"""The rows of a table: frozen, told apart by a key, with columns that say how to get a value from one and how it is drawn.
-
-Above it: Table, and CellDelegate, which paints them.
-"""
+"""The rows of a table: frozen, told apart by a key, with columns that say how to get a value from one and how it is drawn."""
 
 from collections.abc import Callable, Hashable, Sequence
 from enum import Enum, auto
@@ -38,7 +35,7 @@ class Column(msgspec.Struct, frozen=True):
 
     Attributes:
         tip: what else there is to know of a cell.
-        order: what rows are sorted by when a person presses its title; None: not by this column.
+        order: what rows are sorted by when the user presses its title; None: not by this column.
         falls: the largest comes first when it is pressed once.
     """
 

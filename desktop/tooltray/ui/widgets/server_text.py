@@ -1,7 +1,4 @@
-"""Text that a server or a model wrote, without what a person cannot see: terminal colours, control and direction marks.
-
-Above it: every view of such text. Below it: Qt's guess at what is HTML.
-"""
+"""Text that a server or a model wrote, without what the user cannot see: terminal colours, control and direction marks."""
 
 import re
 import unicodedata

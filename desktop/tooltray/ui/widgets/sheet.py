@@ -70,7 +70,7 @@ class Sheet(QWidget):
         self._closes_outside = False
 
     def keep(self, is_kept: bool) -> None:
-        """While it is kept, Escape does not close it either: something goes on that a person must see the end of."""
+        """While it is kept, Escape does not close it either: something goes on that the user must see the end of."""
         self._is_kept = is_kept
 
     @property

@@ -94,7 +94,7 @@ MARGIN = 20
 
 
 class DetailsPane(QFrame):
-    """`body` is for the content. `close_requested`: a person is done with it."""
+    """`body` is for the content. `close_requested`: the user is done with it."""
 
     close_requested = Signal()
 

@@ -17,7 +17,7 @@ GAP = 4
 
 
 class TabRow(QWidget):
-    """`chosen` carries the index of the tab that a person chose.
+    """`chosen` carries the index of the tab that the user chose.
 
     Args:
         titles: of the tabs; the first is on.

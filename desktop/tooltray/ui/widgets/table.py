@@ -1,6 +1,5 @@
-"""Tables as model/view: RowModel has the rows, CellDelegate paints them.
-
-5,000 rows cost as much as the 20 that are visible; no widget is made per row.
+"""Tables as model/view: RowModel has the rows, CellDelegate paints them. 5,000 rows cost as much as the 20 that are visible; no widget is
+made per row.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -108,7 +107,7 @@ class Table(HoveredView):
 
     @property
     def sorted_by(self) -> tuple[int, bool] | None:
-        """The column that a person sorts by, and whether the largest comes first; None: the rows stand as they were given."""
+        """The column that the user sorts by, and whether the largest comes first; None: the rows stand as they were given."""
         return self._model.sorted_by
 
     def sort_by(self, column: int, falls: bool) -> None:
