@@ -31,7 +31,7 @@ def tr(text: str, **values: object) -> str:
 
 
 def say(text: str) -> str:
-    """Returns what the engine says in the user's language, where it can be said there; any other text as it is."""
+    """Returns a text of the engine in the user's language, if it can be translated; any other text unchanged."""
     if not isinstance(text, Phrase):
         return text
     return _filled(text.template, {name: say(value) if isinstance(value, str) else value for name, value in text.fields.items()})

@@ -1,6 +1,5 @@
-"""The list of what happened, with its tabs for calls, failed and refused ones, and all: on the Activity page, and in a server's details. It
-asks for nothing while nobody sees it.
-"""
+"""The list of journal entries, with tabs for calls, failed calls, refused calls and everything; used on the Activity page and in a server's
+details. It reads nothing while it is hidden."""
 
 import time
 
@@ -31,11 +30,12 @@ NEW_TOP = 8  # px of the button that leads to the newest rows, below the head of
 
 
 class ActivityList(QWidget):
-    """`entry_chosen` carries the ActivityRow that the user wants to see; an embedded list opens the Activity page by itself.
+    """A list of journal entries. `entry_chosen` carries the ActivityRow that the user opens; an embedded list then opens the Activity page
+    itself.
 
     Args:
         filter: which entries it shows, besides what its tabs leave out.
-        is_embedded: it stands in another page's details.
+        is_embedded: the list is part of another page's details.
     """
 
     entry_chosen = Signal(object)
@@ -158,7 +158,7 @@ class ActivityList(QWidget):
         self._place_new()
 
     def look_again(self) -> None:
-        """Something may have happened."""
+        """Reads new entries now if visible, and counts them soon."""
         if not self.isVisible():
             return
         if self._is_held:
@@ -183,7 +183,7 @@ class ActivityList(QWidget):
             self._ask()
 
     def _on_hub_changed(self) -> None:
-        """It is there, or gone; what was read stays in sight."""
+        """Reads the journal once the hub is connected; rows that were read stay visible when it disconnects."""
         if self._context.hub.snapshot is None:
             self._is_asked_for = False
         elif not self._is_asked_for:
@@ -230,7 +230,7 @@ class ActivityList(QWidget):
         self._stack.setCurrentWidget(self._nothing)
 
     def _words(self, has_failed: bool) -> str:
-        """What stands there in the place of rows; what could not be read is not said to be nothing."""
+        """Returns the text in place of rows: why there are none, or that the journal could not be read."""
         if has_failed:
             return tr("Not known: the journal could not be read.")
         if not self.table.activity.is_known:

@@ -1,6 +1,5 @@
-"""The list of what happened as a model of Qt: it reads pages of the journal while one scrolls, and puts what is new on top. Answers to what
-nobody asks any more are dropped.
-"""
+"""A Qt model of the journal's entries: reads pages while the user scrolls, and inserts new entries at the top. Replies to outdated requests
+are dropped."""
 
 from collections.abc import Callable, Coroutine, Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -90,18 +89,18 @@ class ActivityModel(RowModel):
         self._head.ask()
 
     def begin_anew(self) -> None:
-        """Lists the newest rows anew."""
+        """Replaces all rows by the newest ones."""
         self._head.ask()
 
     def look_for_new(self) -> None:
-        """The journal has new entries."""
+        """Reads the journal's new entries."""
         if self._shown is None or not len(self._pages):
             self._head.ask()
         else:
             self._top.ask()
 
     def look_at(self, first: int, last: int) -> None:
-        """The user sees the rows between these places: they are read, and so is what comes below."""
+        """Reads missing rows between these visible places, and the next page when the end is near."""
         for page in self._pages.look(first, last):
             self._begin(page.before, partial(self._reload, page))
         before = self._pages.next_before
@@ -231,5 +230,7 @@ def shown_key(shown: ShownRow) -> int:
 
 
 def _is_end(rows: Sequence[ActivityRow], limit: int, is_collapsed: bool) -> bool:
-    """Whether there is nothing below these rows; where long repeats are joined, a page may have fewer rows than it was asked for."""
+    """Returns whether these rows are the last ones. With repeats collapsed a page may have fewer rows than requested, so only an empty one
+    is.
+    """
     return not rows if is_collapsed else len(rows) < limit

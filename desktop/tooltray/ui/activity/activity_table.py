@@ -88,7 +88,7 @@ def _columns() -> list[Column]:
 
 
 def _of(value: Callable[[ActivityRow], object]) -> Callable[[ShownRow], object]:
-    """A cell's value; None while its row has to be read."""
+    """Returns a function for a cell's value, which is None until the row has been read."""
     return lambda shown: value(shown.row) if shown.row is not None else None
 
 
@@ -108,7 +108,7 @@ class ActivityDelegate(CellDelegate):
         theme.changed.connect(self._colors.clear)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """As the other tables' cells, with less work for each: a screen of a large window has 300 of them."""
+        """Paints a cell like other tables' cells, with less work for each: a large window shows 300 of them."""
         rect, view, place = option.rect, self._table, index.row()
         left, top, width, height = rect.left(), rect.top(), rect.width(), rect.height()
         self._chip_fill = SELECTED_CHIP if QStyle.StateFlag.State_Selected in option.state else ""
@@ -236,7 +236,7 @@ class ActivityTable(Table):
             self.activity.toggle(index.row())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """A second click opens a group; the first has shown its newest entry."""
+        """Opens a group at the second click; the first one has shown its newest entry."""
         index = self.indexAt(event.position().toPoint())
         if index.isValid():
             self.activity.toggle(index.row())
@@ -265,7 +265,7 @@ class ActivityTable(Table):
             self.at_top.emit()
 
     def _on_grown(self, count: int) -> None:
-        """What the user reads stays where it is; who is at the top and does nothing there sees the newest rows."""
+        """Keeps the visible rows in place when rows are inserted; an idle table at its top shows the newest rows instead."""
         is_busy = self.hasFocus() or self.viewport().underMouse()
         if self.is_at_top and not is_busy:
             return

@@ -95,7 +95,7 @@ def touched(entry: ActivityEntry) -> str:
 
 
 def is_named(entry: ActivityEntry) -> bool:
-    """Whether `subject` gives a name from code."""
+    """Returns whether `subject` is a name from code."""
     return entry.kind in ("call", "approval") and bool(entry.tool or entry.published)
 
 

@@ -149,7 +149,7 @@ class FiguresTab(Page):
 
     @property
     def by(self) -> str:
-        """Whose figures are shown: those of each server, client or tool."""
+        """The kind of rows in the table: servers, clients or tools."""
         return BY[self._by.current]
 
     def enable(self, is_usable: bool) -> None:
@@ -164,7 +164,7 @@ class FiguresTab(Page):
         return ActivityFilter(since=time.time() - SPANS[self._span.current])
 
     def _of_chosen(self) -> ActivityFilter:
-        """The calls of the one whose chart is shown, or all."""
+        """Returns the filter for the calls of the selected row, or for all calls."""
         filter = self._filter()
         if not self._chosen:
             return filter

@@ -40,7 +40,7 @@ class JournalNotice(QWidget):
         self._draw()
 
     def show_status(self, status: JournalStatus | None) -> None:
-        """Shows what the journal says of itself; None: nobody could ask it."""
+        """Shows the journal's status; None if the status could not be read."""
         if status is not None:
             self._status = status
         self._draw()
@@ -60,7 +60,7 @@ class JournalNotice(QWidget):
 
 
 def _words(status: JournalStatus) -> tuple[str, str, str] | None:
-    """Tone, title and text of what is wrong with a journal."""
+    """Returns tone, title and text of the journal's problem, or None."""
     problem = whole(Problem(say(status.problem))) if status.problem else ""
     if status.lost:
         name = tr("1 entry is missing") if status.lost == 1 else tr("{count} entries are missing", count=f"{status.lost:,}")

@@ -1,4 +1,4 @@
-"""Why an entry has no arguments and no result, and the button that keeps those of the calls to come for a while."""
+"""Why an entry has no arguments and no result, and the button that records these for later calls for a while."""
 
 import time
 from datetime import datetime

@@ -1,6 +1,4 @@
-"""The rows of a list that may be as long as the journal; in memory are those near the ones that the user looks at. Knows no Qt and asks
-nobody.
-"""
+"""The rows of a list that may be as long as the journal; only rows near the visible ones are in memory. Knows no Qt and reads nothing."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -80,12 +78,12 @@ class RowPages:
 
     @property
     def newest_id(self) -> int:
-        """0: there is no row."""
+        """The id of the newest entry; 0 without rows."""
         return self._pages[0].before - 1 if self._pages else 0
 
     @property
     def next_before(self) -> int:
-        """From where a list goes on below its last row; 0 where that is not known yet."""
+        """The id before which the rows after the last one begin; 0 where that is not known yet."""
         rows = self._pages[-1].rows if self._pages else None
         return rows[-1].first_id if rows else 0
 
@@ -107,7 +105,7 @@ class RowPages:
         return -1
 
     def reset(self, rows: Sequence[ActivityRow], *, is_whole: bool) -> None:
-        """Begins anew with the newest rows; `is_whole`: there are no others."""
+        """Replaces all rows by the newest ones; `is_whole`: the journal has no others."""
         self._pages = [Page(rows)] if rows else []
         self._open.clear()
         self.is_whole = is_whole
@@ -121,7 +119,7 @@ class RowPages:
         self._count()
 
     def look(self, first: int, last: int) -> list[Page]:
-        """Somebody looks at the rows between these places; returns the pages that have to be read for it."""
+        """Marks the rows between these places as visible; returns their pages that have to be read."""
         self._clock += 1
         if not self._pages:
             return []
@@ -141,10 +139,10 @@ class RowPages:
         return self._starts[self._pages.index(page)] if page in self._pages else -1
 
     def growth(self, newest: Sequence[ActivityRow]) -> Growth | None:
-        """Compares what stands on top with the newest rows.
+        """Compares the rows at the top with the newest rows.
 
         Returns:
-            What has to be put on top; None: there are more new rows than these, and the list has to begin anew.
+            The rows to insert at the top; None: there are more new rows than these, and the list has to be reset.
         """
         top = self._pages[0].rows if self._pages else None
         if not top:
@@ -178,7 +176,7 @@ class RowPages:
         return Span(place + 1, min(len(rows), MOST_INSIDE + 1) - self.row(place).is_inside)
 
     def open(self, place: int, rows: Sequence[ActivityRow]) -> None:
-        """Shows the entries of a group below it; those of a rest that is itself inside a group stand in its place.
+        """Inserts the entries of a group below it; the rest of a group that is itself inside a group is replaced by its entries.
 
         Args:
             rows: the entries, at most one more than `MOST_INSIDE`.
@@ -210,7 +208,7 @@ class RowPages:
         self._count()
 
     def _inside(self, page: Page, at: int, id: int) -> int:
-        """The place of an entry of an open group; -1: there is none."""
+        """Returns the place of an entry of an open group; -1 if the group is closed or lacks the entry."""
         number = self._pages.index(page) + 1
         assert page.rows is not None
         if page.is_inside or page.rows[at].first_id not in self._open:
@@ -223,7 +221,7 @@ class RowPages:
         return -1
 
     def _forget(self) -> None:
-        """Forgets the rows of pages at which nobody has looked for the longest time."""
+        """Drops the rows of the pages that have been out of sight for the longest time."""
         large = [page for page in self._pages[1:] if page.rows is not None and page.count > SMALL]
         for page in sorted(large, key=lambda page: page.looked_at)[: max(0, len(large) - MOST_KEPT)]:
             if page is not self._pages[-1]:  # below it the list goes on
@@ -249,7 +247,7 @@ def _set(page: Page, rows: tuple[ActivityRow, ...]) -> None:
 
 
 def _with_rest(group: ActivityRow, rows: Sequence[ActivityRow]) -> list[ActivityRow]:
-    """The entries of a group, and what is too much of it as a group below them."""
+    """Returns the entries of a group; the entries beyond `MOST_INSIDE` are a group at the end."""
     if len(rows) <= MOST_INSIDE:
         return list(rows)
     rest = replace(group, entry=rows[MOST_INSIDE].entry, count=max(1, group.count - MOST_INSIDE))

@@ -37,7 +37,9 @@ class ApprovalAnswers(Commands):
 
 
 class WaitingCall(QWidget):
-    """One call: who wants what, and the answers. Until `guard_ms` have passed it takes none: it came under somebody's pointer."""
+    """A pending call: who wants what, and the answers. It takes no answer until `guard_ms` have passed, since it may have appeared under
+    the pointer.
+    """
 
     def __init__(self, theme: Theme, request: ApprovalSnapshot, *, guard_ms: int) -> None:
         super().__init__()
@@ -70,7 +72,7 @@ class WaitingCall(QWidget):
         self._guard.start()
 
     def set_busy(self, is_busy: bool) -> None:
-        """An answer is on its way, or did not count."""
+        """Disables the answers while one is being sent, and enables them again if it was not accepted."""
         self._is_guarded = is_busy
         self._draw()
 
@@ -167,7 +169,7 @@ class WaitingCalls(QWidget):
 
 
 def _arguments(request: ApprovalSnapshot) -> str:
-    """The arguments on one line."""
+    """Returns the arguments on one line."""
     try:
         return one_line(json.dumps(json.loads(request.arguments), ensure_ascii=False), LONGEST)
     except ValueError:  # cut, since they are very long

@@ -1,4 +1,4 @@
-"""What a waiting tool call is: who wants what, with which arguments, what it would change, and why somebody is asked."""
+"""What a waiting tool call is: who wants what, with which arguments, what it would change, and why it needs approval."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ def wish(request: ApprovalSnapshot) -> str:
 
 
 def because(request: ApprovalSnapshot) -> str:
-    """Returns why somebody is asked, as a sentence."""
+    """Returns why approval is needed, as a sentence."""
     return whole(Problem(request.why))
 
 

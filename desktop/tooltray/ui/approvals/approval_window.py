@@ -163,7 +163,7 @@ class ApprovalWindow(AskingWindow):
         rule.ask_for_preview()
 
     def _end_rule(self) -> None:
-        """Back to the call."""
+        """Returns from the choice of a rule to the call."""
         self._rule = None
         if (request := self._request) is not None:
             self.ask(request, self._count)

@@ -1,9 +1,8 @@
-"""A small window of its own in which the user is asked, since the main window may be closed.
+"""A small window that requests approval, since the main window may be closed.
 
-It never takes the keyboard from another program: it is shown without being activated, and until it can be answered it cannot be activated
-at all. For a moment after it is shown, and after each change of what it asks, it takes no answer, so that a click or a key meant for
-something else is none. Once the user goes there, "no" has the focus; Enter does nothing.
-"""
+It never takes the keyboard from another program: it is shown without being activated, and cannot be activated before it can be answered.
+For a moment after it is shown, and after each change of its request, it takes no answer, so that a click or a key meant for something else
+is ignored. Once the user activates it, the refusing button has the focus; Enter does nothing."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -71,7 +70,7 @@ class AskingWindow(QWidget):
         return not (self._guard.isActive() or self._is_busy)
 
     def set_busy(self) -> None:
-        """An answer is on its way."""
+        """Disables the buttons while an answer is being sent."""
         self._clear_fault()
         self._is_busy = True
         self._set_usable(False)
@@ -115,27 +114,27 @@ class AskingWindow(QWidget):
         raise NotImplementedError
 
     def _yes_buttons(self) -> Iterable[QPushButton]:
-        """All but the one that says no."""
+        """Returns all buttons but the refusing one."""
         raise NotImplementedError
 
     def _no_button(self) -> QPushButton:
         raise NotImplementedError
 
     def _ends_at(self) -> float | None:
-        """When the question refuses by itself, unix seconds; None: nothing is asked."""
+        """Returns when the request is refused automatically, in unix seconds; None without a request."""
         raise NotImplementedError
 
     def _forget_question(self) -> None:
         raise NotImplementedError
 
     def _answer(self, is_yes: bool) -> None:
-        """By a key, or by closing the window: the plain yes, or no."""
+        """Answers by a key, or by closing the window: approves once, or refuses."""
         raise NotImplementedError
 
     # the parts
 
     def _show_body(self, body: QWidget) -> None:
-        """Another question stands there from now on."""
+        """Shows another request."""
         self._body, self._is_busy = body, False
         self._scroll.setWidget(body)
         self._scroll.show()
@@ -161,7 +160,7 @@ class AskingWindow(QWidget):
         return line
 
     def _fit(self) -> None:
-        """As high as what it says, as far as the screen allows; at the screen's upper right, out of the way."""
+        """Makes the window as high as its content, as far as the screen allows, and opens it at the upper right of the screen."""
         room = self.screen().availableGeometry()
         self.setFixedWidth(min(WIDTH, room.width()))
         self.setFixedHeight(min(_height(self.layout(), self.width()), room.height() - 2 * GAP))
@@ -192,7 +191,7 @@ class AskingWindow(QWidget):
             button.setEnabled(is_usable)
 
     def _accept_focus(self) -> None:
-        """From now on the user can go there, by a click or from the list of windows; that gives it nothing by itself."""
+        """Allows activating the window, by a click or from the list of windows; this does not activate it."""
         no_focus = Qt.WindowType.WindowDoesNotAcceptFocus
         if self.windowFlags() & no_focus:
             self.overrideWindowFlags(self.windowFlags() & ~no_focus)
@@ -234,7 +233,7 @@ def _timer(parent: QWidget, interval_ms: int, slot: Callable[[], None] | None = 
 
 
 def _height(layout: QLayout | None, width: int) -> int:
-    """How high its content is now."""
+    """Returns the height of the current content."""
     assert layout is not None
     layout.invalidate()
     layout.activate()

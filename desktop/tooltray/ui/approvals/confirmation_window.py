@@ -17,7 +17,7 @@ from tooltray.ui.widgets.surface import row
 
 
 class ConfirmationWindow(AskingWindow):
-    """`answered` carries the request's id, and whether it is a yes.
+    """A window with a command's request. `answered` carries the request's id, and whether it is approved.
 
     Args:
         guard_ms: how long it takes no answer after each change.

@@ -16,7 +16,9 @@ from tooltray.ui.widgets.surface import Surface, clear, column
 
 
 class RuleChoice(QWidget):
-    """`preview_requested` carries the server and the OfferedRule that is chosen; whoever knows calls `show_preview`."""
+    """A choice of the rule to make from a call. `preview_requested` carries the server and the chosen OfferedRule; its receiver calls
+    `show_preview`.
+    """
 
     preview_requested = Signal(str, object)
 

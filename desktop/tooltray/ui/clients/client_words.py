@@ -67,7 +67,7 @@ def project_name(project: SessionProject | None) -> str:
 
 
 def project_source(project: SessionProject) -> str:
-    """Returns who said that this is the project."""
+    """Returns how the session's project was found."""
     match project.source:
         case "feedback":
             return tr("The model said so with its report.")

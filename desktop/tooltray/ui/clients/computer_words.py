@@ -22,7 +22,7 @@ def connection_look(client: AiClient) -> Look:
 
 
 def presence(client: AiClient) -> str:
-    """Returns whether a client is here and runs; nobody can tell of some."""
+    """Returns whether a client is installed and runs; for some clients it is not known whether they run."""
     if not client.is_installed:
         return tr("Not here")
     if client.is_running is None:
@@ -70,7 +70,7 @@ def wish_word(client: AiClient) -> str:
 
 
 def wants_disconnect(client: AiClient) -> bool:
-    """Whether its button disconnects it."""
+    """Returns whether the client's button disconnects it."""
     return client.connection == "connected"
 
 

@@ -121,8 +121,8 @@ class ChangeRow(QWidget):
 
 
 class EditsPanel(SheetFrame):
-    """`apply_requested` carries revisions by the ids of the changes that the user wants; whoever makes them calls `show_changes` or
-    `show_refusal`. `undo_requested` carries a change's id.
+    """A sheet with the changes of files. `apply_requested` carries revisions by the ids of the changes that the user wants; its receiver
+    calls `show_changes` or `show_refusal`. `undo_requested` carries a change's id.
 
     Args:
         names: of clients, by their ids.
@@ -155,7 +155,7 @@ class EditsPanel(SheetFrame):
         self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _build(self, count: int = 1) -> None:
-        """Builds blocks, and goes on with the others once what has come in meanwhile is seen to: thirty diffs take half a second."""
+        """Builds some blocks, and the others after pending events: thirty diffs take half a second."""
         for edit in self._waiting[:count]:
             block = EditBlock(self._theme, edit, self._names.get(edit.client, edit.client))
             block.changed.connect(self._draw)

@@ -110,6 +110,6 @@ class ImportProgressList(QWidget):
         return said.outcome_text(server, self._names) if server is not None else candidate.target
 
     def _on_row(self, candidate: ImportCandidate) -> None:
-        """A long reason is cut in its line; it stands below in full."""
+        """Shows a candidate's reason in full below the list, since long ones are cut in their lines."""
         self._more.setText(f"{candidate.name}: {self._text(candidate)}")
         self._more.show()

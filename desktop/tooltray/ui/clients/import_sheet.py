@@ -257,7 +257,7 @@ class ImportPanel(SheetFrame):
         self.begin()
 
     def _set_busy(self, is_busy: bool) -> None:
-        """While servers are moved their list stands in place of the choice; it comes back if that was refused."""
+        """Replaces the choice by the list of progress during an import; shows the choice again if the import was refused."""
         self._is_busy = is_busy
         self._failed = set()
         self.working_changed.emit(is_busy)

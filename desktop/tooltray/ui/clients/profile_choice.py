@@ -35,11 +35,11 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 class ProfileChoice(msgspec.Struct):
-    """What is ticked. A server of which every tool is ticked has no list of its own: tools that it gets later are in it too.
+    """The ticked servers and tools. A server with all tools ticked has no list of tools: tools that it gets later are included, too.
 
     Args:
-        servers: those there are, in the order of the settings.
-        own: those of them that come with Tooltray: they are in every profile, and only a list of their tools leaves any out.
+        servers: all servers, in the order of the settings.
+        own: the servers that come with Tooltray: they are in every profile, and only a list of their tools leaves any out.
     """
 
     servers: tuple[str, ...]
@@ -94,7 +94,7 @@ class ProfileChoice(msgspec.Struct):
         return [*self.servers, *sorted((self.chosen | self.only.keys()) - set(self.servers))]
 
     def names(self, server: str) -> list[str]:
-        """The tools of a server, and those that the profile names though it lists none of that name."""
+        """Returns the tools of a server, and the tools that the profile names although the server does not list them."""
         listed = [tool.original_name for tool in self.tools.get(server, ())]
         return [*listed, *sorted(self.only.get(server, set()) - set(listed))]
 

@@ -1,4 +1,4 @@
-"""What a part of the tab Confinement is told of."""
+"""The base class of the sections of the tab Confinement."""
 
 from PySide6.QtWidgets import QWidget
 

@@ -18,7 +18,7 @@ class WatchCommands(Commands):
 
     @action(clears=False)
     async def look(self) -> None:
-        """What was seen up to now."""
+        """Reads what was seen up to now."""
         found: WatchSnapshot | None = await self._hub.confinement.get_watch(self._server)
         self.looked.emit(found or WatchSnapshot(self._server))
 

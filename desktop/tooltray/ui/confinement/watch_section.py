@@ -64,7 +64,7 @@ class WatchSection(ConfinementSection):
         body.addWidget(self._state)
 
     def _add_use(self, body: QVBoxLayout) -> None:
-        """Below what is proposed."""
+        """Adds the button that uses the proposed profile."""
         line = row()
         self._use = Button(self._theme, tr("Use this profile"), small=True)
         self._use.setAccessibleName(tr("Use the profile proposed for {server}", server=self._name))

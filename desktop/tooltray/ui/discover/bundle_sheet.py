@@ -1,4 +1,4 @@
-"""The sheet of a bundle: who made it, what exactly it is, what would run, what it needs to be told, and why it may not run here."""
+"""The sheet of a bundle: who made it, what exactly it is, what would run, which values it needs, and why it may not run here."""
 
 from collections.abc import Collection, Sequence
 from itertools import islice
@@ -89,7 +89,7 @@ class BundlePanel(OfferPanel):
         self.set_fields(() if offer.problems else offer.fields)
 
     def show_preview(self, number: int, server: NewServer) -> None:
-        """What stands above already is not said again."""
+        """Shows the preview without warnings that the sheet already shows."""
         others = tuple(warning for warning in server.warnings if warning not in self.offer.warnings)
         super().show_preview(number, replace(server, warnings=others))
 
@@ -125,7 +125,7 @@ class BundlePanel(OfferPanel):
 
 
 def _short(source: str) -> str:
-    """A path's last part; an address as it is."""
+    """Returns a path's last part, or the whole address."""
     return source if "://" in source else PurePath(source).name
 
 

@@ -9,12 +9,12 @@ ENDINGS = (".mcpb", ".dxt")
 
 
 def is_bundle(name: str) -> bool:
-    """Whether a file's name or an address's path says that it is a bundle."""
+    """Returns whether a file's name or an address's path has the ending of a bundle."""
     return name.lower().endswith(ENDINGS)
 
 
 def bundle_of_urls(urls: Sequence[QUrl]) -> str:
-    """Returns the first bundle among what was dropped: a path, or an address of the web; empty: there is none."""
+    """Returns the first bundle among what was dropped: a path, or an address of the web; empty without one."""
     for url in urls:
         if url.isLocalFile() and is_bundle(url.toLocalFile()):
             return url.toLocalFile()

@@ -52,7 +52,7 @@ class DiscoverCommands(Commands):
 
     @action()
     async def refresh(self) -> None:
-        """Fetches the registry anew."""
+        """Downloads the registry again."""
         self.status_read.emit(await self._hub.discovery.refresh_registry())
         self.look()
 

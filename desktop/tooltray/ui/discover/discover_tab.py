@@ -125,7 +125,7 @@ class DiscoverTab(Page):
         self._show_asked()
 
     def show_starter(self, id: str) -> None:
-        """Opens the sheet of a well-known server, as soon as these are known; nothing happens if there is no such one."""
+        """Opens the sheet of a well-known server as soon as these servers are read; does nothing for an unknown id."""
         self._asked_starter = id
         self._show_asked()
 
@@ -191,7 +191,7 @@ class DiscoverTab(Page):
         self._context.links.part_asked.emit("servers", "add", "")
 
     def _on_again(self) -> None:
-        """The registry is being fetched: how far that is, and what is found by then."""
+        """Searches again while the registry is being downloaded, to show progress and the servers found so far."""
         if self.is_usable and self.isVisible():
             self._search()
 

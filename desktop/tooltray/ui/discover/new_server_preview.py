@@ -29,7 +29,7 @@ class NewServerPreview(Surface):
         self.show_words(tr("Fill in what is required to see what would run."))
 
     def show_words(self, text: str, tone: str = "muted") -> None:
-        """Says why there is no preview."""
+        """Shows a text in place of a preview."""
         clear(self._rows)
         self._add_widget(Label(self._theme, text, "caption", tone, wrap=True), margin=8)
 

@@ -1,6 +1,5 @@
-"""The sheets that add what is found: what it is, what it needs to be told, what would run, and the name under which it is added. Nothing is
-run or stored before the user presses the button.
-"""
+"""The sheets that add found servers: what a server is, which values it needs, what would run, and the name under which it is added. Nothing
+is run or stored before the user presses the button."""
 
 from collections.abc import Collection, Sequence
 
@@ -116,7 +115,7 @@ class OfferPanel(SheetFrame):
         self._draw()
 
     def show_preview_problem(self, number: int, problem: Problem) -> None:
-        """Shows why there is no preview."""
+        """Shows why the preview failed."""
         if number == self._number:
             self._shown = None
             self._preview.show_problem(problem)
@@ -174,7 +173,7 @@ class OfferPanel(SheetFrame):
         add_accept_keys(self, self._on_go)
 
     def _complaint(self) -> str:
-        """What is wrong with the name; empty: nothing."""
+        """Returns what is wrong with the name; empty if nothing is."""
         name = self._name.text().strip()
         if not self._has_name:
             return ""
@@ -317,7 +316,7 @@ class StarterPanel(OfferPanel):
         self.set_fields(server.fields)
 
     def _ask(self) -> None:
-        """What runs is known already; only the values are missing in it."""
+        """Shows the preview without asking the engine: the command is known, only its values are missing."""
         is_remote = self.server.target.startswith(("http://", "https://"))
         secrets = tuple(field.label for field in self.server.fields if field.is_secret)
         words = () if is_remote else tuple(self.server.target.split(" "))

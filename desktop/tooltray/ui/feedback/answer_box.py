@@ -41,7 +41,7 @@ class AnswerText(QPlainTextEdit):
         self.document().documentLayout().documentSizeChanged.connect(self.updateGeometry)
 
     def sizeHint(self) -> QSize:
-        """As high as what is written, within bounds."""
+        """Returns a height that fits the text, within bounds."""
         lines = round(self.document().size().height())
         return QSize(super().sizeHint().width(), min(HIGHEST, max(LOWEST, lines * self.fontMetrics().lineSpacing() + CHROME)))
 
@@ -143,7 +143,7 @@ class AnswerBox(Surface):
             self.changed.emit()
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """The box around text and pictures shows the text field's focus."""
+        """Draws the text field's focus as the border of the whole box."""
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
             self._border = "accent" if event.type() == QEvent.Type.FocusIn else "border.control"
             self.update()

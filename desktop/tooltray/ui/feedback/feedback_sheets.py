@@ -96,7 +96,7 @@ class FeedbackSheets(QObject):
             self._sheet.panel.show_entries(entries)
 
     def show_failure(self, problem: Problem) -> None:
-        """What the open sheet wanted did not work."""
+        """Shows in the open sheet that its request failed."""
         panel = self._sheet.panel if self._sheet is not None else None
         if isinstance(panel, ReadyAnswersPanel):
             panel.show_failure(problem)

@@ -91,7 +91,7 @@ class FeedbackWindows(QObject):
             self.asked.emit(request)
 
     def _left_by(self, request: FeedbackSnapshot) -> FeedbackWindow | None:
-        """A window of the same client and project whose report waits no longer: this is its next one."""
+        """Returns a window of the same client and project whose report has ended; the new report belongs in it."""
         wanted = whose(request)
         return next((each for each in self._windows.values() if each.has_ended and whose(each.request) == wanted), None)
 
@@ -134,7 +134,7 @@ class FeedbackWindows(QObject):
         self._drop(window)
 
     async def _take_back(self, window: FeedbackWindow, problem: Problem) -> None:
-        """The answer did not arrive; a window that was closed meanwhile comes again."""
+        """Shows that an answer did not arrive, in its window, which is opened again if it was closed."""
         self._drafts.take(window.request)
         self._windows[window.request.id] = window
         window.show()
@@ -145,7 +145,7 @@ class FeedbackWindows(QObject):
                 self._let_go(window)
 
     def _let_go(self, window: FeedbackWindow) -> None:
-        """Its report ended while the answer was on its way; where a newer one is shown already, what was written goes there."""
+        """Ends a window whose report ended while the answer was being sent; an open window of a newer report takes over the draft."""
         wanted = whose(window.request)
         newer = next((each for each in self.windows if not each.has_ended and each is not window and whose(each.request) == wanted), None)
         if newer is None or not newer.box.is_empty:
@@ -203,8 +203,8 @@ class FeedbackWindows(QObject):
 
 
 def place_for(index: int, size: QSize, screen: QRect) -> QPoint:
-    """Where a window opens: below, beside each other, then in steps, so that none hides another. The right end comes last, since a call
-    that waits for a yes stands there, and cannot wait long.
+    """Returns where a window opens: at the bottom, side by side, then in steps, so that none hides another. The right end comes last, since
+    a call that waits for approval is shown there, and cannot wait long.
 
     Args:
         index: how many are open already.

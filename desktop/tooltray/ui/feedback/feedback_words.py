@@ -1,4 +1,4 @@
-"""What is said about reports of models and the answers to them, in words. Pure functions."""
+"""Texts about models' reports and the answers to them. Pure functions."""
 
 import os
 from datetime import datetime
@@ -17,12 +17,12 @@ def window_title(request: FeedbackSnapshot) -> str:
 
 
 def project_words(request: FeedbackSnapshot) -> str:
-    """The project's name, or what else there is to call it by."""
+    """Returns the project's name, or its folder's name, or a text for no project."""
     return request.project_name or os.path.basename(request.project_path) or tr("No project")
 
 
 def place_words(request: FeedbackSnapshot, now: float) -> str:
-    """Which project it is about, and how long it has waited; `now` is in unix seconds."""
+    """Returns the project of a report and how long the report has waited; `now` is in unix seconds."""
     time = duration_words(now - request.asked_at)
     if not request.project_path:
         name = request.project_name
@@ -33,7 +33,7 @@ def place_words(request: FeedbackSnapshot, now: float) -> str:
 
 
 def short_path(path: str) -> str:
-    """A path with `~` for the user's own folder."""
+    """Returns a path with `~` for the user's home folder."""
     home = os.path.expanduser("~")
     return f"~{path[len(home) :]}" if home != "/" and path.startswith(f"{home}/") else path
 
@@ -46,7 +46,7 @@ def duration_words(seconds: float) -> str:
 
 
 def ready_answer_words(answer: str) -> str:
-    """A ready answer that comes with Tooltray, in the user's language; one that the user wrote stays as it is."""
+    """Returns one of Tooltray's ready answers in the user's language; an answer that the user wrote stays unchanged."""
     match answer:
         case "Go on":
             return tr("Go on")
@@ -77,7 +77,7 @@ def outcome_words(entry: FeedbackEntry) -> str:
 
 
 def moment_words(moment: float, now: float) -> str:
-    """When something was: the clock for today, the weekday for a week, then the date; both in unix seconds."""
+    """Returns a time: the clock for today, with the weekday for a week, then with the date; both in unix seconds."""
     then, today = datetime.fromtimestamp(moment), datetime.fromtimestamp(now)
     if then.date() == today.date():
         return f"{then:%H:%M}"

@@ -24,7 +24,7 @@ LONGEST = 200  # characters
 
 
 class ReadyAnswersPanel(SheetFrame):
-    """`saved` carries the answers as they shall be; the sheet stays until somebody closes it."""
+    """A sheet that edits the ready answers. `saved` carries the edited answers; the sheet stays open until the user closes it."""
 
     saved = Signal(object)  # list[str]
 

@@ -92,7 +92,9 @@ class FileCommands(Commands):
         await self._look()
 
     def on_hub_changed(self) -> None:
-        """The hub is there, has changed, or is gone; called by the page too, which may be built after that."""
+        """Reads the files once the hub is connected, and drops the requests when it disconnects; also called by the page, which may be
+        built later.
+        """
         is_known = self._hub.snapshot is not None
         if is_known and not self._is_known:
             self._look_files()

@@ -121,7 +121,9 @@ PLAN_WIDTH = 760
 
 
 class ReloadPlanPanel(SheetFrame):
-    """`confirmed`: it is to be done; whoever carries it out calls `show_refusal`, or closes the sheet."""
+    """A sheet with the changes that a reload would make. `confirmed` requests the reload; its receiver calls `show_refusal`, or closes the
+    sheet.
+    """
 
     confirmed = Signal()
 
@@ -216,17 +218,17 @@ class FileSheets(QObject):
 
     @property
     def waiting(self) -> list[TrustRequest]:
-        """What waits for a yes and nobody has looked at."""
+        """The requests that wait for approval and that the user has not seen."""
         return [request for request in self._requests if request not in self._seen]
 
     def put_off(self) -> None:
-        """The user does not want to be asked of what waits now."""
+        """Marks all requests of now as seen, so that the user is not prompted for them."""
         self._seen.update(self._requests)
         self._tell_waiting()
 
     def open_trust(self, project: str | None = None) -> None:
-        """Opens the sheet of what waits of a project (empty: of programs), or of the first one that nobody has looked at; an open sheet of
-        any kind stays.
+        """Opens the sheet with the requests of a project (empty: of programs), or of the first unseen one; does nothing while any sheet is
+        open.
         """
         if project is None:
             project = next((request.project for request in self.waiting), "")

@@ -36,7 +36,7 @@ def server_count(count: int) -> str:
 
 
 def file_look(file: ServerFileSnapshot, failing: Collection[str] = ()) -> Look:
-    """Returns how a file is: shape, colour and word; `failing`: names of servers that run only when somebody acts."""
+    """Returns a file's status: shape, colour and word; `failing`: names of servers that run only after the user has acted."""
     states = [entry.state for entry in file.entries]
     if file.problems:
         count = len(file.problems)
@@ -147,7 +147,7 @@ def waiting_text(requests: Sequence[TrustRequest]) -> str:
 
 
 def waiting_entries(count: int) -> tuple[str, ...]:
-    """Returns how many servers of projects wait for a yes, for the tray; nothing if none does."""
+    """Returns how many servers of projects wait for approval, for the tray; empty if none does."""
     if not count:
         return ()
     return (tr("1 server is not allowed yet") if count == 1 else tr("{count} servers are not allowed yet", count=count),)
@@ -187,7 +187,7 @@ def _variable(name: str, state: str) -> str:
 
 
 def is_another(request: TrustRequest, known: TrustRequest) -> bool:
-    """Whether an entry is another one than the user has seen; that a variable was set meanwhile does not make it one."""
+    """Returns whether an entry differs from the one that the user has seen, apart from which variables are set."""
     return replace(request, variable_states=()) != replace(known, variable_states=())
 
 
@@ -196,7 +196,7 @@ def odd(warning: str) -> str:
 
 
 def needs_care(request: TrustRequest) -> bool:
-    """Whether a yes should not be one click away."""
+    """Returns whether approving should take more than one click."""
     return bool(request.warnings)
 
 

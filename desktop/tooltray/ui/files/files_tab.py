@@ -111,7 +111,7 @@ class FileProblems(QWidget):
 
 
 class WaitingProject(msgspec.Struct, frozen=True):
-    """What of one project waits for a yes."""
+    """A project's servers that wait for approval."""
 
     path: str
     requests: tuple[TrustRequest, ...]
@@ -168,7 +168,7 @@ class FilesTab(Page):
         self._used.setVisible(bool(files))
 
     def _on_servers_changed(self) -> None:
-        """A file is not said to be well while a server of it fails."""
+        """Redraws the files, whose status includes their servers' failures."""
         failing = frozenset(server.name for server in self._servers.servers if needs_person(server))
         if failing != self._failing:
             self._failing = failing
@@ -262,7 +262,7 @@ class FilesTab(Page):
         ]
 
     def _keep_in_sight(self, table: Table, current: QModelIndex, _before: QModelIndex) -> None:
-        """The tables are as high as their rows, and what scrolls is the page."""
+        """Scrolls the page to a table's current row, since the tables are as high as their rows and do not scroll."""
         content = self._area.widget()
         if content is not None and current.isValid() and table.hasFocus():
             middle = table.viewport().mapTo(content, table.visualRect(current).center())

@@ -131,7 +131,7 @@ class TrustEntry(Surface):
             yield tr("In the file"), self._plain(place)
 
     def _written_words(self) -> Iterator[tuple[str, QWidget]]:
-        """What the file says besides; it is shown as it stands there."""
+        """Yields the other settings of the entry, exactly as they are in the file."""
         request = self._request
         for name, lines in ((tr("Sets"), request.env), (tr("Sends"), request.headers), (tr("Also says"), request.others)):
             if lines:
@@ -159,13 +159,13 @@ MOST_ENTRIES = 12  # at once: nobody reads more before a yes, and each of them i
 
 
 class TrustPanel(SheetFrame):
-    """`trusted` carries the project's folder, and the digest of each entry that is wanted by its name in the file; whoever carries it out
-    calls `show_refusal`, or closes the sheet. `refused` carries the names of
-    what programs have proposed and is not wanted, `file_requested` the file's path.
+    """A sheet with the servers of one project that need approval. `trusted` carries the project's folder, and by their names in the file
+    the digests of the wanted entries; its receiver calls `show_refusal`, or closes the sheet. `refused` carries the names of proposals of
+    programs that are not wanted, `file_requested` the file's path.
 
     Args:
         requests: of one project, at least one.
-        guard_ms: how long it takes no yes after each change.
+        guard_ms: how long it takes no approval after each change.
     """
 
     trusted = Signal(str, object)
@@ -266,7 +266,7 @@ class TrustPanel(SheetFrame):
         self.trusted.emit(self._project, wanted)
 
     def _on_refuse(self) -> None:
-        """What is switched on is not refused, if anything is."""
+        """Refuses the entries that are switched off, or all if none is."""
         off = [name for name, entry in self._entries.items() if not entry.is_on]
         self.refused.emit(tuple(off or self._entries))
 

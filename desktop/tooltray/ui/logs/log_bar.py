@@ -162,7 +162,7 @@ class LogBar(QWidget):
 
 
 def found_words(search: LogSearch) -> str:
-    """How many places a search has found, and how far it is."""
+    """Returns how many places a search has found, and its progress."""
     count = len(search.found)
     if not count:
         if search.is_running:

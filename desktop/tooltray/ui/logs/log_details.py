@@ -60,7 +60,7 @@ class LogDetails(QWidget):
 
 
 def laid_out(line: LogLine) -> str:
-    """A line's JSON with one member a line, where it has any; else its text."""
+    """Returns the JSON of a line with indentation, if it has any; else its text."""
     text = line.detail if line.kind in ("record", "message") else line.text
     if text.lstrip()[:1] in ("{", "["):
         try:

@@ -27,12 +27,12 @@ WIDE = ("W", "F")
 
 
 def columns_of(text: str) -> int:
-    """How many columns of mono a text takes: a Chinese sign takes two."""
+    """Returns how many columns of the mono font a text takes: a Chinese character takes two."""
     return len(text) if text.isascii() else sum(2 if unicodedata.east_asian_width(sign) in WIDE else 1 for sign in text)
 
 
 def wrapped(text: str, columns: int) -> list[str]:
-    """A text in pieces of so many columns, MOST_WRAPPED at most; the last one ends in an ellipsis if there is more."""
+    """Splits a text into at most MOST_WRAPPED pieces of so many columns; a last piece that omits text ends in an ellipsis."""
     columns = max(columns, 8)
     pieces: list[str] = []
     at = 0
@@ -46,7 +46,7 @@ def wrapped(text: str, columns: int) -> list[str]:
 
 
 def _end_of_piece(text: str, at: int, columns: int) -> int:
-    """Where a piece ends that begins at a place: behind a space, if one stands in its last third."""
+    """Returns where the piece that begins at a place ends: after a space, if its last third has one."""
     end = at + columns if text.isascii() else at + _fitting(text[at : at + columns], columns)
     if end >= len(text):
         return len(text)
@@ -55,7 +55,7 @@ def _end_of_piece(text: str, at: int, columns: int) -> int:
 
 
 def _fitting(text: str, columns: int) -> int:
-    """How many characters of a text fit into so many columns."""
+    """Returns how many characters of a text fit into so many columns."""
     taken = 0
     for count, sign in enumerate(text):
         taken += columns_of(sign)
@@ -158,7 +158,9 @@ def _ink(line: LogLine) -> str:
 
 
 class LogList(QListView):
-    """`older_wanted`, `newer_wanted`: somebody scrolls near an end. `opened` carries a line: Enter, or a double click."""
+    """A list of log lines. `older_wanted`, `newer_wanted`: the user scrolls near an end. `opened` carries a line: Enter, or a
+    double click.
+    """
 
     older_wanted = Signal()
     newer_wanted = Signal()
@@ -210,7 +212,7 @@ class LogList(QListView):
         self.viewport().update()
 
     def lay_out(self) -> None:
-        """Measures all lines anew; what is on top stays there."""
+        """Measures all lines again; the top line stays in place."""
         top = self.top_row
         self.scheduleDelayedItemsLayout()
         self.executeDelayedItemsLayout()
@@ -219,7 +221,7 @@ class LogList(QListView):
 
     @property
     def top_row(self) -> int:
-        """The row at the top; -1: there is none."""
+        """The row at the top; -1 without rows."""
         return self.indexAt(QPoint(INSET, 1)).row()
 
     def keep_place(self, row: int, offset: int) -> None:

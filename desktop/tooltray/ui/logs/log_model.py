@@ -55,7 +55,7 @@ class LogModel(QAbstractListModel):
         return gone
 
     def find(self, position: str) -> int:
-        """The row of a line; -1: it is not at hand."""
+        """Returns the row of a line; -1 if the line is not loaded."""
         return next((row for row, line in enumerate(self.lines) if line.position == position), -1)
 
     def _remove(self, first: int, count: int) -> None:
@@ -77,17 +77,17 @@ class LogModel(QAbstractListModel):
 
 
 def clock(at: float) -> str:
-    """The time of a line as it is shown; empty if it is not known."""
+    """Returns the time of a line as shown; empty if unknown."""
     return f"{datetime.fromtimestamp(at):%H:%M:%S}" if at else ""
 
 
 def day_and_clock(at: float) -> str:
-    """The whole time of a line, for what is copied."""
+    """Returns the full time of a line, for copied text."""
     return f"{datetime.fromtimestamp(at):%Y-%m-%d %H:%M:%S.%f}"[:-3] if at else ""
 
 
 def level_word(level: str) -> str:
-    """A level in the user's language; empty for a line without one."""
+    """Returns a level in the user's language; empty for a line without one."""
     match level:
         case "error":
             return tr("Error")
@@ -102,7 +102,7 @@ def level_word(level: str) -> str:
 
 
 def shown_text(line: LogLine) -> str:
-    """What a line says: of a mark the state in words, of a message which way it went."""
+    """Returns the text of a line: for a mark the state in words, for a message its direction, too."""
     if line.kind == "mark":
         word = state_word(line.text)
         return f"{word}: {line.detail}" if line.detail else word
@@ -114,15 +114,15 @@ def shown_text(line: LogLine) -> str:
 
 
 def state_word(value: str) -> str:
-    """The word for a state, by its value; of a newer hub's the value itself."""
+    """Returns the word for a state, by its value; a newer hub's unknown value itself."""
     return look(ServerState(value)).word if value in {state.value for state in ServerState} else value
 
 
 def duration(ms: float) -> str:
-    """Whole milliseconds, as everywhere, so that numbers below each other can be compared."""
+    """Returns whole milliseconds, as everywhere, so that numbers in a column can be compared."""
     return "< 1 ms" if 0 < ms < 1 else f"{ms:,.0f} ms"
 
 
 def copied_text(lines: Sequence[LogLine], *, with_times: bool) -> str:
-    """Lines as they go to the clipboard or a file."""
+    """Returns lines as text for the clipboard or a file."""
     return "\n".join(" ".join(filter(None, (day_and_clock(line.at) if with_times else "", shown_text(line)))) for line in lines)
